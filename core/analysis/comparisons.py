@@ -20,6 +20,7 @@ from core.analysis.verdicts import ALPHA
 from core.probes.base import Expectation
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare
+from core.statistics.wording import counted
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
 RESPONSE = Expectation.RESPONSE.value
@@ -31,7 +32,8 @@ AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --subject h
 COLUMNS = (
     "evaluator", "corpus", "axis", "family", "label", "tests", "n_items", "n", "failure", "failure_low", "failure_high",
     "ties", "ties_low", "ties_high", "near", "near_low", "near_high",
-    "tau", "beaten", "detection", "auroc", "mean_right", "sd_right", "mean_wrong", "sd_wrong",
+    "tau", "beaten", "beaten_low", "beaten_high", "detection", "detection_low", "detection_high", "auroc",
+    "mean_right", "sd_right", "mean_wrong", "sd_wrong",
     "scaled_right", "scaled_sd_right", "scaled_wrong", "scaled_sd_wrong",
     "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
     "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "needed", "n_missing",
@@ -222,7 +224,7 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
     return {
         "n_items": found.n_items, "n": found.n, **percent("failure", found.failure),
         **percent("ties", found.ties), **percent("near", found.near), "tau": found.tau,
-        "beaten": 100 * found.beaten.estimate, "detection": 100 * found.detection.estimate, "auroc": found.auroc,
+        **percent("beaten", found.beaten), **percent("detection", found.detection), "auroc": found.auroc,
         "mean_right": found.mean_right, "sd_right": found.sd_right, "mean_wrong": found.mean_wrong,
         "sd_wrong": found.sd_wrong, "scaled_right": found.scaled_right, "scaled_sd_right": found.scaled_sd_right,
         "scaled_wrong": found.scaled_wrong, "scaled_sd_wrong": found.scaled_sd_wrong,
@@ -259,4 +261,4 @@ def _median_said(found: Comparison) -> str:
 
 
 def _missing_said(missing: int, asked: int) -> str:
-    return f"no score for {missing} of {asked} comparisons" if missing else ""
+    return f"no score for {missing} of {counted(asked, 'comparison')}" if missing else ""

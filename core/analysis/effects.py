@@ -32,6 +32,7 @@ from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.power import reach, side_needed
 from core.statistics.shares import share
 from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm, paired_test
+from core.statistics.wording import counted
 
 ALL = "all"
 """Stands in the corpus column where the items of every corpus are taken together, on purpose."""
@@ -234,11 +235,11 @@ def _drift_of_delta(shift: Interval) -> str:
 
 
 def _zero_said(zero: int, scored: int) -> str:
-    return f"baseline 0 in {zero} of {scored} shifts" if zero else ""
+    return f"baseline 0 in {zero} of {counted(scored, 'shift')}" if zero else ""
 
 
 def _missing_said(missing: int, stored: int) -> str:
-    return f"no score for {missing} of {stored} shifts" if missing else ""
+    return f"no score for {missing} of {counted(stored, 'shift')}" if missing else ""
 
 
 def _still_said(sizes: np.ndarray) -> str:
@@ -251,13 +252,13 @@ def _still_said(sizes: np.ndarray) -> str:
     still = int((known == 0).sum())
     if 2 * still <= len(known) or still == len(known):
         return ""
-    return f"{still} of {len(known)} items do not move: the median cannot show what the others do"
+    return f"{still} of {counted(len(known), 'item')} do not move: the median cannot show what the others do"
 
 
 def _negative_said(negative: int, items: int) -> str:
     if not negative:
         return "%Δ withheld: other baselines of this evaluator are negative"
-    return f"%Δ withheld: the baseline is negative in {negative} of {items} items"
+    return f"%Δ withheld: the baseline is negative in {negative} of {counted(items, 'item')}"
 
 
 def effects(

@@ -63,9 +63,15 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     ranked = worst_first(view, cells, keys)
     worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
-    rivals: dict[Hashable, tuple[str, ...]] = {key: tuple(own["family"]) for key, own in cells.groupby(keys)}
+    rivals: dict[Hashable, tuple[str, ...]] = {key: _rivals(own) for key, own in cells.groupby(keys)}
     worst["worst_in"] = [_worst_in(view, row, rivals) for row in worst[[*keys, "family"]].itertuples(index=False)]
     return beside_null(view, worst)
+
+
+def _rivals(families: pd.DataFrame) -> tuple[str, ...]:
+    """Families of an axis that may be its worst: those that have an interval, where one has."""
+    told = families["abs_high"].notna()
+    return tuple(families["family"][told] if told.any() else families["family"])
 
 
 def _worst_in(view: View, row: Any, rivals: Mapping[Hashable, tuple[str, ...]]) -> float:

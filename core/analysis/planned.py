@@ -18,6 +18,7 @@ from core.analysis.verdicts import MARGIN, smallest
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Expectation, Probe
 from core.statistics.power import POWER, rescaled, smallest_effect
+from core.statistics.wording import counted
 from core.store.store import Store
 
 PRIOR = ("evaluator", "family", "run", "corpus", "subject", "n_items", "n_run", "detectable", "needed")
@@ -63,7 +64,7 @@ class Planned:
         runs = " and ".join(dict.fromkeys(self.table["run"]))
         ends = [f"{smallest(row['detectable'])} % ({self._of(row, 'detectable', called)})" for row in (least, most)]
         said = ends[0] if least["detectable"] == most["detectable"] else f"from {ends[0]} to {ends[1]}"
-        return (f"With {self.n} items the smallest drift found with {100 * POWER:.0f} % power is {said}, "
+        return (f"With {counted(self.n, 'item')} the smallest drift found with {100 * POWER:.0f} % power is {said}, "
                 f"by the scatter that run {runs} measured.")  # fmt: skip
 
     def _needed(self, called: Callable[[str], str]) -> str:
@@ -71,7 +72,7 @@ class Planned:
         if ordered.empty:
             return ""
         least, most = ordered.iloc[0], ordered.iloc[-1]
-        ends = [f"{int(row['needed']):,} items ({self._of(row, 'needed', called)})" for row in (least, most)]
+        ends = [f"{counted(int(row['needed']), 'item')} ({self._of(row, 'needed', called)})" for row in (least, most)]
         said = ends[0] if least["needed"] == most["needed"] else f"from {ends[0]} to {ends[1]}"
         return (f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, with {100 * POWER:.0f} % "
                 f"power, takes {said}.")  # fmt: skip
@@ -95,7 +96,7 @@ class Planned:
         every = {*self.table["evaluator"], *self.still}
         named = ", ".join(f"{name} ({', '.join(map(called, families))})" if name in every else name
                           for name, families in self.unknown.items())  # fmt: skip
-        return (f"No stored run knows the scatter of {named}: {self.n} items find a median shift of "
+        return (f"No stored run knows the scatter of {named}: {counted(self.n, 'item')} find a median shift of "
                 f"{self.standardised:.2f} standard deviations of the items' own shifts with {100 * POWER:.0f} % power "
                 "(normal shifts, efficiency 2/π of a median), whatever that is in percent.")  # fmt: skip
 

@@ -24,6 +24,9 @@ from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.shares import share
 
+RHO = "rho"
+"""Spearman's ρ of two scorings of the same items."""
+
 RHO_RATERS = "rho_raters"
 """Spearman's ρ of each annotator's ratings alone, the mean over annotators."""
 
@@ -189,6 +192,38 @@ def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
     surplus = tau_c * n**2 * (least - 1) / (2 * least)
     untied = [n * (n - 1) / 2 - float((each * (each - 1) / 2).sum()) for each in counts]
     return surplus / math.sqrt(untied[0] * untied[1]), tau_c
+
+
+def rank_correlations(
+    one: np.ndarray,
+    other: np.ndarray,
+    sources: Sequence[str] | np.ndarray,
+    *,
+    level: float = 0.95,
+    resamples: int = TAU_RESAMPLES,
+) -> dict[str, Interval]:
+    """Spearman's ρ and Kendall's τ_b and τ_c × 100 of two scorings, intervals over sources; see :func:`_resampled`.
+
+    Args:
+        one, other: float64 [n]; an item that lacks one of them is left out.
+        sources: what each item is of, [n].
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples of sources.
+
+    Returns:
+        By RHO, TAU_B and TAU_C.
+    """
+    whole = ~(np.isnan(one) | np.isnan(other))
+    a, b = one[whole], other[whole]
+    if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        none = Interval(math.nan, math.nan, math.nan, len(a), level, "fewer than three items, or all alike")
+        return dict.fromkeys((RHO, TAU_B, TAU_C), none)
+
+    def of(rows: np.ndarray) -> np.ndarray:
+        return 100 * np.array([_spearman(a[rows], b[rows]), *_both(a[rows], b[rows])])
+
+    names = np.asarray(sources)[whole].astype(str)
+    return dict(zip((RHO, TAU_B, TAU_C), _resampled(of, names, level=level, resamples=resamples), strict=True))
 
 
 def by_rater(

@@ -14,6 +14,7 @@ import pandas as pd
 from core.statistics import bootstrap
 from core.statistics.bootstrap import LEAST_N, Interval, lacks_sources
 from core.statistics.power import aside
+from core.statistics.wording import counted
 
 MARGIN = 1.0
 """Default equivalence margin, in percent. Source: PROTOCOL section 3."""
@@ -217,7 +218,11 @@ def reached(found: str, detectable: float, needed: float) -> str:
     """
     if found != UNDECIDED or math.isnan(detectable):
         return ""
-    more = "" if math.isnan(needed) else f"; {needed:,.0f} items would show that it lies within the margin if it is 0"
+    more = (
+        ""
+        if math.isnan(needed)
+        else f"; {counted(needed, 'item')} would show that it lies within the margin if it is 0"
+    )
     return f"a drift from {smallest(detectable)} % on would have shown{more}"
 
 
@@ -265,7 +270,7 @@ def settled(found: str, needed: float) -> str:
     """
     if found != UNDECIDED or math.isnan(needed):
         return ""
-    return f"were it as found here, {needed:,.0f} items would decide it"
+    return f"were it as found here, {counted(needed, 'item')} would decide it"
 
 
 def told_from_null(found: str, detectable: float, needed: float) -> str:
@@ -278,5 +283,5 @@ def told_from_null(found: str, detectable: float, needed: float) -> str:
     """
     if found != NOT_TOLD or math.isnan(detectable):
         return ""
-    more = "" if math.isnan(needed) else f"; were it as found here, {needed:,.0f} items would tell"
+    more = "" if math.isnan(needed) else f"; were it as found here, {counted(needed, 'item')} would tell"
     return f"{detectable:.2g} percentage points would have been told{more}"

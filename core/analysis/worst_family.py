@@ -12,7 +12,8 @@ CARD_GAP = 0.007
 
 SIZE = ("median_abs_percent", "abs_high", "beyond")
 """Of two families the worse has the larger median |%Δ|; else its interval reaches further; else more items lie beyond
-the margin; else its flip risk is the higher. Their names never tell."""
+the margin; else its flip risk is the higher. Their names never tell. A family of too few items or sources for an
+interval is behind every family that has one, whatever its median: nothing is claimed of it."""
 
 
 def worst_first(view: View, cells: pd.DataFrame, keys: Sequence[str], *, first: Sequence[str] = ()) -> pd.DataFrame:
@@ -29,16 +30,17 @@ def worst_first(view: View, cells: pd.DataFrame, keys: Sequence[str], *, first: 
     Returns:
         The rows in order, and ``alike``: of a first row, how many rows of its keys nothing tells from it, it included.
     """
-    order = [*first, *SIZE]
+    cells = cells.assign(told=cells["abs_high"].notna())
+    order = ["told", *first, *SIZE]
     ranked = cells.sort_values([*order, "family"], ascending=[False] * len(order) + [True])
-    known = ranked[order].fillna(-1.0)
+    known = ranked[order].astype(float).fillna(-1.0)
     top = (known == known.groupby([ranked[key] for key in keys]).transform("first")).all(axis=1)
     ranked = ranked.assign(top=top, risk=_risks(view, ranked[top], keys))
     falling = ["top", "risk", *order]
     ranked = ranked.sort_values([*falling, "family"], ascending=[False] * len(falling) + [True])
     best = ranked.groupby(list(keys))["risk"].transform("first")
     alike = (ranked["top"] & (ranked["risk"] == best)).groupby([ranked[key] for key in keys]).transform("sum")
-    return ranked.assign(alike=alike).drop(columns=["top", "risk"])
+    return ranked.assign(alike=alike).drop(columns=["top", "risk", "told"])
 
 
 def _risks(view: View, top: pd.DataFrame, keys: Sequence[str]) -> "pd.Series[float]":

@@ -30,6 +30,7 @@ from core.calibration.sweep import Choice, Sweep, choose, raised, sweep
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
 from core.statistics.spearman_band import spearman_bands
+from core.statistics.wording import counted
 
 ORACLE = "oracle"
 WEIGHTS = (UNIFORM, SENSITIVITY, EACH, ORACLE)
@@ -93,7 +94,8 @@ class Fit:
         """
         said = []
         if self.n_test < FEW:
-            said.append(f"Only {self.n_test} items are held out: what is reported of them says little.")
+            many = f"{counted(self.n_test, 'item')} {'is' if self.n_test == 1 else 'are'}"
+            said.append(f"Only {many} held out: what is reported of them says little.")
         if self.terms.reading in BY_CONSTRUCTION:
             said.append(self._constructed(strength, measured))
         if higher := raised(self.test, strength):
@@ -222,7 +224,7 @@ def halves(
     others = _others(view, own, ratings, judged, against)
     on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
     if on_dev.all() or not on_dev.any():
-        raise InvalidInput(f"{len(own.items)} items cannot be split into dev and test; audit more of them")
+        raise InvalidInput(f"{counted(len(own.items), 'item')} cannot be split into dev and test; audit more of them")
     dev_others = {name: values[on_dev] for name, values in others.items()}
     test_others = {name: values[~on_dev] for name, values in others.items()}
     return own.part(on_dev), own.part(~on_dev), dev_others, test_others

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import Axis, Figure, Reference, Shade, Style
-from core.charts.style import NEUTRAL
+from core.charts.style import NEUTRAL, counted
 
 ALLOWED = "#00936B"
 """Shade of the strengths that keep every correlation."""
@@ -96,7 +96,7 @@ def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
         pd.DataFrame(
             {"label": table["name"].astype(str), "series": name, "panel": "", "value": value, "low": low, "high": high,
              "n": table["n"],
-             "hover": [f"{row['name']}, {name}\n{each:.4g}\nn = {row['n']} items"
+             "hover": [f"{row['name']}, {name}\n{each:.4g}\nn = {counted(row['n'])}"
                        for row, each in zip(rows, value, strict=True)], **_opens(table)}
         )
         for name, value, low, high in parts
@@ -115,7 +115,7 @@ def _opens(table: pd.DataFrame) -> dict[str, pd.Series]:
 def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:
     value, low, high = (float(row[name]) for name in (side, f"{side}_low", f"{side}_high"))
     told = f"95 % CI {low:.4g} to {high:.4g}" if low == low else "no interval"
-    return f"{row['name']}, {side}\n{value:.4g}{unit} ({told})\nn = {row['n']} items"
+    return f"{row['name']}, {side}\n{value:.4g}{unit} ({told})\nn = {counted(row['n'])}"
 
 
 def _along(
@@ -154,7 +154,7 @@ _TOLD = ["series", "strength", "value", "low", "high", "n"]
 
 def _strength_hover(row: Mapping[Any, Any]) -> str:
     band = f" (95 % band {row['low']:.4g} to {row['high']:.4g})" if row["low"] == row["low"] else ""
-    return f"{row['series']}\nλ = {row['strength']:g}: {row['value']:.4g}{band}\nn = {row['n']} items"
+    return f"{row['series']}\nλ = {row['strength']:g}: {row['value']:.4g}{band}\nn = {counted(row['n'])}"
 
 
 def _stretches(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from core.charts.spec import Figure, Shade, Style
-from core.charts.style import PALETTE, signed
+from core.charts.style import PALETTE, counted, signed
 
 _IN = {"%": ", % of the baseline score", "pp": ", percentage points", "SD": ", SD of the baseline scores"}
 _SIDES = {"A": Style(PALETTE[0], size=10), "B": Style(PALETTE[1], "square", size=10)}
@@ -37,7 +37,7 @@ def dumbbell(
         value, low, high, n = (table[f"{column}_{name}"] for name in ("value", "low", "high", "n"))
         rows = zip(table["label"], value, low, high, n, strict=True)
         hover = [
-            f"{side}, {label}\nmedian {_with(v, lo, hi, unit, digits)}\nn = {int(count)} items"
+            f"{side}, {label}\nmedian {_with(v, lo, hi, unit, digits)}\nn = {counted(int(count))}"
             for label, v, lo, hi, count in rows
         ]
         sides.append(
@@ -65,7 +65,7 @@ def differences(
     """
     hover = [
         f"{row['label']}, A − B, {row['how']}\n{_with(row['difference'], row['low'], row['high'], unit, digits)}\n"
-        f"n = {int(row['n_items'])} items; {row['verdict']}"
+        f"n = {counted(int(row['n_items']))}; {row['verdict']}"
         for row in table.to_dict("records")
     ]
     frame = pd.DataFrame(

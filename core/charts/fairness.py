@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import Figure, Shade, Style
-from core.charts.style import colours
+from core.charts.style import colours, counted
 
 
 def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, top: float | None = None) -> Figure:
@@ -106,5 +106,5 @@ def _hover(row: dict[Any, Any], worst: bool) -> str:
         f"{row['family']}, {row['axis']}{', worst of its axis' if worst else ''}\n"
         f"median |%Δ| {row['median_abs_percent']:.2f} % (95 % CI {row['abs_low']:.2f} to {row['abs_high']:.2f})\n"
         f"median %Δ {row['median_percent']:+.2f} % ({row['low']:+.2f} to {row['high']:+.2f})\n"
-        f"n = {row['n_items']} items, {row['n_shifts']} shifts; {row['drift']}; {row['scatter']}"
+        f"n = {counted(row['n_items'])}, {row['n_shifts']} shifts; {row['drift']}; {row['scatter']}"
     )

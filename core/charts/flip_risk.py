@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import Axis, Figure, Reference, Style
-from core.charts.style import NEUTRAL, PALETTE
+from core.charts.style import NEUTRAL, PALETTE, counted
 
 BOUND = 50.0
 """No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
@@ -128,7 +128,7 @@ def _share_hover(row: dict[Hashable, Any]) -> str:
     told = f"95 % CI {low:.1f} to {high:.1f}" if low == low else "no interval"
     return (
         f"{row['family']}\n{share:.1f} % of pairs flip ({told})\n{strict:.1f} % change sides without a tie\n"
-        f"n = {row['n_items']} items, {row['n_pairs']} pairs"
+        f"n = {counted(row['n_items'])}, {row['n_pairs']} pairs"
     )
 
 
@@ -140,5 +140,5 @@ def _cell_hover(row: dict[Hashable, Any]) -> str:
     note = f"\n{row['note']}" if row.get("note") else ""
     return (
         f"{row['family']}, {row['evaluator']}\nRRF {100 * row['risk']:.1f} %{told}\n"
-        f"gap {100 * row['gap']:g} %, d = {row['d']:.4g}\nn = {row['n_items']} items, {row['n_shifts']} shifts{note}"
+        f"gap {100 * row['gap']:g} %, d = {row['d']:.4g}\nn = {counted(row['n_items'])}, {row['n_shifts']} shifts{note}"
     )

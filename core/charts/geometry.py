@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import Axis, Figure, Reference
+from core.charts.style import counted
 
 _TALL = 150
 """Height in px of a panel of several."""
@@ -55,5 +56,5 @@ def _hover(row: dict[Any, Any]) -> str:
     bounds = f"95 % CI {row['low']:+.2f} to {row['high']:+.2f}" if row["low"] == row["low"] else "no interval"
     return (
         f"{row['modifier']}, {row['family']}\nprojection {row['projection']:+.3f}{behind}\n"
-        f"median %Δ {row['median_percent']:+.2f} % ({bounds}), n = {int(row['n_items'])} items"
+        f"median %Δ {row['median_percent']:+.2f} % ({bounds}), n = {counted(int(row['n_items']))}"
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from core.charts.spec import Figure, Style
-from core.charts.style import NEUTRAL, PALETTE
+from core.charts.style import NEUTRAL, PALETTE, counted
 
 ALL_PAIRS = "all pairs"
 PEOPLE = "people"
@@ -63,7 +63,8 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
     frame = pd.concat(parts, ignore_index=True).assign(panel="")
     hover = [
         f"{row['label']}, {row['series']}\nthe right one wins: {row['value']:.1f} % "
-        f"({_interval(row['low'], row['high'])})\nn = {row['n']} comparisons" for row in frame.to_dict("records")
+        f"({_interval(row['low'], row['high'])})\nn = {counted(row['n'], 'comparison')}"
+        for row in frame.to_dict("records")
     ]  # fmt: skip
     frame = frame.assign(hover=hover, hollow=frame["n"] < FEW)
     return Figure("", "", "", frame, "right one wins", unit=" %", span=(0, 102), counts=True,
@@ -133,7 +134,8 @@ def _rates(rows: pd.DataFrame, labels: Iterable[str], series: str, panel: str, n
          "low": rows[f"{name}_low"].to_numpy(), "high": rows[f"{name}_high"].to_numpy(), "n": rows["n"].to_numpy()}
     )  # fmt: skip
     hover = [
-        f"{row['label']}\n{row['value']:.1f} % ({_interval(row['low'], row['high'])})\nn = {row['n']} items with votes"
+        f"{row['label']}\n{row['value']:.1f} % ({_interval(row['low'], row['high'])})\n"
+        f"n = {counted(row['n'])} with votes"
         for row in frame.to_dict("records")
     ]
     return frame.assign(hover=hover, hollow=frame["n"] < FEW)
@@ -159,7 +161,7 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
     frame["text"] = [f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], items, strict=True)]
     frame["hover"] = [
         f"{row['label']} and {row['series']}\nκ = {row['value']:.2f} ({_interval(row['low'], row['high'])})\n"
-        f"n = {n} items judged by both ({row['n']} versions)"
+        f"n = {counted(n)} judged by both ({row['n']} versions)"
         for row, n in zip(frame.to_dict("records"), items, strict=True)
     ]
     frame["hollow"] = (items < FEW).to_numpy()
@@ -183,7 +185,7 @@ def _medians(rows: pd.DataFrame, series: str, which: str) -> pd.DataFrame:
     )  # fmt: skip
     return frame.assign(hollow=frame["n"] < FEW, hover=[
         f"{row['label']}, {row['panel']}\n{series}: {row['value']:.2f} % ({_interval(row['low'], row['high'])})\n"
-        f"n = {row['n']} items" for row in frame.to_dict("records")
+        f"n = {counted(row['n'])}" for row in frame.to_dict("records")
     ])  # fmt: skip
 
 

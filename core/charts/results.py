@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from core.charts.spec import Axis, Figure, Shade, Style, coloured
+from core.charts.style import counted
 
 Row = Mapping[Hashable, Any]
 
@@ -91,7 +92,8 @@ def curve(table: pd.DataFrame, *, x: str, y: str, colour: str, percent_x: bool =
         percent_x: write x as a percentage.
     """
     hover = [
-        f"{row['x']:.2f}: {row['y']:.3f} (95 % band {row['low']:.3f} to {row['high']:.3f})\nn = {int(row['n'])} values"
+        f"{row['x']:.2f}: {row['y']:.3f} (95 % band {row['low']:.3f} to {row['high']:.3f})\n"
+        f"n = {counted(int(row['n']), 'value')}"
         for row in table.to_dict("records")
     ]
     frame = pd.DataFrame(
@@ -154,7 +156,7 @@ def _hover(row: Row, name: str, unit: str, digits: int) -> str:
     )  # fmt: skip
     claims = f"; {row['drift']}; {row['scatter']}" if "drift" in row else ""
     return (f"{name}\nmedian {_number(row['value'], digits, bool(unit))}{unit} ({bounds})\n"
-            f"n = {int(row['n_items'])} items{claims}")  # fmt: skip
+            f"n = {counted(int(row['n_items']))}{claims}")  # fmt: skip
 
 
 def _number(value: float, digits: int, signed: bool) -> str:

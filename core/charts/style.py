@@ -92,6 +92,11 @@ def signed(value: float | None, *, digits: int = 1, unit: str = " %") -> str:
     return f"{sign}{text}{unit}"
 
 
+def counted(count: float, one: str = "item") -> str:
+    """How many items, or other things, a mark is of, in words: ``counted(1) == "1 item"``."""
+    return f"{count:,.0f} {one if count == 1 else f'{one}s'}"
+
+
 def plain(text: str) -> str:
     """Escape what plotly would read as markup in labels and hovers."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

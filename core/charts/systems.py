@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import Axis, Figure, Style
-from core.charts.style import colours
+from core.charts.style import colours, counted
 
 BY_CHANCE = "other pictures"
 """Column of the map of swaps that no edit makes: how often a sample of pictures alone changes the order."""
@@ -23,7 +23,7 @@ def system_means(standings: pd.DataFrame) -> Figure:
     evaluator = str(standings["evaluator"].iloc[0]) if len(standings) else ""
     hover = [
         f"{row['rank']}. {row['system']}\nmean {row['mean']:.4f} ({_interval(row['low'], row['high'], 4)})\n"
-        f"n = {row['n_items']} pictures"
+        f"n = {counted(row['n_items'], 'picture')}"
         for row in standings.to_dict("records")
     ]
     frame = pd.DataFrame(
@@ -46,7 +46,7 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
     """
     hover = [
         f"{row['system']}, {row['evaluator']}\nrank {row['rank']} ({_interval(row['rank_low'], row['rank_high'], 0)})\n"
-        f"n = {row['n_items']} pictures"
+        f"n = {counted(row['n_items'], 'picture')}"
         for row in standings.to_dict("records")
     ]
     frame = pd.DataFrame(
@@ -67,7 +67,7 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
     pairs = swaps["higher"].astype(str) + " above " + swaps["lower"].astype(str)
     hover = [
         f"{pair}, {row['family']}\n{_percent(row['probability'])} of samples change order; the means swap under "
-        f"{row['swapped']} of {row['edits']} edits\nn = {row['least_n']} pictures or more"
+        f"{row['swapped']} of {row['edits']} edits\nn = {counted(row['least_n'], 'picture')} or more"
         for pair, row in zip(pairs, swaps.to_dict("records"), strict=True)
     ]
     edited = pd.DataFrame(

@@ -83,6 +83,7 @@ _PEOPLE = {
         Column("n_kept", "n after", digits=0),
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("direction", "Direction", kind="text"),
+        Column("power", "Where it cannot be told", kind="text"),
         Column("note", "Remark", kind="text"),
     ), "Only pairs that people judged; an item counts once, and items of one source are resampled together. 95 % BCa "
        "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else it cannot be "
@@ -103,7 +104,8 @@ _PEOPLE = {
         Column("tied", "neither % [95 % CI]", digits=1, low="tied_low", high="tied_high"),
         Column("undecided", "no majority % [95 % CI]", digits=1, low="undecided_low", high="undecided_high"),
         Column("higher", "Right one rated higher % [95 % CI]", digits=1, low="higher_low", high="higher_high"),
-        Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"), Column("gap", "Δ", signed=True),
+        Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"),
+        Column("gap", "Δ [95 % CI]", signed=True, low="gap_low", high="gap_high"),
         Column("note", "Remark", kind="text"),
     ), "Comparisons of the scope's caption whose two sides have two votes or more each. A majority is two thirds of "
        "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. Wilson intervals over "

@@ -47,8 +47,8 @@ _SYSTEMS_NOTE = (
     "Captioners by their mean score on the pictures that all systems of the leaderboard have a score of (n pictures); "
     "the own mean is over all pictures of the system itself and ranks nobody. BCa intervals over pictures. The rank "
     "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; sure ranks count only differences "
-    "that are sure after Holm's correction over all pairs of one evaluator; first is the share of samples in which "
-    "nobody is above. The pairwise differences are in the data."
+    "that are sure after Holm's correction over the pairs of one evaluator that differ at all; first is the share of "
+    "samples in which nobody is above. The pairwise differences are in the data."
 )
 _HEALTH_NOTE = (
     "Of the systems' own captions, on the pictures that all systems of the leaderboard caption. Means have BCa "

@@ -33,6 +33,7 @@ from core.analysis.worst_family import furthest, worst_first
 from core.probes.base import Axis
 from core.report.cells import number
 from core.report.model import Opening
+from core.statistics.wording import counted
 
 Answers = Mapping[str, pd.DataFrame]
 
@@ -78,7 +79,7 @@ def _audited(table: ScoreTable) -> str:
     held = "the template “There is a …”" if table.scope.subject == "template" else "the caption that people wrote"
     where = f" What is said below is of corpus {table.scope.corpus}." if len(table.corpora) > 1 else ""
     return (
-        f"Audited were {_counted(len(table.evaluators), 'evaluator')} ({_listed(table.evaluators)}) on {len(items)} "
+        f"Audited were {counted(len(table.evaluators), 'evaluator')} ({_listed(table.evaluators)}) on {len(items)} "
         f"items {corpora}{shared}, under {len(table.probes)} probes. The families that should not matter are "
         f"{families}. While a picture is edited its caption is held: {held}, in language {table.scope.language}.{where}"
     )
@@ -111,7 +112,7 @@ def _drift(rows: pd.DataFrame, table: ScoreTable) -> str:
     small = ", which is still within the margin" if row["drift"] == DRIFTS_WITHIN else ""
     return (f"Drift: its score is pushed furthest by {_said(row)}{_alike(row)}, which {way} the middle item by "
             f"{_size(row['median_percent'])} ({_between(row, 'low', 'high')}){small}; {len(claimed)} of "
-            f"{_counted(len(rows), 'family', 'families')} drift.")  # fmt: skip
+            f"{counted(len(rows), 'family', 'families')} drift.")  # fmt: skip
 
 
 def _no_drift(row: pd.Series, rows: pd.DataFrame) -> str:
@@ -130,7 +131,7 @@ def _scatter(rows: pd.DataFrame, table: ScoreTable) -> str:
     return (
         f"Scatter: whichever way, {all_still}items move most under {_said(row)}{_alike(row)}, the middle one by "
         f"{_size(row['median_abs_percent'])} ({_between(row, 'abs_low', 'abs_high')}){share}{_against_null(row)}; "
-        f"{beyond} of {_counted(len(rows), 'family', 'families')} scatter beyond the margin of {MARGIN:g} %."
+        f"{beyond} of {counted(len(rows), 'family', 'families')} scatter beyond the margin of {MARGIN:g} %."
     )
 
 
@@ -163,7 +164,7 @@ def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
     return (
         "Flip risk: two scores count as different only where no edit that should not matter would often turn their "
         f"order round; under {named}, the worst here, {row['said']} ({ends}, "
-        f"{share}n = {int(row['n_items'])} items){floor}."
+        f"{share}n = {counted(int(row['n_items']), 'item')}){floor}."
     )
 
 
@@ -179,7 +180,7 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     row, named = worst.iloc[0], _listed([_said(each) for _, each in worst.iterrows()])
     said = (
         f"Broken meaning: it fails most under {named}, where the broken side scores at least as high in "
-        f"{number(row['failure'], digits=0)} % of {int(row['n'])} comparisons "
+        f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')} "
         f"(95 % interval {number(row['failure_low'], digits=0)} to {number(row['failure_high'], digits=0)} %, ties "
         f"{number(row['ties'], digits=0)} %): it {row['verdict']}"
     )
@@ -190,7 +191,8 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     of = f": {why}" if why else ""
     ends = "no interval" if math.isnan(first["low"]) else f"95 % interval {first['low']:.2f} to {first['high']:.2f}"
     return (f"{said}; a broken meaning costs more than an edit that should not matter with probability "
-            f"{first['value']:.2f} ({ends}, n = {int(first['n_items'])} items), where 0.5 is chance{of}.",)  # fmt: skip
+            f"{first['value']:.2f} ({ends}, n = {counted(int(first['n_items']), 'item')}), where 0.5 is "
+            f"chance{of}.",)  # fmt: skip
 
 
 def _own(frame: pd.DataFrame | None, name: str, corpus: str) -> pd.DataFrame:
@@ -273,7 +275,7 @@ def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
                f"items; without them the direction {stands or 'is not known'} (table S-cut).")  # fmt: skip
     missing = int((table.stored & pd.isna(table.scores)).sum())
     if missing:
-        yield f"Anything about {_counted(missing, 'pair')} without a score: they are left out and count nowhere as 0."
+        yield f"Anything about {counted(missing, 'pair')} without a score: they are left out and count nowhere as 0."
 
 
 _WITHOUT_CUT = ((TURNED, "turns"), (OPEN, "cannot be told"), (SAME, "stays"))
@@ -319,11 +321,7 @@ def _between(row: pd.Series, low: str, high: str, *, unit: str = " %") -> str:
     if math.isnan(row[low]):
         return f"no interval, n = {int(row['n_items'])}"
     ends = f"{number(row[low], digits=1)} to {number(row[high], digits=1)}{unit}"
-    return f"95 % interval {ends}" + (f", n = {int(row['n_items'])} items" if unit else "")
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
+    return f"95 % interval {ends}" + (f", n = {counted(int(row['n_items']), 'item')}" if unit else "")
 
 
 def _listed(names: "list[str] | tuple[str, ...]") -> str:

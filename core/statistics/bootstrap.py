@@ -20,6 +20,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.draws import Draws
 from core.statistics.resamples import sample_counts, sample_medians
+from core.statistics.wording import counted
 
 RESAMPLES = 10_000
 """Bootstrap resamples of every interval. Source: paper A, A.6."""
@@ -68,7 +69,9 @@ def too_few(n: int, sources: int, *, least: int = LEAST_N) -> str:
     """
     if n < least:
         return f"no interval (n = {n}, below {least})"
-    return f"no interval ({n} items of {sources} sources, below {least})" if sources < least else ""
+    return (
+        f"no interval ({counted(n, 'item')} of {counted(sources, 'source')}, below {least})" if sources < least else ""
+    )
 
 
 TOO_FEW = "too few items"
@@ -84,7 +87,7 @@ def few(items: int, sources: int) -> str:
 
 def lacks_sources(found: Interval) -> bool:
     """Whether an interval has no bounds because its items, enough by themselves, are of too few sources."""
-    return found.n >= LEAST_N and math.isnan(found.low) and f"sources, below {LEAST_N})" in found.note
+    return found.n >= LEAST_N and math.isnan(found.low) and " of " in found.note and f", below {LEAST_N})" in found.note
 
 
 def bootstrap_medians(values: ArrayLike, *, resamples: int, rng: np.random.Generator) -> np.ndarray:

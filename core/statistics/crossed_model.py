@@ -21,6 +21,7 @@ from scipy import linalg, optimize, sparse, stats
 from scipy.special import stdtr, stdtrit
 
 from core.errors import InvalidInput
+from core.statistics.wording import counted
 
 BOUNDARY = 1e-4
 """Deviation of an intercept, in residual ones, below which it is said to have no spread."""
@@ -183,7 +184,7 @@ _LARGEST = 1e150
 def _no_fit(y: np.ndarray, x: np.ndarray) -> str:
     n, k = x.shape
     if n <= k:
-        return f"{n} rows for {k} fixed effects"
+        return f"{counted(n, 'row')} for {counted(k, 'fixed effect')}"
     if np.linalg.matrix_rank(x) < k:
         return "the fixed effects cannot be told apart"
     if np.abs(y).max() > _LARGEST:

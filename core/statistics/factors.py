@@ -16,6 +16,7 @@ from core.errors import InvalidInput
 from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.rank_tests import MANN_WHITNEY, rank_sum
 from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
+from core.statistics.wording import counted
 
 LEAST_OMNIBUS = 5
 """Fewest items (of each level, or with every level) for an omnibus test: below, χ² approximates nothing."""
@@ -113,7 +114,7 @@ def _kruskal(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
         return Omnibus(math.nan, math.nan, n, len(groups), "fewer than two levels")
     kept = [group for group in groups if len(group) >= LEAST_OMNIBUS]
     note = (
-        f"{len(groups) - len(kept)} levels of fewer than {LEAST_OMNIBUS} items left out"
+        f"{counted(len(groups) - len(kept), 'level')} of fewer than {LEAST_OMNIBUS} items left out"
         if len(kept) < len(groups)
         else ""
     )
@@ -132,9 +133,9 @@ def _friedman(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
     columns = [_at(table[level].to_numpy(), ranks, there) for level in table]
     complete = np.column_stack(columns) if columns else np.empty((0, 0))
     n, levels = complete.shape
-    note = f"{left_out} items lack a level" if left_out else ""
+    note = f"{counted(left_out, 'item')} {'lacks' if left_out == 1 else 'lack'} a level" if left_out else ""
     if levels < 3 or n < LEAST_OMNIBUS:
-        few = f"no test: {n} items have every level, below {LEAST_OMNIBUS}"
+        few = f"no test: {counted(n, 'item')} with every level, below {LEAST_OMNIBUS}"
         reason = "fewer than three levels" if levels < 3 else few
         return Omnibus(math.nan, math.nan, n, levels, reason)
     if (np.ptp(complete, axis=1) == 0).all():

@@ -13,6 +13,7 @@ from core.statistics.bootstrap import Interval, expanded, too_few
 from core.statistics.rank_agreement import rank_agreement
 from core.statistics.standings import drawn_means, source_ranks
 from core.statistics.swaps import DRAWS
+from core.statistics.wording import counted
 
 LEAST_SYSTEMS = 3
 """Fewest systems whose orders are compared: two agree or they do not."""
@@ -61,7 +62,7 @@ def order_agreement(
     found = rank_agreement(a.mean(axis=0), b.mean(axis=0)) if n else rank_agreement([], [])
     nan = float("nan")
     if s < LEAST_SYSTEMS:
-        none = Interval(nan, nan, nan, n, level, f"{s} systems, below {LEAST_SYSTEMS}")
+        none = Interval(nan, nan, nan, n, level, f"{counted(s, 'system')}, below {LEAST_SYSTEMS}")
         return OrderAgreement(none, none, s)
     sources = source_ranks(groups, n)
     count = int(sources.max()) + 1 if n else 0

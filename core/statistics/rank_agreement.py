@@ -16,6 +16,7 @@ from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
 from core.statistics.by_source import ranks_of, source_means
 from core.statistics.shares import share
+from core.statistics.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,8 @@ def _p_by_source(a: np.ndarray, b: np.ndarray, ranks: np.ndarray) -> tuple[float
     """p of Kendall's τ between the sources' means, and what it is of."""
     one, other = source_means(a, ranks), source_means(b, ranks)
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return math.nan, f"no test: the means of {len(one)} sources do not differ in both scorings"
-    return float(stats.kendalltau(one, other).pvalue), f"p: means of {len(one)} sources"
+        return math.nan, f"no test: the means of {counted(len(one), 'source')} do not differ in both scorings"
+    return float(stats.kendalltau(one, other).pvalue), f"p: means of {counted(len(one), 'source')}"
 
 
 def direction_agreement(

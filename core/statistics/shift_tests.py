@@ -14,6 +14,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED, stream
 from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.rank_tests import signed_rank
+from core.statistics.wording import counted
 
 NORMAL_AT = 0.05
 """Both samples pass for normal where Shapiro-Wilk gives at least this p."""
@@ -71,7 +72,7 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
     if ranks is None:
         return _tested(first, second, "pair")
     found = _tested(source_means(first, ranks), source_means(second, ranks), "source")
-    said = "; ".join(filter(None, (f"{len(first)} pairs of {found.n} sources", found.note)))
+    said = "; ".join(filter(None, (f"{counted(len(first), 'pair')} of {counted(found.n, 'source')}", found.note)))
     return replace(found, name=found.name if found.name == NO_TEST else named(found.name, ranks), note=said)
 
 
@@ -90,7 +91,7 @@ def _tested(first: np.ndarray, second: np.ndarray, unit: str) -> PairedTest:
         return PairedTest(PAIRED_T, float(t.statistic), float(t.pvalue), n)
     zeros = int((differences == 0).sum())
     statistic, p = signed_rank(differences)
-    return PairedTest(WILCOXON, statistic, p, n, f"{zeros} {unit}s without a difference" if zeros else "")
+    return PairedTest(WILCOXON, statistic, p, n, f"{counted(zeros, unit)} without a difference" if zeros else "")
 
 
 def holm(p: ArrayLike) -> np.ndarray:

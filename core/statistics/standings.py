@@ -4,6 +4,7 @@ References:
     [1] Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application, 2.4 and 3.8.
     [2] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with applications to
         mobility across neighbourhoods and academic achievement across countries. Rev. Econ. Stud. 91(1), 476-518.
+    [3] Tarone, R. E. (1990). A modified Bonferroni method for discrete data. Biometrics 46(2), 515-522.
 """
 
 import math
@@ -18,7 +19,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import RESAMPLES, Interval, expanded, too_few
 from core.statistics.ratios import FEWER, MANY, drawn_counts, means_bca
-from core.statistics.shift_tests import PairedTest, holm, paired_test
+from core.statistics.shift_tests import NO_TEST, PairedTest, holm, paired_test
 
 ALPHA = 0.05
 """Level of Holm's correction at which one system is said to stand above another."""
@@ -32,7 +33,9 @@ class Difference:
         one, other: places of the two systems.
         interval: of mean(one) - mean(other), BCa over items or their sources.
         test: paired, over sources.
-        p_holm: of ``test``, corrected over all pairs of the leaderboard.
+        p_holm: of ``test``, corrected over the pairs of the leaderboard that have one; NaN where no source tells two
+            systems apart. Such a pair is no test: no order of its signs gives a p below 1, so it takes no share of the
+            error that Holm's correction parts [3].
         sure: whether p_holm is below ALPHA and the interval lies on one side of zero.
     """
 
@@ -202,7 +205,7 @@ def _differences(table: np.ndarray, groups: np.ndarray, *, level: float, seed: i
     sums, sizes = _source_sums(table, groups)
     by_source = sums / sizes[:, None]
     tests = [paired_test(by_source[:, other], by_source[:, one]) for one, other in pairs]
-    corrected = holm([test.p for test in tests])
+    corrected = holm([math.nan if test.name == NO_TEST else test.p for test in tests])
     found = zip(pairs, intervals, tests, corrected.tolist(), strict=True)
     return tuple(
         Difference(*pair, interval, test, p, p < ALPHA and interval.excludes_zero())

@@ -86,9 +86,13 @@ def test_the_four_captions_are_joined_item_by_item_over_their_captions(opened) -
              "absent_denied": "negation:absent", "absent_affirmed": "affirmation:absent"}  # fmt: skip
     assert row[list(names)].tolist() == pytest.approx([four[probe].mean() for probe in names.values()])
     affirms = there & (four["affirmation:absent"] > four["negation:absent"])
-    assert row["affirms"] == pytest.approx(100 * affirms.mean())
+    denies = (four["affirmation:template"] < four["negation:template"]) & absent
+    for name, found in (("affirms", affirms), ("denies", denies)):
+        ends = proportion_confint(found.sum(), len(four), method="wilson")
+        assert row[name] == pytest.approx(100 * found.mean())
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(tuple(100 * end for end in ends))
     assert row["captions"] == "human, en; template, en"
-    assert "4 items lack one of the four" in row["note"]
+    assert "4 items without one of the four" in row["note"]
 
 
 def test_who_likes_whatever_is_affirmed_has_one_order_right_and_never_both(opened) -> None:

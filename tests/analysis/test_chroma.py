@@ -62,7 +62,9 @@ def test_the_difference_is_the_median_over_items_of_the_raw_rows(tmp_path: Path)
 
 @pytest.mark.parametrize(("apart", "items", "said"), [(-0.004, 30, LOWER), (0.0, 30, OPEN), (0.004, 6, TOO_FEW)])
 def test_the_words_follow_the_interval(tmp_path: Path, apart: float, items: int, said: str) -> None:
-    assert answered(tmp_path, saved(items=items, apart=apart))["said"] == said
+    found = answered(tmp_path, saved(items=items, apart=apart))
+    assert found["said"] == said
+    assert ("on would have shown" in found["power"]) == (said == OPEN)
 
 
 def test_without_both_copies_the_question_says_what_to_audit(tmp_path: Path) -> None:

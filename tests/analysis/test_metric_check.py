@@ -21,6 +21,7 @@ from core.probes.registry import select
 from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
 from core.settings import assets_dir
+from core.statistics.changes import WITHHELD
 
 TEMPLATE = f"{assets_dir() / 'templates' / 'metric.py'}:MyMetric"
 PLACES = re.compile(
@@ -204,6 +205,20 @@ def test_items_of_one_source_are_one_unit_of_the_check(top_row: str) -> None:
     assert together.estimate == apart.estimate
     assert together.high - together.low > 1.2 * (apart.high - apart.low)
     assert few.note == "no interval (18 items of 9 sources, below 10)"
+
+
+def test_a_metric_of_both_signs_has_no_percent_and_passes_for_nothing(tmp_path: Path) -> None:
+    """By the pixels of the first row less their middle, so that flips move it and some baselines are negative."""
+    code = Path(TEMPLATE.split(":")[0]).read_text(encoding="utf-8")
+    (tmp_path / "signed.py").write_text(
+        code.replace("        words = caption", "        return image[0].mean() / 400 - 0.3\n        words = caption"),
+        encoding="utf-8",
+    )
+    items = catalogue().get("demo").load().items
+    report = check_metric(f"{tmp_path / 'signed.py'}:MyMetric", items, select(["vertical-flip"]), count=12)
+    assert {each.verdict for each in report.families} == {WITHHELD}
+    assert all(each.size.n == 0 for each in report.families)
+    assert set(report.undecided) == {"null", "vertical-flip"}
 
 
 def test_few_items_decide_nothing() -> None:

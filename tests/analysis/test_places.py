@@ -13,7 +13,7 @@ from core.analysis.questions.places import CENTRE, _untold, aims, slopes
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.probes.families.distance import GRID
-from core.statistics.bootstrap import Interval
+from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.power import side_needed
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, shifts, write_run
@@ -76,7 +76,10 @@ def test_every_place_of_the_grid_has_its_median_and_how_it_stands_to_the_item_s_
         own = stored[name].dropna()
         assert rows.loc[name, "n_items"] == len(own) == (18 if "0.8" in name else 24)
         assert rows.loc[name, "median_percent"] == pytest.approx(own.median())
-        assert rows.loc[name, "held"] == pytest.approx((stored[name] - stored.median(axis=1)).median())
+        held = (stored[name] - stored.median(axis=1)).dropna()
+        assert rows.loc[name, "held"] == pytest.approx(held.median())
+        around = median_bca(held)
+        assert rows.loc[name, ["held_low", "held_high"]].tolist() == pytest.approx([around.low, around.high])
         assert rows.loc[name, "p"] == pytest.approx(stats.wilcoxon(own).pvalue, rel=0.05)
 
 

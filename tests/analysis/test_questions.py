@@ -347,6 +347,15 @@ def test_evaluators_agree_as_scipy_finds(answer: Answer, clean: pd.DataFrame) ->
         assert row["kendall_c"] == pytest.approx(stats.kendalltau(a, b, variant="c").statistic)
         means = own.groupby(sources[own.index]).mean()
         assert len(means) < len(own)
+        drawn = np.random.default_rng(7)
+        members = [np.flatnonzero(sources[own.index] == name) for name in means.index]
+        samples = [np.concatenate([members[place] for place in drawn.integers(len(members), size=len(members))])
+                   for _ in range(200)]  # fmt: skip
+        for name, rho in (("spearman", stats.spearmanr), ("kendall_b", stats.kendalltau)):
+            around = np.std([np.arctanh(rho(a.iloc[each], b.iloc[each]).statistic) for each in samples], ddof=1)
+            half = np.arctanh(row[f"{name}_high"]) - np.arctanh(row[name])
+            assert half == pytest.approx(stats.t.ppf(0.975, len(members) - 1) * around, rel=0.2)  # of 200 draws each
+            assert np.arctanh(row[name]) - np.arctanh(row[f"{name}_low"]) == pytest.approx(half)
         assert row["p"] == pytest.approx(stats.kendalltau(means.iloc[:, 0], means.iloc[:, 1]).pvalue, rel=1e-6, abs=0)
         assert row["note"] == f"p: means of {len(means)} sources"
 

@@ -8,7 +8,9 @@ import pytest
 
 from core.analysis.overview import CARD_GAP, fairness_card, family_contrasts, worst_findings
 from core.analysis.reading import read_table
+from core.analysis.verdicts import TOO_FEW
 from core.analysis.worst_family import furthest, worst_first
+from core.report.card import card_report
 from core.statistics.flip_risk import flip_risk
 from core.store.store import Store
 from tests.analysis.made_runs import scores_of, write_run
@@ -45,9 +47,29 @@ def test_a_larger_value_before_the_size_leads_and_alike_counts_what_is_left(tmp_
         view = read_table(store).view()
         families = family_contrasts(view)
         assert worst_first(view, families, ["evaluator"])["alike"].tolist() == [2, 2]
+        assert fairness_card(view)["alike"].tolist() == [2]
+        assert "(of 2 and 1 more alike, the worst in 50 % of the draws)" in card_report(store)
         led = worst_first(view, families.assign(led=[0.0, 1.0]), ["evaluator"], first=["led"])
     assert led["family"].tolist() == ["rotation", "horizontal-flip"]
     assert led["alike"].iloc[0] == 1
+
+
+def test_a_family_of_too_few_items_is_not_the_worst_however_far_it_moves(tmp_path: Path) -> None:
+    """Turned were 8 items alone, by half; all 40 were flipped, by a tenth and a bit."""
+
+    def value(probe: str, item: int) -> float | None:
+        if probe == "rotate-5" and item >= 8:
+            return None
+        return (0.5 + item / 1000) * {"vflip": 1.1 + item / 1000, "rotate-5": 1.5}.get(probe, 1.0)
+
+    rows = scores_of(["identity", "vflip", "rotate-5"], 40, value)
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        view = read_table(store).view()
+        families = family_contrasts(view).set_index("family")
+        assert families.loc["rotation", "drift"] == TOO_FEW
+        assert families.loc["rotation", "median_abs_percent"] > families.loc["vertical-flip", "median_abs_percent"]
+        (row,) = fairness_card(view).to_dict("records")
+    assert (row["family"], row["n_families"], row["alike"]) == ("vertical-flip", 2, 1)
 
 
 def test_findings_of_one_lower_end_stand_by_their_size(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_what_cannot_be_fitted_is_refused(spatial: View, tmp_path: Path) -> None
     with pytest.raises(InvalidInput, match="no shift of evaluator 'conse-lite0'"):
         fit(spatial.table.view(Slice(families=("nowhere",))), evaluator="conse-lite0")
     one = write_run(tmp_path / "r", scores_of(["identity", "vflip"], 1, lambda *_: 0.5))
-    with Store.open(one) as store, pytest.raises(InvalidInput, match="1 items cannot be split"):
+    with Store.open(one) as store, pytest.raises(InvalidInput, match="1 item cannot be split"):
         fit(read_table(store).view(), evaluator="e")
 
 

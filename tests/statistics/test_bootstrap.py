@@ -10,6 +10,7 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import LEAST_N, bootstrap_medians, jackknife_medians, median_bca
+from core.statistics.wording import counted
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -125,4 +126,4 @@ def test_sources_of_one_value_each_change_no_interval() -> None:
 def test_few_sources_have_no_interval_however_many_values_they_have(sources: int) -> None:
     found = median_bca(np.arange(31.0), groups=np.arange(31) % sources)
     assert (found.estimate, math.isnan(found.low)) == (15.0, True)
-    assert found.note == f"no interval (31 items of {sources} sources, below {LEAST_N})"
+    assert found.note == f"no interval (31 items of {counted(sources, 'source')}, below {LEAST_N})"

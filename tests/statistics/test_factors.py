@@ -32,7 +32,7 @@ def test_levels_of_different_items_are_compared_as_independent() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=60)
     found = factor_test(values, np.repeat(["x", "y", "z"], 20), np.arange(60))
-    assert "0 items have every level, below 5" in found.friedman.note
+    assert "0 items with every level, below 5" in found.friedman.note
     row = found.pairs.iloc[0]
     assert (row["test"], row["n"]) == ("Mann-Whitney", 40)
     assert row["p"] == pytest.approx(stats.mannwhitneyu(values[:20], values[20:40]).pvalue)
@@ -42,7 +42,7 @@ def test_items_that_lack_a_level_are_counted_and_left_out_of_friedman() -> None:
     table = np.random.default_rng(2).normal(size=(20, 3))
     table[0, 1] = math.nan
     found = factor_test(*long(table))
-    assert (found.friedman.n, found.friedman.note) == (19, "1 items lack a level")
+    assert (found.friedman.n, found.friedman.note) == (19, "1 item lacks a level")
     assert found.friedman.p == pytest.approx(stats.friedmanchisquare(*table[1:].T).pvalue)
 
 
@@ -62,14 +62,14 @@ def test_an_item_with_several_values_of_a_level_counts_by_their_median() -> None
             list("abc") * 4,
             np.arange(12) // 3,
             "no test: fewer than two levels of 5 items",
-            "4 items have every level, below 5",
+            "4 items with every level, below 5",
         ),
         (
             np.arange(13.0),
             list("aabb") * 3 + ["c"],
             np.arange(13),
-            "1 levels of fewer than 5 items left out",
-            "0 items have every level, below 5",
+            "1 level of fewer than 5 items left out",
+            "0 items with every level, below 5",
         ),
         ([math.nan, 2.0, 3.0], list("abb"), [0, 0, 1], "fewer than two levels", "fewer than three levels"),
     ],

@@ -1,5 +1,7 @@
 """Leaderboards against loops over resamples, scipy and statsmodels, and a small simulation of what intervals hold."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,6 +66,20 @@ def test_equal_systems_share_their_ranks_and_no_difference_is_sure() -> None:
     assert (found.low.tolist(), found.high.tolist()) == ([2, 2, 1], [3, 3, 1])
     assert found.differences[0].test.p == 1.0
     assert (found.sure_low.tolist(), found.sure_high.tolist()) == ([2, 2, 1], [3, 3, 1])
+
+
+def test_systems_that_are_equal_throughout_are_no_test_and_make_no_other_difference_less_sure() -> None:
+    """Their pair has p = 1 under every order of its signs: it takes no share of the error. Source: Tarone (1990)."""
+    columns = made(30, [0.0, 0.04])
+    twice = standings(np.column_stack([columns, columns[:, 0]]), resamples=200)
+    apart = [each for each in twice.differences if each.test.name != "none"]
+    assert len(apart) == 2
+    assert [each.p_holm for each in apart] == pytest.approx(
+        multipletests([each.test.p for each in apart], method="holm")[1].tolist()
+    )
+    (equal,) = [each for each in twice.differences if each.test.name == "none"]
+    assert math.isnan(equal.p_holm)
+    assert not equal.sure
 
 
 def test_few_items_have_a_rank_and_no_interval() -> None:

@@ -25,6 +25,7 @@ from core.errors import InvalidInput
 from core.human.definition import ORIGINAL, VARIANT
 from core.human.kinds import TIE, Kind
 from core.statistics.comparisons import failures
+from core.statistics.ratios import mean_bca
 from core.statistics.shares import share
 from core.store.store import Store
 
@@ -39,7 +40,8 @@ JUDGED = (*COMPARISON, "family", "source", "votes", "preference", "rated_right",
 PEOPLE = (
     "family", "n", "n_items", "n_votes", "prefer", "prefer_low", "prefer_high", "against", "against_low",
     "against_high", "tied", "tied_low", "tied_high", "undecided", "undecided_low", "undecided_high", "higher",
-    "higher_low", "higher_high", "equal", "equal_low", "equal_high", "mean_right", "mean_wrong", "gap", "note",
+    "higher_low", "higher_high", "equal", "equal_low", "equal_high", "mean_right", "mean_wrong", "gap",
+    "gap_low", "gap_high", "note",
 )  # fmt: skip
 EVALUATORS = (
     "family",
@@ -111,7 +113,8 @@ def people_rows(judged: pd.DataFrame) -> pd.DataFrame:
         and undecided (shares of comparisons whose majority prefers the right side, the wrong one, neither, or that
         have no majority), higher and equal (shares whose right side has the higher mean rating, or the same), all in
         percent; Wilson's intervals over comparisons, those of one source together; mean ratings of both sides on
-        [0, 1] and their difference. What was not asked is NaN. Empty where nothing was judged.
+        [0, 1] and their difference, gap, with its BCa interval over sources. What was not asked is NaN. Empty where
+        nothing was judged.
     """
     return pd.DataFrame([_people(name, own) for name, own in _parts(judged)], columns=list(PEOPLE))
 
@@ -167,6 +170,7 @@ def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
 
     gap = own["rated_right"] - own["rated_wrong"]
     prefer, higher = share(preferring(RIGHT), groups=groups), share(gap > 0, groups=groups)
+    apart = mean_bca(gap, groups=groups)
     others = {name: share(preferring(what), groups=groups)
               for name, what in (("against", WRONG), ("tied", TIE), ("undecided", NO_MAJORITY))}  # fmt: skip
     return {
@@ -174,7 +178,8 @@ def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
         "n_votes": int(own["votes"].sum()), **percent("prefer", prefer),
         **{column: value for name, found in others.items() for column, value in percent(name, found).items()},
         **percent("higher", higher), **percent("equal", share(gap == 0, groups=groups)),
-        "mean_right": own["rated_right"].mean(), "mean_wrong": own["rated_wrong"].mean(), "gap": gap.mean(),
+        "mean_right": own["rated_right"].mean(), "mean_wrong": own["rated_wrong"].mean(),
+        "gap": apart.estimate, "gap_low": apart.low, "gap_high": apart.high,
         "note": higher.note,
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.people.outcomes import ONE
-from core.analysis.questions.filters import NOTHING, TURNED, direction
+from core.analysis.questions.filters import NOTHING, TURNED, direction, untold
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.probes.base import Axis
@@ -30,8 +30,9 @@ class Reanalysis:
             median_kept, low_kept, high_kept (medians of %Δ over items, in percent), change (kept - all, in
             percentage points), flips (whether the sign of the median flips), direction (what the interval of
             median_kept shows of that of median_all: TURNED, SAME or OPEN, NOTHING where no pair of the family fell out;
-            see :func:`core.analysis.questions.filters.direction`), note (why an interval is missing). Empty where
-            people judged null edits, controls or directional probes alone.
+            see :func:`core.analysis.questions.filters.direction`), power (beside OPEN, what the items that are kept
+            would have shown), note (why an interval is missing). Empty where people judged null edits, controls or
+            directional probes alone.
         scope: ``studied``: only pairs that people judged; ``run``: all of the run, less those that fell out.
         n_pairs: pairs behind it that people judged.
         dropped: pairs that fell out, by analysis.
@@ -93,7 +94,7 @@ def reanalyse(table: ScoreTable, outcomes: pd.DataFrame, *, scope: str = "studie
 
 _COLUMNS = (
     "evaluator", "axis", "family", "analysis", "n_all", "median_all", "low_all", "high_all", "n_kept", "median_kept",
-    "low_kept", "high_kept", "change", "flips", "direction", "note",
+    "low_kept", "high_kept", "change", "flips", "direction", "power", "note",
 )  # fmt: skip
 
 
@@ -135,12 +136,13 @@ def _compared(
         )
         for cells in (whole, kept)
     )
+    lost = bool((whole != kept)[table.places(probes)].any())
     return {
         "n_all": every.n, "median_all": every.estimate, "low_all": every.low, "high_all": every.high,
         "n_kept": less.n, "median_kept": less.estimate, "low_kept": less.low, "high_kept": less.high,
         "change": less.estimate - every.estimate,
         "flips": bool(np.sign(less.estimate) * np.sign(every.estimate) < 0),
-        "direction": direction(less, every) if (whole != kept)[table.places(probes)].any() else NOTHING,
+        "direction": direction(less, every) if lost else NOTHING, "power": untold(less, every) if lost else "",
         "note": less.note if less.note == every.note else "; ".join(
             f"{name}: {each.note}" for name, each in (("all", every), ("kept", less)) if each.note),
     }  # fmt: skip

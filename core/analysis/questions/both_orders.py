@@ -25,6 +25,7 @@ from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure, Reference
 from core.probes.base import TEMPLATE
 from core.statistics.shares import share
+from core.statistics.wording import counted
 
 THERE, ABSENT, BOTH = "what is there", "what is absent", "both of an item"
 
@@ -35,7 +36,8 @@ _ABSENT = "affirmation:absent"
 _MEANS = ("there_affirmed", "there_denied", "absent_denied", "absent_affirmed")
 _COLUMNS = (
     "evaluator", "corpus", "captions", "n_items", *_MEANS, "there", "there_low", "there_high", "absent", "absent_low",
-    "absent_high", "both", "both_low", "both_high", "affirms", "denies", "note",
+    "absent_high", "both", "both_low", "both_high", "affirms", "affirms_low",
+    "affirms_high", "denies", "denies_low", "denies_high", "note",
 )  # fmt: skip
 
 
@@ -60,8 +62,10 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("absent", "Right of what is absent, % [95 % CI]", digits=1, low="absent_low", high="absent_high",
                help="The denial scores strictly above the affirmation"),
         Column("both", "Both right, % [95 % CI]", digits=1, low="both_low", high="both_high"),
-        Column("affirms", "Affirms both, %", digits=1, help="The affirmation scores above, whatever the picture shows"),
-        Column("denies", "Denies both, %", digits=1, help="The denial scores above, whatever the picture shows"), NOTE,
+        Column("affirms", "Affirms both, % [95 % CI]", digits=1, low="affirms_low", high="affirms_high",
+               help="The affirmation scores above, whatever the picture shows"),
+        Column("denies", "Denies both, % [95 % CI]", digits=1, low="denies_low", high="denies_high",
+               help="The denial scores above, whatever the picture shows"), NOTE,
     )  # fmt: skip
     title = "Negation and its converse: are both orders of an item right?"
     drawing = Drawing(
@@ -148,13 +152,13 @@ def _record(four: np.ndarray, sources: np.ndarray | None, without: int) -> Mappi
     affirmed, denied, denied_absent, affirmed_absent = four
     right = {"there": affirmed > denied, "absent": denied_absent > affirmed_absent}
     right["both"] = right["there"] & right["absent"]
+    right["affirms"] = right["there"] & (affirmed_absent > denied_absent)
+    right["denies"] = (denied > affirmed) & right["absent"]
     shares = {name: share(values, groups=sources) for name, values in right.items()}
     return {
         "n_items": four.shape[1], **dict(zip(_MEANS, four.mean(axis=1), strict=True)),
         **{key: value for name, found in shares.items() for key, value in percent(name, found).items()},
-        "affirms": 100 * float((right["there"] & (affirmed_absent > denied_absent)).mean()),
-        "denies": 100 * float(((denied > affirmed) & right["absent"]).mean()),
-        "note": "; ".join(filter(None, (f"{without} items lack one of the four" if without else "",
+        "note": "; ".join(filter(None, (f"{counted(without, 'item')} without one of the four" if without else "",
                                         shares["both"].note))),
     }  # fmt: skip
 

@@ -7,10 +7,10 @@ import pandas as pd
 
 from core.analysis.effects import corpora, median_over
 from core.analysis.questions.base import Column, Drawing, Options, Question
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, UNTOLD, Dots
 from core.analysis.questions.needs import no_probe
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import too_few_for
+from core.analysis.verdicts import too_few_for, untold
 from core.probes.families.preparation import HALF_COLOUR, WHOLE_COLOUR
 from core.statistics.bootstrap import Interval
 
@@ -19,7 +19,7 @@ OPEN = "cannot be told apart"
 
 _TITLE = "Colour in JPEG: 4:2:0 and 4:4:4 of the same quality"
 _PAIR = (HALF_COLOUR, WHOLE_COLOUR)
-_COLUMNS = ("evaluator", "corpus", "n_items", "half", "whole", "value", "low", "high", "said", "note")
+_COLUMNS = ("evaluator", "corpus", "n_items", "half", "whole", "value", "low", "high", "said", "power", "note")
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -29,7 +29,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("half", "4:2:0, median %Δ", signed=True, digits=3),
         Column("whole", "4:4:4, median %Δ", signed=True, digits=3),
         Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high"),
-        Column("said", "In words", kind="text", help="The interval of the difference against 0"),
+        Column("said", "In words", kind="text", help="The interval of the difference against 0"), UNTOLD,
         Column("note", "Remark", kind="text"),
     )  # fmt: skip
     note = (
@@ -63,7 +63,8 @@ def _rows(view: View) -> Iterator[dict[str, object]]:
                 yield {
                     "evaluator": evaluator, "corpus": corpus, "n_items": found.n, "half": np.median(half[items]),
                     "whole": np.median(whole[items]), "value": found.estimate, "low": found.low, "high": found.high,
-                    "said": _said(found), "note": found.note,
+                    "said": _said(found), "power": untold(found, unit="points") if _said(found) == OPEN else "",
+                    "note": found.note,
                 }  # fmt: skip
 
 

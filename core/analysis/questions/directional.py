@@ -314,7 +314,8 @@ def _of_axis(axis: str) -> Question:
     numbers = numbers_of(axis)
     columns = (
         EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, FAILURE, TIES,
-        Column("detection", "Told from the right one, %", digits=1, help="The wrong side scores strictly lower"),
+        Column("detection", "Told from the right one, % [95 % CI]", digits=1, low="detection_low",
+               high="detection_high", help="The wrong side scores strictly lower"),
         DROP, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE,
     )  # fmt: skip
     title = f"{axis.capitalize()} edits: does the score drop?"

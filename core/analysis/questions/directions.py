@@ -19,6 +19,7 @@ from core.probes.words.own_captions import PREFIX
 from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.heterogeneity import Heterogeneity, difference, heterogeneity
 from core.statistics.rank_agreement import direction_agreement
+from core.statistics.wording import counted
 
 MEDIAN = "median over corpora"
 """Stands in the corpus column of table 12's summary rows."""
@@ -125,7 +126,7 @@ def _summaries(found: pd.DataFrame, held: str, apart: Mapping[tuple[str, str], s
             "evaluator": evaluator, "family": label, "corpus": MEDIAN,
             "reference_median": own["reference_median"].iloc[0], "median": math.nan, "same_direction": None,
             "agreement": float(known["agreement"].median()), "low": math.nan, "high": math.nan,
-            "n_items": int(known["n_items"].sum()), "note": f"{len(known)} corpora beside {held}",
+            "n_items": int(known["n_items"].sum()), "note": f"{counted(len(known), 'corpus', 'corpora')} beside {held}",
             "same": f"all {signs.pop()}" if len(signs) == 1 and signs != {""} else "mixed",
             "between": apart[str(evaluator), str(label)],
         }  # fmt: skip

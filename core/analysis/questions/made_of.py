@@ -2,13 +2,16 @@
 
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora
+from core.analysis.preferences import LEAST_IMAGES, RHO, rank_correlations
 from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.needs import left_out, no_clean
 from core.analysis.table import ScoreTable, View
+from core.corpora.suites import TAU_B, TAU_C
 from core.statistics.rank_agreement import rank_agreement
 
 
@@ -48,10 +51,17 @@ def _evaluators(table: ScoreTable) -> Question:
     return Question("S0", "Evaluators", "summary", "runs", note, columns, compute)
 
 
+_CORRELATIONS = {"spearman": RHO, "kendall_b": TAU_B, "kendall_c": TAU_C}
+"""Column -> what it is called where it is bootstrapped."""
+
+
 def _agreement() -> Question:
     columns = (
-        EVALUATOR, Column("other", "and", kind="text"), CORPUS, COUNT, Column("spearman", "Spearman’s ρ"),
-        Column("kendall_b", "Kendall’s τ_b"), Column("kendall_c", "τ_c"), Column("p", "p (τ = 0)", kind="p"),
+        EVALUATOR, Column("other", "and", kind="text"), CORPUS, COUNT,
+        Column("spearman", "Spearman’s ρ [95 % CI]", low="spearman_low", high="spearman_high"),
+        Column("kendall_b", "Kendall’s τ_b [95 % CI]", low="kendall_b_low", high="kendall_b_high"),
+        Column("kendall_c", "τ_c [95 % CI]", low="kendall_c_low", high="kendall_c_high"),
+        Column("p", "p (τ = 0)", kind="p"),
         Column("note", "Remark", kind="text"),
     )  # fmt: skip
 
@@ -61,14 +71,23 @@ def _agreement() -> Question:
             for corpus, own in corpora(view.table):
                 keep = own & view.items
                 sources = None if view.table.sources is None else view.table.sources[keep]
-                found = rank_agreement(view.table.clean(one)[keep], view.table.clean(other)[keep], groups=sources)
+                both = view.table.clean(one)[keep], view.table.clean(other)[keep]
+                found = rank_agreement(*both, groups=sources)
+                of = np.arange(int(keep.sum())) if sources is None else sources
+                around = rank_correlations(*both, of)
+                ends = {
+                    f"{name}_{end}": getattr(around[known], end) / 100
+                    for name, known in _CORRELATIONS.items() for end in ("low", "high")
+                }  # fmt: skip
+                said = dict.fromkeys(filter(None, (found.note, around[RHO].note)))
                 records.append(
                     {"evaluator": one, "other": other, "corpus": corpus, "n_items": found.n,
-                     "spearman": found.spearman, "kendall_b": found.kendall_b, "kendall_c": found.kendall_c,
-                     "p": found.kendall_p, "note": found.note}
+                     "spearman": found.spearman, "kendall_b": found.kendall_b, "kendall_c": found.kendall_c, **ends,
+                     "p": found.kendall_p, "note": "; ".join(said)}
                 )  # fmt: skip
-        names = ("evaluator", "other", "corpus", "n_items", "spearman", "kendall_b", "kendall_c", "p", "note")
-        return pd.DataFrame(records, columns=list(names))
+        bounds = [f"{name}_{end}" for name in _CORRELATIONS for end in ("low", "high")]
+        names = ["evaluator", "other", "corpus", "n_items", *_CORRELATIONS, *bounds, "p", "note"]
+        return pd.DataFrame(records, columns=names)
 
     def needs(table: ScoreTable) -> str:
         if len(table.evaluators) > 1:
@@ -78,8 +97,9 @@ def _agreement() -> Question:
         return f"it compares evaluators and the scope holds one, {table.evaluators[0]}; {further}"
 
     note = (
-        "Rank correlations of the clean scores of the same items. Where items share a picture that they are made "
-        "from, p is of the means over the items of each, since items of one are no independent evidence."
+        "Rank correlations of the clean scores of the same items, each with a 95 % bootstrap interval over the pictures"
+        f" that items are made from, on Fisher’s scale; none below {LEAST_IMAGES} of them. Where items share such a "
+        "picture, p is of the means over the items of each, since items of one are no independent evidence."
     )
     return Question("S11", "Do the evaluators order the items alike?", "summary", "agreement", note, columns, compute,
                     needs, paper="3.3", clean=True)  # fmt: skip

@@ -11,13 +11,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import Capability, comparison_rows, families, pairs
+from core.analysis.comparisons import Capability, comparison_rows, families, pairs, percent
 from core.analysis.effects import corpora
 from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.directional import DEPTH, FAILURE, NOTE, PAIRS, SECTION, TIES, WHAT, needs
 from core.analysis.table import ScoreTable, View
 from core.probes.words.caption_words import LANGUAGES, words
+from core.statistics.bootstrap import Interval
+from core.statistics.shares import share
 
 ID, PAPER = "C17", "D, Table 4"
 
@@ -30,7 +32,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         EVALUATOR, CORPUS, WHAT, COUNT, PAIRS,
         Column("f1", "Word overlap, F1", digits=3, help="Mean over comparisons of the F1 of both captions’ sets of "
                "words, without case and punctuation; 1: the same words"),
-        Column("same", "Same words, %", digits=1, help="Both captions hold the same words, in another order or number"),
+        Column("same", "Same words, % [95 % CI]", digits=1, low="same_low", high="same_high",
+               help="Both captions hold the same words, in another order or number; Wilson’s interval over sources"),
         FAILURE, TIES, NOTE,
     )  # fmt: skip
     note = (
@@ -73,20 +76,23 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     asked = [Capability(name, name, view.table.axis_of(name), probes) for name, probes in found.items()]
     frame = comparison_rows(view, asked, known=options.known)
     told = [_told(view, row, found, known=options.known) for row in frame.to_dict("records")]
-    whole = frame.assign(f1=[f1 for f1, _ in told], same=[same for _, same in told])
+    same = pd.DataFrame([percent("same", same) for _, same in told], columns=["same", "same_low", "same_high"])
+    whole = frame.assign(f1=[f1 for f1, _ in told]).join(same)
     return whole[whole["f1"].notna()].reset_index(drop=True)
 
 
 def _told(
     view: View, row: Mapping[object, object], found: Mapping[str, tuple[str, ...]], *, known: bool
-) -> tuple[float, float]:
-    """Mean overlap, and share in percent with the same words, of the comparisons of a row; NaN without two captions."""
+) -> tuple[float, Interval]:
+    """Mean overlap, and share with the same words, of the comparisons of a row; NaN without two captions."""
     probes = found[str(row["family"])]
     both = pairs(view, str(row["evaluator"]), probes, known=known)
     own = dict(corpora(view.table))[str(row["corpus"])]
-    values = overlaps(view.table, probes)[~np.isnan(both.right + both.wrong) & own]
-    values = values[~np.isnan(values)]
-    return (float(values.mean()), 100 * float((values == 1).mean())) if len(values) else (float("nan"), float("nan"))
+    words_shared = overlaps(view.table, probes)
+    there = ~np.isnan(both.right + both.wrong) & own & ~np.isnan(words_shared)
+    values, items = words_shared[there], np.broadcast_to(np.arange(len(own)), there.shape)[there]
+    groups = items if view.table.sources is None else view.table.sources[items]
+    return float(values.mean()) if len(values) else float("nan"), share(values == 1, groups=groups)
 
 
 def overlaps(table: ScoreTable, probes: Sequence[str]) -> np.ndarray:

@@ -71,7 +71,7 @@ def _map() -> Question:
     note = (
         f"{how(_TESTED)} One row a place of the grid, 1 = the edge. Only objects that fit there count, so the items of "
         "two places are not the same; against its other places: median over items of %Δ at the place less the item’s "
-        "own median over all its places, in points, which holds the item."
+        "own median over all its places, in points, which holds the item; 95 % BCa interval."
     )
     drawing = Drawing(
         "F-places", title, "Median %Δ of the items whose object fits there; n items in every cell.",
@@ -81,7 +81,8 @@ def _map() -> Question:
     )  # fmt: skip
     columns = (
         EVALUATOR, CORPUS, Column("towards", "Towards", kind="text"), Column("distance", "Distance", kind="text"),
-        COUNT, PERCENT, Column("held", "Against its other places, points", signed=True), *TESTS,
+        COUNT, PERCENT, Column("held", "Against its other places, points [95 % CI]", signed=True, low="held_low",
+                              high="held_high"), *TESTS,
     )  # fmt: skip
     return Question(
         "S19-map", title, "space", paper.DISTANCE, note, columns, _compute, _needs, (drawing,), tests=_TESTED,
@@ -131,15 +132,17 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     rows = effects(view, groups, margin=options.margin)
     held = {name: _percent(view, name, tuple(known)) for name in view.evaluators} if known else {}
     places = {name: place for place, name in enumerate(known)}
-    moved = []
+    moved = list[Interval]()
     for evaluator, corpus, label in zip(rows["evaluator"], rows["corpus"], rows["label"], strict=True):
         percent = held[evaluator]
-        own = (percent[places[label]] - row_medians(percent))[view.items & view.table.of_corpus(str(corpus))]
-        moved.append(float(np.nanmedian(own)) if np.isfinite(own).any() else np.nan)
+        own = percent[places[label]] - row_medians(percent)
+        moved.append(median_over(own, view.items & view.table.of_corpus(str(corpus)), view.table.sources))
     return rows.assign(
         towards=[known[each].towards for each in rows["label"]],
         distance=[f"{known[each].radius:.1f}" for each in rows["label"]],
-        held=np.array(moved, dtype=np.float64),
+        held=np.array([each.estimate for each in moved], dtype=np.float64),
+        held_low=np.array([each.low for each in moved], dtype=np.float64),
+        held_high=np.array([each.high for each in moved], dtype=np.float64),
     )
 
 

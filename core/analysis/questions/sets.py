@@ -21,6 +21,7 @@ from core.analysis.questions.directional import DEPTH, SECTION, needs
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Expectation
 from core.statistics.shares import share
+from core.statistics.wording import counted
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
 BOTH = "every comparison"
@@ -109,5 +110,5 @@ def _record(margin: np.ndarray, asked: np.ndarray, sources: np.ndarray) -> Mappi
     return {
         "n_sets": found.n, "n": len(own), "share": 100 * found.estimate, "low": 100 * found.low,
         "high": 100 * found.high, **percent("each", each),
-        "note": f"no score for a comparison of {left} sets" if left else "",
+        "note": f"no score for a comparison of {counted(left, 'set')}" if left else "",
     }  # fmt: skip

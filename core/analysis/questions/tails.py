@@ -32,7 +32,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     id_, paper = papers.REWARDS
     columns = (
         EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, FAILURE, TIES,
-        Column("beaten", "Broken side strictly above, %", digits=1, help="A reward would pay for the broken side"),
+        Column("beaten", "Broken side strictly above, % [95 % CI]", digits=1, low="beaten_low", high="beaten_high",
+               help="A reward would pay for the broken side"),
         DROP, MEDIAN, VERDICT, *CORRECTED, NOTE,
     )  # fmt: skip
     note = (

@@ -29,7 +29,8 @@ _SHARES = {
 }
 """Share -> its title and what it is; its interval's ends stand behind it."""
 
-_RATED = {"mean_right": "Mean rating, right", "mean_wrong": "Mean rating, wrong", "gap": "Difference"}
+_RATED = {"mean_right": "Mean rating, right", "mean_wrong": "Mean rating, wrong", "gap": "Difference",
+          "gap_low": "Difference from", "gap_high": "to (difference)"}  # fmt: skip
 _COUNTED = {
     "n": ("n", "Comparisons"), "n_items": ("Items", "Items of these comparisons"),
     "n_votes": ("Votes", "Of each comparison those on the side that has fewer"),

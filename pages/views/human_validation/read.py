@@ -73,6 +73,7 @@ _REANALYSED = {
     "flips": st.column_config.CheckboxColumn("Sign changes"),
     "direction": st.column_config.TextColumn("Direction", help="Same or turned where the interval of those kept lies "
                                              "on a side of 0, else it cannot be told"),
+    "power": st.column_config.TextColumn("Where it cannot be told"),
     "note": st.column_config.TextColumn("Remark"),
 }  # fmt: skip
 

@@ -104,9 +104,10 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     if rows.empty:
         st.caption("One system has nobody to differ from.")
         return
-    sure = int(rows["sure"].sum())
+    sure, tests = int(rows["sure"].sum()), int(rows["p_holm"].notna().sum())
     st.markdown(f"**{sure} of {counted(len(rows), 'difference')}** {'is' if sure == 1 else 'are'} sure: Holm's p below "
-                "0.05 over all pairs, and an interval on one side of zero.")  # fmt: skip
+                f"0.05 over the {counted(tests, 'pair')} that can be tested, and an interval on one side of zero. "
+                + ("" if tests == len(rows) else "Systems that are equal on every picture are no test."))  # fmt: skip
     draw_table(
         rows.assign(interval=interval(rows, "low", "high", 4, True)[0], p=rows["p"].map(p_value),
                     p_holm=rows["p_holm"].map(p_value)),

@@ -23,6 +23,7 @@ from core.analysis.people.outcomes import aggregates, item_outcomes
 from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
 from core.human.studies import Study
 from core.human.votes import vote_table
+from core.statistics.ratios import mean_bca
 from core.statistics.shares import share
 from core.store.store import Store
 from tests.analysis.broken_runs import compared, rows_of, write_broken
@@ -71,6 +72,20 @@ def test_shares_by_family_and_over_all_by_hand(study: Study) -> None:
     assert shares.loc[ALL].tolist() == [4, 12, 25, 25, 25, 25, 50, 25]
     assert rows.loc[ALL, "mean_right"] == pytest.approx((8 / 9 + 1 / 3 + 14 / 9) / 4)
     assert rows.loc[ALL, "gap"] == pytest.approx(rows.loc[ALL, "mean_right"] - rows.loc[ALL, "mean_wrong"])
+
+
+def test_the_difference_of_mean_ratings_has_an_interval_over_sources() -> None:
+    """Thirty comparisons of fifteen cut-outs: both of one have much the same gap, so they are no thirty."""
+    gaps = np.repeat(np.linspace(-0.2, 0.5, 15), 2) + np.tile([0.0, 0.01], 15)
+    judged = pd.DataFrame(
+        {"corpus": "c", "item": [f"i{place:02d}" for place in range(30)], "family": "denied",
+         "source": [f"s{place // 2}" for place in range(30)], "votes": 3, "preference": None,
+         "rated_right": 0.5 + gaps / 2, "rated_wrong": 0.5 - gaps / 2}
+    )  # fmt: skip
+    row = people_rows(judged).set_index("family").loc["denied"]
+    own, alone = mean_bca(gaps, groups=judged["source"]), mean_bca(gaps)
+    assert row[["gap", "gap_low", "gap_high"]].tolist() == pytest.approx([gaps.mean(), own.low, own.high])
+    assert own.high - own.low > 1.2 * (alone.high - alone.low)
 
 
 def test_comparisons_of_one_source_are_taken_together(study: Study) -> None:

@@ -132,6 +132,7 @@ def test_a_direction_turns_only_where_the_interval_of_what_is_kept_lies_on_the_o
         row = found.table.set_index("analysis").loc[WITHOUT_ONE_SIDED]
         assert (row["direction"], bool(row["flips"])) == (direction, flips), refused
         assert found.turned(WITHOUT_ONE_SIDED) == (direction == "turned")
+        assert ("would have shown" in row["power"]) == (direction == "cannot be told")
 
 
 def test_a_pair_and_not_an_item_falls_out(tmp_path: Path) -> None:

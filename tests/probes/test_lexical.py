@@ -358,6 +358,23 @@ def test_an_item_draws_the_same_words_at_every_share_and_another_item_others() -
     assert hit("one", "masking") != hit("another", "masking")
 
 
+def test_an_item_has_one_draw_a_word_for_the_three_printed_edits() -> None:
+    caption = "A man in a red shirt throws some balls to the brown dog near that old house by its sea."
+    words = caption.split()
+    pairs = Pairs(Item("one", "test", None, 9, 8), ground(8, 9))
+
+    def made(name: str) -> list[str]:
+        found = pairs.make(catalogue().get(name), Subject(HUMAN, "en", 0, caption))
+        assert not isinstance(found, ProbeRejected)
+        assert found.caption is not None
+        return found.caption.split()
+
+    hit = [word for word, seen in zip(words, made("masking:printed"), strict=True) if seen == "[MASK]"]
+    assert 1 < len(hit) < len(words)
+    assert made("removal:printed") == hit
+    assert list((Counter(made("repetition:printed")) - Counter(words)).elements()) == hit
+
+
 @pytest.mark.parametrize(
     ("caption", "names", "edited"),
     [

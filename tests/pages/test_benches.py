@@ -1,6 +1,8 @@
 """Benches of the Probe lab: whoever waits holds no variants, and of those that made some the latest few keep them."""
 
-from collections.abc import Iterator
+import gc
+import weakref
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ import streamlit as st
 from core.probes.base import Variant
 from core.probes.registry import catalogue
 from core.scoring.workbench import Workbench, in_memory_item
+from pages.views.probe_lab import downloads, hand_out
 from pages.views.probe_lab.state import WITH_VARIANTS, Shared, shared
+from tests.pages.opening import LAB, Open
 
 MANY = 3 * WITH_VARIANTS
 FLIP = catalogue().get("vflip")
@@ -62,3 +66,28 @@ def test_a_bench_that_fell_off_its_shelf_lets_go_of_its_variants_like_any_other(
     for number in range(200, 200 + WITH_VARIANTS):
         bench(fresh, number).make(FLIP)
     assert not first.holds(FLIP)
+
+
+def test_what_makes_the_files_of_an_open_page_holds_no_variants_and_makes_them_again(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared.clear()
+    makers = list[Callable[[], bytes]]()
+
+    def noted(make: Callable[[], bytes]) -> Callable[[], bytes]:
+        makers.append(make)
+        return make
+
+    for module in (downloads, hand_out):
+        monkeypatch.setattr(module, "counted_making", noted)
+    app = open_page(LAB, evaluators="grounding-judge", probes="vflip,hflip")
+    assert not app.exception
+    before = [make() for make in makers]
+    assert len(before) == 5
+    (bench,) = shared().benches._values.values()
+    arrays = [weakref.ref(each.pixels) for each in bench._made.values() if isinstance(each, Variant)]
+    assert len(arrays) > 3
+    bench.forget()
+    gc.collect()
+    assert [each() is None for each in arrays] == [True] * len(arrays)
+    assert [make() for make in makers] == before

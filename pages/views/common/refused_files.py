@@ -28,7 +28,7 @@ def tell_refused_files() -> None:
     made stays until it can have been fetched (:mod:`pages.views.common.made_files`).
     """
     if DeferredFileHandler.handle.__module__ != __name__:
-        DeferredFileHandler.handle = _handler(MadeFiles())  # type: ignore[method-assign]
+        DeferredFileHandler.handle = _handler(MadeFiles())  # type: ignore[assignment, method-assign]
 
 
 def _handler(made: MadeFiles) -> Handler:

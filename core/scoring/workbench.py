@@ -1,6 +1,6 @@
 """One image on the bench: the variants that probes make of it, each made once."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from threading import RLock
 
@@ -26,10 +26,19 @@ class Workbench(Pairs):
         item: its width and height are those of ``pixels``.
         pixels: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
         seed: run seed; with the seed of a run, an item's variants are those of the run.
+        grown: told of this bench after each variant that was made, for who has many benches :meth:`forget` in turn.
     """
 
-    def __init__(self, item: Item, pixels: np.ndarray, *, seed: int = RUN_SEED) -> None:
+    def __init__(
+        self,
+        item: Item,
+        pixels: np.ndarray,
+        *,
+        seed: int = RUN_SEED,
+        grown: Callable[["Workbench"], object] | None = None,
+    ) -> None:
         super().__init__(item, pixels, seed=seed, image_key=pixel_hash(pixels))
+        self._grown = grown
         self._made: dict[tuple[str, Subject | None], Variant | ProbeRejected] = {}
         self._hashes: dict[str, str] = {}
         self._lock = RLock()
@@ -48,9 +57,13 @@ class Workbench(Pairs):
         """Return the variant of a probe, or why the probe cannot be applied; an edited image is made once for all."""
         key = _kept_under(probe, subject)
         with self._lock:
-            if key not in self._made:
+            new = key not in self._made
+            if new:
                 self._made[key] = super().make(probe, key[1])
-            return self._made[key]
+            found = self._made[key]
+        if new and self._grown is not None:
+            self._grown(self)  # outside the lock: it may have another bench forget, which another thread holds
+        return found
 
     def holds(self, probe: Probe, subject: Subject | None = None) -> bool:
         """Whether the variant of a probe is made already, or it is known why there is none."""

@@ -21,9 +21,16 @@ import pytest
 
 from core.commands.app import _command
 from core.settings import ROOT
-from pages.views.common.headers import HEADERS
 
 PATIENCE_S = 60
+
+
+HEADERS = {
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}  # as docs/security.md promises them
 
 
 def free_port() -> int:
@@ -86,7 +93,10 @@ def socket_status(port: int, host: str) -> str:
 
 
 def test_every_answer_says_what_a_browser_may_not_do_with_it(tmp_path: Path) -> None:
-    with serving(tmp_path) as (port, _):
+    with serving(tmp_path) as (port, said):
+        own = re.search(r"\?key=([\w-]{32})\n", said)  # a token of its own, that the server asks for
+        assert own, said
+        assert "Set-Cookie" in fetched(f"http://127.0.0.1:{port}/?key={own.group(1)}")[1]
         with urlopen(f"http://127.0.0.1:{port}/") as answer:
             page = answer.read().decode()
         script = re.search(r'src="\.?/?(static/[^"]+\.js)"', page)

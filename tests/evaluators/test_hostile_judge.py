@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +63,12 @@ def test_an_answer_of_a_byte_at_a_time_ends_at_the_deadline_of_the_whole(endpoin
 @pytest.mark.parametrize("which", ["", "with an error"])
 def test_a_bomb_is_not_unpacked(endpoint: Endpoint, server: HostileJudge, which: str) -> None:
     patient = replace(endpoint, attempts=3)
-    assert "more than 1,000,000 bytes" in reason(patient, f"bomb: {which}")
+    tracemalloc.start()
+    try:
+        assert "more than 1,000,000 bytes" in reason(patient, f"bomb: {which}")
+        assert tracemalloc.get_traced_memory()[1] < 50e6, "of the 200 MB that it unpacks to"
+    finally:
+        tracemalloc.stop()
     assert server.asked[f"bomb: {which}"] == 1  # it would be paid for again
 
 

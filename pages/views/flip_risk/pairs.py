@@ -13,7 +13,6 @@ from core.corpora.pictures import read_item
 from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import title
-from core.scoring.workbench import Workbench
 from pages.views.common.corpora import load_corpus
 from pages.views.common.downloads import data_buttons
 from pages.views.common.making import make_counted
@@ -76,7 +75,7 @@ def pictures(corpus: str, item_id: str, probe: str = "") -> None:
     try:
         item = load_corpus(corpus).get(item_id)
         key = (corpus, item.id, item.label, item.category, None)
-        bench = shared().benches.get_or(key, lambda: Workbench(item, read_item(item).pixels))
+        bench = shared().bench(key, item, lambda: read_item(item).pixels)
         probes = [image_probes()[probe]] if probe else []
         make_counted(bench, probes)
         made = bench.make(probes[0]) if probes else None

@@ -10,7 +10,6 @@ from core.corpora.pictures import read_item
 from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import family_title, title
-from core.scoring.workbench import Workbench
 from core.store.manifest import Run
 from pages.views.common.corpora import corpus_name_of, load_corpus
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link
@@ -78,7 +77,7 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
     try:
         item = load_corpus(corpus).get(row["item"])
         key = (corpus, item.id, item.label, item.category, None)
-        bench = shared().benches.get_or(key, lambda: Workbench(item, read_item(item).pixels))
+        bench = shared().bench(key, item, lambda: read_item(item).pixels)
         probe = offered_probes().get(row["probe"])
         make_counted(bench, [probe] if probe else [])
         made = bench.make(probe) if probe else None

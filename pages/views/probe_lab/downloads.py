@@ -42,7 +42,7 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
         icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
     )  # fmt: skip
     with first:
-        draw_hand_out(state, bench, result, variants, key="lab.hand_out")
+        draw_hand_out(state, bench, result, probes, key="lab.hand_out")
     name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
     second.download_button(
         "Picture as PNG",

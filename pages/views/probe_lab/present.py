@@ -50,14 +50,15 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     collect_button(lambda: variant_slide(bench, result, variants, chosen, state.wanted()), key="lab")
     if state.get("present") and not finding():
         opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=_leave(state))
-        opened(_stage)(state, bench, result, variants)
+        opened(_stage)(state, bench, result, probes)
 
 
 def _leave(state: PageState) -> Callable[[], None]:
     return lambda: state.put("present", False)
 
 
-def _stage(state: PageState, bench: Workbench, result: LabResult, variants: dict[str, Variant]) -> None:
+def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
+    variants = bench.variants(probes, result.caption)
     names, evaluators = list(variants), result.evaluators
     name = names[place_of(state, "variant", names)]
     evaluator = evaluators[place_of(state, "looker", evaluators)]
@@ -73,7 +74,7 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, variants: dict
             _pair(result, row)
         with st.container(horizontal=True, gap="small", key="present_foot"):
             _turned(variants[name])
-            draw_hand_out(state, bench, result, variants, key="lab.present.hand_out")
+            draw_hand_out(state, bench, result, probes, key="lab.present.hand_out")
             draw_audience(state)
     state.publish()  # what a key turned to is drawn without the rest of the page
 

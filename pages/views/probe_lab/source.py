@@ -168,7 +168,7 @@ def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
             st.warning(safe(said_of(item, rejection.detail), limit=400), icon=":material/select:")
         else:
             item = with_object(item, box, mask)
-    return shared().benches.put(key, Workbench(item, pixels))
+    return shared().bench(key, item, lambda: pixels)
 
 
 def _mask(pixels: np.ndarray, box: Box) -> np.ndarray:

@@ -1,12 +1,13 @@
 """What the Probe lab remembers: its link, and what all sessions of the server share."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Mask
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Mask
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
@@ -43,8 +44,11 @@ SESSION_MASKS, SESSION_MASKS_MB, ALL_MASKS_MB = 24, 2, 32
 AT_ONCE = 2
 """Readers whose pictures are edited and scored at the same time: more would need more memory and be done no sooner."""
 
-BENCHES = 4
-"""Pictures whose variants are kept; the files that others' pages offer have theirs made anew."""
+BENCHES = 32
+"""Pictures that are kept on a bench, so that a page that runs again finds what it made."""
+
+WITH_VARIANTS = 4
+"""Pictures whose variants are kept; what a page or a file asks of another is made anew."""
 
 CAPTION_LIMIT = 10_000
 
@@ -69,6 +73,7 @@ class Shared:
 
     uploads: Uploads[Upload]
     benches: Shelf[Workbench]
+    grown: Shelf[Workbench]
     results: Shelf[LabResult]
     masks: Shelf[np.ndarray]
     painted: Uploads[Mask]
@@ -79,6 +84,16 @@ class Shared:
     brought: EmbeddingCache
     own: Shelf[EmbeddingCache]
     turns: Turns
+
+    def bench(self, key: Hashable, item: Item, read: Callable[[], np.ndarray]) -> Workbench:
+        """The bench of a picture, one for all who look at it; of all benches the latest few keep their variants.
+
+        A picture that only waits for its turn has none, so nobody's are let go of for it.
+        """
+        return self.benches.get_or(key, lambda: Workbench(item, read(), grown=self._keep))
+
+    def _keep(self, bench: Workbench) -> None:
+        self.grown.put(id(bench), bench)
 
     def embeddings_of(self, bench: Workbench, name: str) -> EmbeddingCache:
         """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator.
@@ -97,7 +112,7 @@ def shared() -> Shared:
     """Return the shelves of this server, made once."""
     return Shared(
         Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
-        Shelf(BENCHES, Workbench.forget), Shelf(64), Shelf(16),
+        Shelf(BENCHES), Shelf(WITH_VARIANTS, Workbench.forget), Shelf(64), Shelf(16),
         Uploads(each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB), Shelf(32), Shelf(32), Shelf(32),
         _kept_embeddings(), EmbeddingCache(None, memory_mb=64), Shelf(4), Turns(AT_ONCE),
     )  # fmt: skip

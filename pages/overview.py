@@ -21,6 +21,7 @@ from pages.views.common.runs import (
     card,
     families,
     findings,
+    half_precision,
     origin_of_scores,
     present,
     risks,
@@ -90,7 +91,8 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     if table.empty:
         st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
-        draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen), sources)
+        said = blur_control(files, seen), half_precision(files, seen, held.margin), blind(files, seen)
+        draw_card(table, contrasts, risk, *said, sources)
     draw_plane(files, seen)
     st.header("Take it home", anchor=False)
     draw_report(files, scope)

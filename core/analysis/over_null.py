@@ -12,6 +12,8 @@ from core.analysis.verdicts import NOT_TOLD, against_null
 from core.probes.base import Axis
 from core.statistics.power import Aside, aside
 
+Over = tuple[float, float, float, str, float, float]
+
 
 def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
     """Put what null edits do beside every family.
@@ -48,16 +50,29 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
 
 
-def _over(
-    view: View, evaluator: str, corpus: str, family: str, floor: float
-) -> tuple[float, float, float, str, float, float]:
-    """How far items move beyond their own null shift, with its interval, what may be claimed of it, and its power."""
+def _over(view: View, evaluator: str, corpus: str, family: str, floor: float) -> Over:
     table = view.table
     if table.axis_of(family) == Axis.NULL.value or np.isnan(floor):
         return np.nan, np.nan, np.nan, "", np.nan, np.nan
     probes = view.families().get(family, ())
-    own = view.changes(evaluator, probes).size - view.null_size(evaluator)
-    over = median_over(own, view.items & table.of_corpus(corpus), table.sources)
+    return over_null(view, evaluator, corpus, view.changes(evaluator, probes).size)
+
+
+def over_null(view: View, evaluator: str, corpus: str, size: np.ndarray) -> Over:
+    """How far items move beyond their own null shift, with its interval, what may be claimed of it, and its power.
+
+    Args:
+        view: of the table of scores.
+        evaluator: whose null edits are meant.
+        corpus: whose items count.
+        size: how far every item moves, in percent, float64 [N]; NaN where that is not known.
+
+    Returns:
+        over_null, over_null_low, over_null_high, than_null, null_detectable and null_needed, as of
+        :func:`beside_null`.
+    """
+    table = view.table
+    over = median_over(size - view.null_size(evaluator), view.items & table.of_corpus(corpus), table.sources)
     said = table.silent(evaluator, corpus) or against_null(over)
     power = aside(over, bound=0.0) if said == NOT_TOLD else Aside()
     return over.estimate, over.low, over.high, said, power.detectable, power.needed

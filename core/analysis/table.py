@@ -397,6 +397,20 @@ class ScoreTable:
             after, stored = np.where(looked, after, math.nan), stored & looked
         return after, before, stored
 
+    def beside(self, evaluator: str, other: str) -> Changes:
+        """What the clean score of every item changes from one evaluator to another on the same scale.
+
+        Picture and caption are the same: what differs is the evaluator.
+
+        Args:
+            evaluator: whose scores are held against the other's.
+            other: whose scores are the baselines.
+        """
+        places = [self.place(evaluator), self.place(other)]
+        after, before = (self.clean(name)[None] for name in (evaluator, other))
+        stored = self.stored[places][:, self.places((IDENTITY,))].any(axis=1)
+        return _changes(after, before, np.asarray(stored.all(axis=0))[None])
+
     def signs(self) -> np.ndarray:
         """Where each score went from its baseline, int8 [E, P, N]: 1 up, 0 nowhere, -1 down, 2 not known."""
         return self._signs

@@ -11,10 +11,11 @@ from core.analysis.labels import labels_said
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.made_of import origins
+from core.analysis.questions.precision import sentences as precision
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
-from core.analysis.verdicts import reached, settled, told_from_null
+from core.analysis.verdicts import MARGIN, reached, settled, told_from_null
 from core.charts.fairness import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
@@ -87,14 +88,20 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     )
     labels = labels_said(store.runs(), table.scope.run_ids)
     control, blind = sentences(view), blind_spots(view)
-    origin = origins(table)
+    origin, half = origins(table), precision(view, margin=MARGIN)
     parts = [
         "<h1>Fairness card</h1>",
         "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
         f"{escape(about)}.</p>",
         *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *labels, *not_on_card(families))),
         *(
-            _evaluator(name, card, known, picture, (origin.get(name, ""), control[name], blind.get(name, "")))
+            _evaluator(
+                name,
+                card,
+                known,
+                picture,
+                (origin.get(name, ""), control[name], half.get(name, ""), blind.get(name, "")),
+            )
             for name, picture in _pictures(families, card).items()
         ),
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10,000 resamples, seed 2025). "

@@ -115,9 +115,11 @@ def test_rows_explain_level_stripes_and_nothing_of_upright_ones_or_of_one_colour
     assert between_rows(noisy, known) == pytest.approx(share)
 
 
-def test_the_likest_piece_is_that_of_a_plain_search() -> None:
+@pytest.mark.parametrize("tones", [256, 2, 1])
+def test_the_likest_piece_is_that_of_a_plain_search_the_first_of_equal_ones(tones: int) -> None:
     rng = np.random.default_rng(4)
-    filled = rng.integers(0, 256, (24, 30, 3), np.uint8)
+    filled = np.repeat(rng.integers(0, tones, (24, 30, 1), np.uint8), 3, axis=2)
+    filled[:4] = filled[4:8]
     unknown = np.zeros((24, 30), bool)
     unknown[8:20, 6:24] = True
     known = by_example._whole(~unknown)
@@ -128,6 +130,11 @@ def test_the_likest_piece_is_that_of_a_plain_search() -> None:
     for y, x in np.argwhere(unknown):
         away = ((examples - padded[y : y + 5, x : x + 5]) ** 2).sum(axis=(1, 2, 3))
         assert tuple(moved[y, x]) == tuple(places[np.argmin(away)] - (y, x))
+
+
+def test_no_product_of_the_search_wakes_further_threads() -> None:
+    multiplications = by_example._AT_ONCE * by_example._EXAMPLES_AT_ONCE * (3 * (2 * by_example.DETAIL + 1) ** 2 + 1)
+    assert multiplications <= 65_536 * 4  # OpenBLAS: SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD
 
 
 def test_soft_surroundings_keep_the_smooth_fill() -> None:

@@ -32,6 +32,7 @@ from core.analysis.questions import (
     objects,
     overlap,
     places,
+    precision,
     prototypes,
     selective,
     sets,
@@ -53,7 +54,7 @@ MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
     unasked, across, chroma, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides,
     levels, both_orders, nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
-    worst_slices,
+    worst_slices, precision,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

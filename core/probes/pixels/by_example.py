@@ -40,8 +40,9 @@ true backgrounds fills are nearest with about this: less lets horizons bend, mor
 LEAST_EXAMPLES = 64
 """Whole known pieces that the small crop must hold; with fewer there is nothing to fill from by example."""
 
-_AT_ONCE = 128
-"""Pieces compared with all known ones at a time: what they are held in stays in the processor's cache."""
+_AT_ONCE, _EXAMPLES_AT_ONCE = 32, 104
+"""Pieces, and known pieces, of one product of matrices: too little for OpenBLAS to wake its other threads (it does from
+2¹⁸ multiplications on), which would wait by spinning beside the network that scores meanwhile."""
 
 _TURN = Lock()
 """PatchMatch keeps its seed for the whole process."""
@@ -172,10 +173,19 @@ def _likest(filled: np.ndarray, unknown: np.ndarray, known: np.ndarray) -> np.nd
     pieces = np.lib.stride_tricks.sliding_window_view(padded, (side, side), axis=(0, 1))
     pieces = pieces.reshape(*filled.shape[:2], -1)
     wanted, examples = pieces[unknown], pieces[known]
-    told = np.column_stack([-2 * examples, np.einsum("ij,ij->i", examples, examples)]).T
+    told = np.column_stack([-2 * examples, np.einsum("ij,ij->i", examples, examples)])
+    told = np.pad(told, ((0, -len(told) % _EXAMPLES_AT_ONCE), (0, 0)), mode="edge")  # the last again: never the first
+    blocks = np.ascontiguousarray(told.reshape(-1, _EXAMPLES_AT_ONCE, told.shape[1]).transpose(0, 2, 1))
     asked = np.column_stack([wanted, np.ones(len(wanted), np.float32)])
     parts = [asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE)]
-    nearest = np.concatenate([np.argmin(part @ told, axis=1) for part in parts])
+    nearest = np.concatenate([_first_least(part @ blocks) for part in parts])
     moved = np.zeros((*filled.shape[:2], 2), int)
     moved[unknown] = np.argwhere(known)[nearest] - np.argwhere(unknown)
     return moved
+
+
+def _first_least(distances: np.ndarray) -> np.ndarray:
+    """Number of the nearest example of each piece, the first of equal ones, int [m], of blocks [b, m, n]."""
+    own = distances.argmin(axis=2)
+    block = np.take_along_axis(distances, own[..., None], axis=2)[..., 0].argmin(axis=0)
+    return np.asarray(block * distances.shape[2] + own[block, np.arange(len(block))])

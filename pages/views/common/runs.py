@@ -13,6 +13,7 @@ from core.analysis.facets import facets
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.made_of import origins
+from core.analysis.questions.precision import sentences as precision_said
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -116,6 +117,12 @@ def risks(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataF
 def blur_control(files: Signature, scope: Narrowed) -> dict[str, str]:
     """What the blur control says of each evaluator."""
     return sentences(view(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def half_precision(files: Signature, scope: Narrowed, margin: float = MARGIN) -> dict[str, str]:
+    """What the arithmetic does to each evaluator in half precision."""
+    return precision_said(view(files, scope), margin=margin)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for what it fails to see …")

@@ -34,7 +34,7 @@ _RISK = (
 
 def draw_card(
     card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, control: Mapping[str, str],
-    blind: Mapping[str, str], origins: Mapping[str, str],
+    half: Mapping[str, str], blind: Mapping[str, str], origins: Mapping[str, str],
 ) -> None:  # fmt: skip
     """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number.
 
@@ -43,6 +43,7 @@ def draw_card(
         contrasts: ``core.analysis.overview.family_contrasts``.
         risks: ``core.analysis.overview.card_risks``.
         control: ``core.analysis.questions.controls.sentences``.
+        half: ``core.analysis.questions.precision.sentences``; empty where no evaluator has a twin.
         blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
         origins: ``core.analysis.questions.made_of.origins``; empty where the run made its scores itself.
     """
@@ -66,6 +67,8 @@ def draw_card(
             for _, row in rows.iterrows():
                 _worst(row, risks)
             st.caption(safe(control.get(name, ""), limit=400))
+            if name in half:
+                st.caption(safe(half[name], limit=400))
             if name in blind:
                 st.markdown(safe(blind[name], limit=500))
                 st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:",

@@ -409,7 +409,7 @@ class ScoreTable:
         places = [self.place(evaluator), self.place(other)]
         after, before = (self.clean(name)[None] for name in (evaluator, other))
         stored = self.stored[places][:, self.places((IDENTITY,))].any(axis=1)
-        return _changes(after, before, np.asarray(stored.all(axis=0))[None])
+        return _changes(after, before, np.asarray(stored.all(axis=0))[None], self._withheld(other, before))
 
     def signs(self) -> np.ndarray:
         """Where each score went from its baseline, int8 [E, P, N]: 1 up, 0 nowhere, -1 down, 2 not known."""

@@ -59,7 +59,7 @@ def test_filters_of_the_link_drive_the_numbers(open_page: Open, demo: Path) -> N
 
 @pytest.mark.parametrize(("part", "row", "chosen"), [
     ({}, "label", {"families": "vertical-flip,rotation"}),
-    ({"question": "words", "part": "gender"}, "label", {"modifiers": "female,male"}),
+    ({"question": "words", "part": "gender"}, "label", {"modifiers": "female"}),
     ({"question": "object", "part": "category"}, "level", {"categories": "animal,food"}),
 ])  # fmt: skip
 def test_a_filter_of_rows_changes_no_corrected_p_value(
@@ -78,7 +78,7 @@ def test_a_filter_of_rows_changes_no_corrected_p_value(
         assert list(both["p_holm"]) == list(both["p_holm_every"])
         assert list(both["m_tests"]) == list(both["m_tests_every"])
         shared += int((both["m_tests"] > 1).sum())
-    assert shared >= 4
+    assert shared >= 2
 
 
 def test_a_filter_that_leaves_nothing_says_so(open_page: Open, demo: Path) -> None:

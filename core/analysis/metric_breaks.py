@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged, needed
+from core.analysis.verdicts import NO_CLAIM
 from core.errors import InvalidInput
 from core.probes.base import KNOWN_WRONG, Axis, Expectation, Probe
 from core.probes.registry import catalogue
@@ -27,7 +28,8 @@ class FamilyFailures:
         found: right against wrong, over the items' comparisons.
         missing: comparisons without two scores: rejected or unscored.
         verdict: WITHIN or BEYOND, where the interval of the failures lies on that side of the threshold; UNDECIDED
-            where it lies astride or there is none; NOTHING where there is no comparison.
+            where it lies astride or there is none, and of too few items or sources for a claim; NOTHING where there is
+            no comparison.
         needed: comparisons that would decide it with 80 % power, were the failures as found; NaN where it is decided or
             nothing can be said.
     """
@@ -156,7 +158,7 @@ def _family(
     items = np.broadcast_to(np.arange(len(rows)), right.shape)
     of = None if sources is None else np.broadcast_to(sources, right.shape).ravel()
     found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
-    verdict = judged(found.failure, most / 100)
+    verdict = UNDECIDED if found.n and found.verdict in NO_CLAIM else judged(found.failure, most / 100)
     more = needed(found.failure, most / 100)
     return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict, more)
 

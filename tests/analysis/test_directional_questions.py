@@ -36,7 +36,7 @@ TOLD = {"falsity": ["verified", "verified", "presumed"], "group": ["yes", "no"],
 QUADRUPLE = {"made:nonproto_wrong": -0.1, "made:prototype": 0.05, "made:adversary": -0.02}
 ROLES = {"made:prototype": "proto-right", "made:adversary": "proto-wrong"}
 """What these probes tell; the other one is known by the end of its name."""
-CENTRES = {"small_centre": ["0.5", "0.3", "0.2"], "large_centre": ["0.2", "0.25"]}
+CENTRES = {"small_centre": ["0.38", "0.3", "0.2"], "large_centre": ["0.2", "0.25"]}
 """Distances from the centre, item after item."""
 
 
@@ -276,6 +276,24 @@ def test_orders_are_counted_item_by_item(asked: dict[str, Question], table: Scor
     rows = pairs[pairs["family"] == "swapped"].set_index(["above", "below"])
     for one, other in permutations(groups, 2):
         assert rows.loc[(one, other), "share"] == pytest.approx(100 * (wide[one] > wide[other]).mean())
+
+
+def test_an_order_of_at_most_one_percent_of_the_items_is_left_out(tmp_path: Path) -> None:
+    """One of a hundred items stands in an order of its own, two in another."""
+    scores = {"identity": 0.8, "swapped:near": 0.6, "swapped:far": 0.4}
+    rows = [
+        score(f"i{place:03d}", probe, {0: 1 - value, 1: abs(value - 0.65), 2: abs(value - 0.65)}.get(place, value),
+              subject="human", **about(probe))
+        for probe, value in scores.items()
+        for place in range(100)
+    ]  # fmt: skip
+    with Store.open(write_broken(tmp_path / "r", rows)) as store:
+        table = read_table(store)
+        frame = of({each.id: each for each in catalogue(table)}, table, "C18")
+    assert frame.set_index("order")["n"].to_dict() == {
+        "identity > swapped:near > swapped:far": 97,
+        "swapped:far > identity > swapped:near": 2,
+    }
 
 
 def test_items_of_one_source_count_once_in_the_intervals_of_orders(tmp_path: Path) -> None:

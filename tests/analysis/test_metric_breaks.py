@@ -120,6 +120,18 @@ def test_failures_and_selectivity_are_those_of_the_rows() -> None:
     assert found.passed
 
 
+@pytest.mark.parametrize(("items", "sources", "verdicts"), [
+    (6, 6, ("undecided", "undecided")), (12, 6, ("undecided", "undecided")), (12, 12, ("within", "beyond")),
+])  # fmt: skip
+def test_too_few_items_or_sources_decide_nothing_however_alike_they_are(
+    items: int, sources: int, verdicts: tuple[str, str]
+) -> None:
+    rows = [[row("repetition", item, 0.3, 0.5), row("removal", item, 0.6, 0.5)] for item in range(items)]
+    found = broken((DOUBLED, LESS), rows, most=50.0, least=None, sources=np.arange(items) % sources)
+    assert [each.found.failure.estimate for each in found.families] == [0.0, 1.0]
+    assert tuple(each.verdict for each in found.families) == verdicts
+
+
 def test_what_is_undecided_says_how_many_comparisons_and_items_would_decide_it() -> None:
     flip = select(["vertical-flip"])[0]
     rows = [[row("repetition", item, 0.6 if item % 5 < 2 else 0.3, 0.5), row(flip.name, item, 0.45, 0.5)]

@@ -145,6 +145,17 @@ def test_a_family_of_another_caption_stands_in_the_matrix_and_opens_under_it(
     assert f"n = {ITEMS} comparisons of {ITEMS} items" in said(app)
 
 
+def test_a_row_of_too_few_items_lies_on_no_side_of_a_bar(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    write_broken(results_dir() / "r", rows_of(("e",), probes=["identity", "vflip", "swapped:far"], items=6))
+    app = open_page(CONTRAST, subject="human", bar="99")
+    assert not app.exception
+    shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
+    assert (list(shown["verdict"]), list(shown["against_bar"])) == (["too few items"], ["too few items"])
+
+
 @pytest.fixture
 def voted(own_folder: None, both_halves: Path) -> list[str]:
     """Two people on eight comparisons, four of them of ``denied``, of which both uphold the first and the third.

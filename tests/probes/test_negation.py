@@ -191,6 +191,30 @@ def test_the_template_and_its_negation_in_five_languages(
     assert (found.affirmed, found.negated) == (affirmed, negated)
 
 
+@pytest.mark.parametrize(
+    ("label", "category", "language", "affirmed", "negated"),
+    [
+        ("mouse", "animal", "ja", "ネズミがいます。", "ネズミはいません。"),
+        ("mouse", "electronics", "ja", "マウスがあります。", "マウスはありません。"),
+        ("penguin", "animal", "fr", "Il y a un manchot.", "Il n'y a pas de manchot."),
+        ("toilet", "furniture", "fr", "Il y a des toilettes.", "Il n'y a pas de toilettes."),
+        ("kettle", "appliance", "de", "Da ist ein Wasserkocher.", "Da ist kein Wasserkocher."),
+        ("kettle", "appliance", "es", "Hay un hervidor.", "No hay ningún hervidor."),
+        ("kettle", "appliance", "ja", "電気ケトルがあります。", "電気ケトルはありません。"),
+        ("mug", "kitchen", "es", "Hay una taza.", "No hay ninguna taza."),
+        ("football", "sports", "de", "Da ist ein eiförmiger Ball.", "Da ist kein eiförmiger Ball."),
+        ("football", "sports", "fr", "Il y a un ballon ovale.", "Il n'y a pas de ballon ovale."),
+        ("football", "sports", "es", "Hay un balón ovalado.", "No hay ningún balón ovalado."),
+        ("football", "sports", "ja", "楕円形のボールがあります。", "楕円形のボールはありません。"),
+    ],
+)
+def test_the_template_names_what_the_demo_pictures_show(
+    label: str, category: str, language: str, affirmed: str, negated: str
+) -> None:
+    found = template_words(label, category, language)
+    assert (found.affirmed, found.negated) == (affirmed, negated)
+
+
 def test_the_table_of_nouns_has_every_category_of_coco_and_every_label_of_the_demo_corpus() -> None:
     assert set(vocabulary()) <= set(nouns())
     lines = (ROOT / "data/demo/items.jsonl").read_text(encoding="utf-8").splitlines()

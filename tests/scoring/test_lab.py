@@ -340,6 +340,12 @@ def fewer_words(scene: Scene, subject: Subject, rng: np.random.Generator) -> Var
     return Variant("fewer", caption=" ".join(subject.caption.split()[:2]))
 
 
+@pytest.mark.parametrize(("score", "dropped"), [(0.4, True), (0.5, False), (0.6, False), (None, None)])
+def test_a_score_that_stays_where_the_meaning_breaks_did_not_drop(score: float | None, dropped: bool | None) -> None:
+    row = LabRow("p", "p", "lexical", "e", "c", IDENTITY, "c", 0.5, score, expectation="directional")
+    assert row.dropped is dropped
+
+
 def test_a_probe_that_breaks_the_meaning_says_whether_the_score_dropped(bench: Workbench, pool: Pool) -> None:
     fewer = Probe("fewer", Axis.LEXICAL, "fewer", Expectation.DIRECTIONAL, Edits.CAPTION, "Fewer words.", fewer_words)
     rows = {each.probe: each for each in run_lab(bench, CAPTION, [fewer, DARKER], [DUAL], pool=pool).rows}

@@ -35,7 +35,7 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
 
     Args:
         label: as the corpus names the object.
-        category: harmonised; says in Japanese whether the object is alive.
+        category: harmonised; says in Japanese whether the object is alive, and which of two things of one name it is.
         language: en, de, fr, es or ja.
 
     Raises:
@@ -48,7 +48,7 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
     name = clean_label(label)
     if language == "en":
         return TemplateWords(name, base_caption(name), negated_template(name).text)
-    row = nouns().get(name.casefold())
+    row = nouns().get(f"{name} ({category})".casefold()) or nouns().get(name.casefold())
     if row is None:
         raise ProbeRejected("no-noun", f"assets/words/nouns.csv has no line for the label {name!r}; add one")
     if language == "ja":
@@ -59,7 +59,10 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
 
 @cache
 def nouns() -> dict[str, Row]:
-    """Read ``nouns.csv``: label in lower case -> its line; each cell is an article, ``-`` for none, and the noun."""
+    """Read ``nouns.csv``: label in lower case -> its line; each cell is an article, ``-`` for none, and the noun.
+
+    A line of ``label (category)`` goes before that of the label: in Japanese the animal and the thing have other names.
+    """
     found: dict[str, Row] = {}
     for row in read_table(words_path("nouns.csv"), ("label", "de", "fr", "es", "ja")):
         label = row.required("label").casefold()

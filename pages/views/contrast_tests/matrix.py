@@ -12,6 +12,7 @@ from core.analysis.questions import Column, Options, Question
 from core.analysis.questions.directional import RATES
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
 from core.probes.titles import family_title
 from core.statistics.bootstrap import Interval
@@ -55,8 +56,13 @@ def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question
     Args:
         most: failures in percent that the reader accepts.
     """
-    told = Column(BAR, f"Against {most:g} %", kind="text", help="Within: the whole interval of the failures lies at or "
-                  "below your bar. Beyond: above it. Undecided: astride")  # fmt: skip
+    told = Column(
+        BAR,
+        f"Against {most:g} %",
+        kind="text",
+        help="Within: the whole interval of the failures lies at or "
+        "below your bar. Beyond: above it. Undecided: astride. Of too few items or sources neither is said",
+    )
     places = [each.name for each in question.columns]
     after = places.index("verdict") + 1
     more = Column(MORE, "n to tell", digits=0, help="Comparisons that would place the whole interval on one side of "
@@ -64,5 +70,7 @@ def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question
     columns = (*question.columns[:after], told, more, *question.columns[after:])
     ends = zip(frame["failure"], frame["failure_low"], frame["failure_high"], frame["n"], strict=True)
     found = [Interval(value, low, high, int(n), 0.95) for value, low, high, n in ends]
-    sides, numbers = [judged(each, most) for each in found], [needed(each, most) for each in found]
+    sides = [claim if claim in NO_CLAIM else judged(each, most)
+             for each, claim in zip(found, frame["verdict"], strict=True)]  # fmt: skip
+    numbers = [needed(each, most) for each in found]
     return replace(question, columns=columns), frame.assign(**{BAR: sides}).assign(**{MORE: numbers})

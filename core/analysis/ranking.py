@@ -17,6 +17,8 @@ ORDERS = ("percent", "absolute", "standardised", "disagreement")
 """What a pair can be ranked by; see :func:`rank`."""
 
 _UNRANKED, _ABSENT = -1.0, -2.0  # below every key: keys are sizes
+_ITEMS_AT_ONCE = 16_384
+"""Items whose shifts are held at once, under every evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +70,20 @@ def rank(
     view = table.view(chosen)
     probes = _probes(view)
     looked = _looked(view, probes, item, named)
-    keys, shifts = _keys(view, probes, looked, usual, order, floor)
+    count = _Count(probes, view.evaluators, usual, order, floor)
+    best, shifts = _counted(count, view, looked)
     there = shifts > 0
-    counted = np.where(there, np.where(np.isnan(best := _best(keys, order)), _UNRANKED, best), _ABSENT)
+    counted = np.where(there, np.where(np.isnan(best), _UNRANKED, best), _ABSENT)
     items, which, more = _page(counted, there, limit=limit, offset=offset, once=once)
     found = best[which, items]
+    leaders = None
+    if order != "disagreement":
+        keys, _ = count.keys(table.at(items), looked[:, items], _of(view.cells, items))
+        leaders = _leaders(keys[:, which, np.arange(len(items))], view.evaluators)
     pairs = pd.DataFrame({
         "run": table.scope.run, "corpus": table.scope.corpus, "item": table.items["item"].to_numpy()[items],
         "subject": table.scope.subject, "probe": np.array(probes, dtype=object)[which], "key": found, "more": more,
-        "leader": _leaders(keys[:, which, items], view.evaluators) if order != "disagreement" else None,
+        "leader": leaders,
     })  # fmt: skip
     unranked = int((there & np.isnan(best)).sum())
     return Ranking(pairs, int(there.sum()), int(shifts.sum()), unranked, int(there.any(axis=0).sum()))
@@ -120,37 +127,61 @@ def _looked(
     return looked & wanted.reshape(looked.shape)
 
 
-def _keys(
-    view: View, probes: tuple[str, ...], looked: np.ndarray, usual: pd.DataFrame, order: str, floor: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """What every shift counts, float64 [E, k, N], NaN where nothing; and how many shifts a pair has, int [k, N]."""
-    scales = {str(row["evaluator"]): (float(row["sd"]), float(row["typical"])) for row in usual.to_dict("records")}
-    keys = np.full((len(view.evaluators), *looked.shape), math.nan)
-    shifts = np.zeros(looked.shape, dtype=np.intp)
-    for place, name in enumerate(view.evaluators):
-        delta, stored = view.shifts(name, probes)
-        stored = stored & looked
-        shifts += stored
-        np.copyto(keys[place], _key(view, name, probes, delta, scales[name], order, floor), where=stored)
-    return keys, shifts
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """What shifts of some probes under some evaluators count in an order; see :func:`rank`."""
+
+    probes: tuple[str, ...]
+    evaluators: tuple[str, ...]
+    usual: pd.DataFrame
+    order: str
+    floor: float
+
+    def keys(self, table: ScoreTable, looked: np.ndarray, cells: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """What every shift counts, float64 [E, k, N], NaN where nothing; and how many a pair has, int16 [k, N].
+
+        Args:
+            table: of N items.
+            looked: pairs that are looked at, bool [k, N].
+            cells: scores that are, bool [E, P, N]; None: all.
+        """
+        scales = {str(row["evaluator"]): (float(row["sd"]), float(row["typical"]))
+                  for row in self.usual.to_dict("records")}  # fmt: skip
+        keys = np.full((len(self.evaluators), *looked.shape), math.nan)
+        shifts = np.zeros(looked.shape, dtype=np.int16)
+        for place, name in enumerate(self.evaluators):
+            delta, stored = table.shifts(name, self.probes, cells=cells)
+            stored = stored & looked
+            shifts += stored
+            np.copyto(keys[place], self._key(table, name, delta, *scales[name]), where=stored)
+        return keys, shifts
+
+    def _key(self, table: ScoreTable, evaluator: str, delta: np.ndarray, sd: float, typical: float) -> np.ndarray:
+        """What the shifts of one evaluator, of such a spread and typical score, count, [k, N]."""
+        if self.order == "absolute":
+            return np.asarray(np.abs(delta))
+        if self.order != "percent":
+            apart = delta / (sd if sd > 0 else math.nan)
+            return np.asarray(apart if self.order == "disagreement" else np.abs(apart))
+        before = table.before(evaluator, self.probes)
+        least = self.floor * (0.0 if math.isnan(typical) else typical)
+        size = np.abs(percent_change(table.after(evaluator, self.probes), before))
+        return np.where(np.abs(before) >= least, size, math.nan)
 
 
-def _key(
-    view: View, evaluator: str, probes: tuple[str, ...], delta: np.ndarray, scale: tuple[float, float], order: str,
-    floor: float,
-) -> np.ndarray:  # fmt: skip
-    """What the shifts of one evaluator, of such a spread and typical score, count in an order, [k, N]."""
-    sd, typical = scale
-    if order == "absolute":
-        return np.asarray(np.abs(delta))
-    if order != "percent":
-        apart = delta / (sd if sd > 0 else math.nan)
-        return np.asarray(apart if order == "disagreement" else np.abs(apart))
-    before = view.table.before(evaluator, probes)
-    typical = 0.0 if math.isnan(typical) else typical
-    return np.where(
-        np.abs(before) >= floor * typical, np.abs(percent_change(view.table.after(evaluator, probes), before)), math.nan
-    )
+def _counted(count: _Count, view: View, looked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What every pair counts, float64 [k, N], and how many shifts it has, int16 [k, N]; some items at a time."""
+    best, shifts = np.full(looked.shape, math.nan), np.zeros(looked.shape, dtype=np.int16)
+    for start in range(0, looked.shape[1], _ITEMS_AT_ONCE):
+        own = slice(start, start + _ITEMS_AT_ONCE)
+        if looked[:, own].any():
+            keys, shifts[:, own] = count.keys(view.table.at(own), looked[:, own], _of(view.cells, own))
+            best[:, own] = _best(keys, count.order)
+    return best, shifts
+
+
+def _of(cells: np.ndarray | None, items: slice | np.ndarray) -> np.ndarray | None:
+    return None if cells is None else cells[..., items]
 
 
 def _best(keys: np.ndarray, order: str) -> np.ndarray:

@@ -161,15 +161,18 @@ class ScoreTable:
             raise InvalidInput(f"no item of corpus {corpus!r} is here; there are: {', '.join(self.corpora)}")
         if len(self.corpora) == 1:
             return self
-        own = self.of_corpus(corpus)
+        scope = replace(self.scope, corpus=corpus).only()
+        return replace(self.at(np.flatnonzero(self.of_corpus(corpus))), scope=scope)
+
+    def at(self, items: "slice | np.ndarray") -> "ScoreTable":
+        """The same scores of some items, by their places; those of a slice are no copies."""
         dense = {
-            name: getattr(self, name)[..., own]
+            name: getattr(self, name)[..., items]
             for name in ("scores", "baselines", "stored", "inside", "accepted", "upheld")
         }
-        scope = replace(self.scope, corpus=corpus).only()
-        measured = {name: values[:, own] for name, values in self.diagnostics.items()}
-        items = self.items[own].reset_index(drop=True)
-        return replace(self, scope=scope, items=items, diagnostics=measured, kept=Kept(), **dense)
+        measured = {name: values[:, items] for name, values in self.diagnostics.items()}
+        return replace(self, items=self.items.iloc[items].reset_index(drop=True), diagnostics=measured, kept=Kept(),
+                       **dense)  # fmt: skip
 
     def of_corpus(self, corpus: str) -> np.ndarray:
         """Which items are of a corpus, bool [N]."""

@@ -52,7 +52,7 @@ class Opening:
         self._attached = 0
         self._made = False
         if copies_in is not None:
-            copies.limit(self.connection, copies_in)
+            copies.limit(self.connection, copies_in, reading=True)
 
     def add(self, path: Path) -> None:
         """Take in a run folder, a folder of runs or a published file; what cannot be read is noted."""

@@ -38,8 +38,9 @@ from core.store.whole import check_files, counts_rows, not_whole, shard_files, s
 KEPT_BYTES = 8_000_000_000
 """Most bytes of copies; beyond, those not opened for the longest time are removed, none that is open now."""
 
-MEMORY = "1GB"
-"""What DuckDB may hold in memory; beyond, it works in files below the folder of copies."""
+MEMORY, READING = "1GB", "512MB"
+"""What DuckDB may hold in memory while it writes, and while it answers; beyond, it works in files below the folder of
+copies."""
 
 _FORMAT = 4
 _ORDER = "family, probe, corpus, item, subject, language, rank"
@@ -55,9 +56,9 @@ def copy_path(folder: Path, files: Signature) -> Path:
     return folder / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.duckdb"
 
 
-def limit(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Hold a connection to MEMORY, with its temporary files below the folder of copies."""
-    connection.execute(f"set memory_limit = {quoted(MEMORY)}")
+def limit(connection: duckdb.DuckDBPyConnection, folder: Path, *, reading: bool = False) -> None:
+    """Hold a connection to MEMORY, or to READING, with its temporary files below the folder of copies."""
+    connection.execute(f"set memory_limit = {quoted(READING if reading else MEMORY)}")
     connection.execute(f"set temp_directory = {quoted(str(folder / 'temporary'))}")
 
 

@@ -110,6 +110,20 @@ def test_pairs_come_by_what_their_order_counts(
     np.testing.assert_allclose(found.pairs["key"].astype(float), own, rtol=1e-12)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("chosen", [Slice(), Slice(sign="down", categories=("animal",)), Slice(inside=(0.2, 0.9))])
+def test_items_that_are_ranked_a_few_at_a_time_are_ranked_alike(
+    table: ScoreTable, usual: pd.DataFrame, order: str, chosen: Slice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = rank(table, chosen, usual, order=order, limit=40)
+    assert len(whole.pairs) == 40
+    monkeypatch.setattr("core.analysis.ranking._ITEMS_AT_ONCE", 50)
+    parts = rank(table, chosen, usual, order=order, limit=40)
+    pd.testing.assert_frame_equal(whole.pairs, parts.pairs)
+    counts = ("n_pairs", "n_shifts", "n_unranked", "n_items")
+    assert [getattr(whole, name) for name in counts] == [getattr(parts, name) for name in counts]
+
+
 def test_the_pages_together_are_every_pair_once(table: ScoreTable, usual: pd.DataFrame) -> None:
     chosen = Slice(families=("horizontal-flip", "emotion"))
     first = rank(table, chosen, usual, order="standardised", limit=50)

@@ -45,11 +45,15 @@ class Places:
     def laid_out(
         self, rows: pa.Table, columns: Sequence[str], *, dtype: type[np.floating] = np.float64
     ) -> dict[str, np.ndarray]:
-        """Columns of rows with corpus, item and probe, each [P, N]; NaN elsewhere, strangers left out."""
+        """Columns of rows with corpus, item and probe, each [P, N] and not to be written to; NaN elsewhere, strangers
+        left out. What no row tells takes no memory."""
         probes, items = self.of_probes(rows["probe"]), self._of_items(rows)
         there = (probes >= 0) & (items >= 0)
-        found = {}
-        for name in columns:
+        nothing = np.broadcast_to(np.array(math.nan, dtype=dtype), self.shape[1:])
+        found = dict.fromkeys(columns, nothing)
+        for name in columns if there.any() else ():
+            if rows[name].null_count == len(rows):
+                continue
             found[name] = np.full(self.shape[1:], math.nan, dtype=dtype)
             found[name][probes[there], items[there]] = rows[name].to_numpy()[there]
         return found

@@ -174,7 +174,12 @@ def test_what_both_versions_scored_of_the_template_stands_in_equal_cells() -> No
 
 
 @pytest.mark.parametrize("value", [0.5, 0.25])
-def test_a_pair_that_was_scored_twice_is_refused_and_named(tmp_path: Path, value: float) -> None:
+@pytest.mark.parametrize("at_once", [1, 2**20])
+def test_a_pair_that_was_scored_twice_is_refused_and_named(
+    tmp_path: Path, value: float, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.store.store.BATCH_ROWS", at_once)
+    monkeypatch.setattr("core.analysis.reading._ROWS_AT_ONCE", at_once)
     rows = scores_of(["identity", "vflip"], 3, lambda probe, place: 0.5)
     twice = [*rows, {**rows[-1], "score": value}]
     said = pytest.raises(InvalidInput, match="item i002 of corpus c was scored twice by one evaluator")

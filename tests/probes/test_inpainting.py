@@ -115,13 +115,14 @@ def test_rows_explain_level_stripes_and_nothing_of_upright_ones_or_of_one_colour
     assert between_rows(noisy, known) == pytest.approx(share)
 
 
-@pytest.mark.parametrize("tones", [256, 2, 1])
-def test_the_likest_piece_is_that_of_a_plain_search_the_first_of_equal_ones(tones: int) -> None:
+@pytest.mark.parametrize(("least", "most"), [(0, 256), (0, 2), (0, 1), (100, 256)])
+def test_the_likest_piece_is_that_of_a_plain_search_the_first_of_equal_ones(least: int, most: int) -> None:
     rng = np.random.default_rng(4)
-    filled = np.repeat(rng.integers(0, tones, (24, 30, 1), np.uint8), 3, axis=2)
+    filled = np.repeat(rng.integers(least, most, (24, 30, 1), np.uint8), 3, axis=2)
     filled[:4] = filled[4:8]
     unknown = np.zeros((24, 30), bool)
     unknown[8:20, 6:24] = True
+    filled[unknown] //= 1 + least  # black in the hole, where all that is known is bright
     known = by_example._whole(~unknown)
     padded = np.pad(filled.astype(int), ((2, 2), (2, 2), (0, 0)), mode="reflect")
     places = np.argwhere(known)

@@ -2,8 +2,8 @@
 
 The runs are made up for this measurement alone, in the shape of an audit's files (``bench.dashboard_store``): three
 corpora, nearly all of the rows in one of them, since a page looks at one corpus. Each step is a process of its own, so
-that its peak memory is its own. ``--rows 50000000`` is the size that the store is built for; without it the steps are
-told for a size that takes two minutes. Disk: about 100 bytes a row, a third of it the run.
+that its peak memory is its own. ``--rows 50000000`` is the size that the store is built for; without it a tenth of that
+is measured. Disk: about 70 bytes a row, a quarter of it the runs, and what sorting spills.
 
 A filter is a choice of the page Failures. Asked of the store: how many shifts it leaves. Asked of the table of scores,
 which is read once and of which pages compute all their numbers: the furthest pairs; their rows come from the store.

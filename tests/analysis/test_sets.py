@@ -79,7 +79,7 @@ def test_a_set_is_right_where_every_side_of_it_is_strictly_higher(tmp_path: Path
         assert (row["each_low"], row["each_high"]) == pytest.approx((100 * together.low, 100 * together.high))
     assert not right["wrong-caption"][0]  # the tie
     assert (frame.loc["given", "n_sets"], frame.loc["given-picture", "n_sets"]) == (SETS, SETS - 1)
-    assert frame.loc["given-picture", "note"] == "no score for a comparison of 1 sets"
+    assert frame.loc["given-picture", "note"] == "no score for a comparison of 1 set"
     assert frame.loc["every comparison", "share"] <= frame.loc[["given", "given-picture"], "share"].min()
 
 

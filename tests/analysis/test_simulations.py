@@ -169,7 +169,7 @@ def effect_of(percent: np.ndarray, sources: np.ndarray | None = None) -> Effect:
     """What is told of items whose scores were 0.5 and change by so many percent."""
     n = len(percent)
     one, none = np.ones(n, dtype=int), np.zeros(n, dtype=int)
-    changes = Changes(percent, np.abs(percent), 0.005 * percent, np.full(n, 0.5), one, none, none)
+    changes = Changes(percent, np.abs(percent), 0.005 * percent, np.full(n, 0.5), one, none, none, none > 0)
     found = effect(changes, np.ones(n, dtype=bool), spread=0.1, sources=sources)
     assert found is not None
     return found

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.scoring.workbench import format_box
-from tests.browser.walk import open_page, settled
+from tests.browser.walk import open_page, settled, shown
 
 pytestmark = pytest.mark.browser
 
@@ -38,8 +38,9 @@ def test_an_uploaded_photograph_of_coco_is_mapped_place_by_place(server: str, pa
     box.fill(format_box(giraffe.box))
     box.press("Enter")
     settled(page)
-    page.get_by_role("tab", name="Position map").click()
-    page.get_by_role("button", name="Map the places").click()
+    button = page.get_by_role("button", name="Map the places")
+    shown(page.get_by_role("tab", name="Position map"), button)
+    button.click()
     picture = page.get_by_alt_text("Percent change under conse-lite0 by the object's place")
     expect(picture).to_be_visible()
     settled(page)

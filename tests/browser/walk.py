@@ -24,6 +24,16 @@ def settled(page: Page) -> Page:
     return page
 
 
+def shown(tab: Locator, what: Locator) -> None:
+    """Open a tab until it shows something: a script that still ran may draw the tabs anew, the first one open."""
+    for _ in range(8):
+        tab.click()
+        with contextlib.suppress(AssertionError):
+            expect(what).to_be_visible(timeout=10_000)
+            return
+    expect(what).to_be_visible()
+
+
 def choose(page: Page, box: Locator, option: Locator, url: re.Pattern[str], *, typed: str = "") -> None:
     """Choose an option that stands in the link; again where a script that still ran closed the list.
 

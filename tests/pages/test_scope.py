@@ -199,7 +199,7 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
     rows = re.findall(
         r"<td class=\"words\">([\w-]+) \(of \d+(?:, the worst in \d+ % of the draws)?\)</td>"
         r"<td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td>(\d+)</td>"
-        r"<td>([\d.]+) \(no interval\)</td><td>[^<]*</td><td>[^<]*</td>"
+        r"<td>([\d.]+) \(no interval\)</td><td>[^<]*</td><td>[^<]*</td><td>[^<]*</td>"
         r"<td class=\"words\">([^<(;]+?)(?: \([^<]*?\))?; ([^<;]+)[^<]*</td>", printed
     )  # fmt: skip
     assert [

@@ -161,10 +161,11 @@ def test_a_pair_without_a_score_is_left_out_and_the_span_of_the_experiment_scale
     assert (found.scaled_right, found.tau) == (0.25, pytest.approx(0.02))
 
 
-def test_a_drop_of_means_is_withheld_where_there_is_nothing_to_divide_by() -> None:
-    found = compare(np.linspace(-1, -0.1, 20), np.linspace(-2, -1, 20))
+@pytest.mark.parametrize(("right", "said"), [(np.linspace(-1, -0.1, 20), "negative"), (np.zeros(20), "not above 0")])
+def test_a_drop_of_means_is_withheld_where_there_is_nothing_to_divide_by(right: np.ndarray, said: str) -> None:
+    found = compare(right, right - np.linspace(1, 2, 20))
     assert math.isnan(found.drop.estimate)
-    assert "not above 0" in found.drop.note
+    assert said in found.drop.note
     assert found.median_drop.n == 0
 
 

@@ -95,40 +95,40 @@ def placed(
     Returns:
         Offset of each label's middle from its mark's, in px.
     """
-    taken = [[*marks, *others] for marks, others in zip(views, lines or [()] * len(views), strict=True)]
+    taken = [np.array([*marks, *others], dtype=np.float64).reshape(-1, 4)
+             for marks, others in zip(views, lines or [()] * len(views), strict=True)]  # fmt: skip
     middles = [[((left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in marks] for marks in views]
     crowd = [sum(math.dist(at, other) < _NEAR for at in middles[0]) for other in middles[0]]
     offsets = [(0.0, 0.0)] * len(texts)
     for index in sorted(range(len(texts)), key=lambda i: -crowd[i]):
-        best, least = (0.0, -_RINGS[0]), math.inf
-        for offset in _candidates(texts[index]):
-            spots = [_rectangle(at[index], offset, texts[index]) for at in middles]
-            overlap = sum(_shared(spot, other) for spot, others in zip(spots, taken, strict=True) for other in others)
-            if overlap < least:
-                best, least = offset, overlap
-            if overlap == 0:
-                break
-        offsets[index] = best
-        for at, others in zip(middles, taken, strict=True):
-            others.append(_rectangle(at[index], best, texts[index]))
+        half = len(texts[index]) * _LETTER / 2
+        tried = _candidates(half)
+        overlap = _shared([_rectangles(at[index], tried, half) for at in middles], taken)
+        best = tried[int(overlap.argmin())]
+        offsets[index] = (float(best[0]), float(best[1]))
+        taken = [np.vstack([others, _rectangles(at[index], best[None], half)])
+                 for at, others in zip(middles, taken, strict=True)]  # fmt: skip
     return offsets
 
 
-def _candidates(text: str) -> Iterator[tuple[float, float]]:
-    half = len(text) * _LETTER / 2
-    for ring in _RINGS:
-        for step in range(_DIRECTIONS):
-            angle = 2 * math.pi * step / _DIRECTIONS - math.pi / 2
-            # a label is wide: it must move further sideways to clear its own point
-            yield math.cos(angle) * (ring + half), math.sin(angle) * ring
+def _candidates(half: float) -> np.ndarray:
+    """Offsets that are tried for a label of so many px half its width, the nearest first, float64 [k, 2]."""
+    angles = 2 * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS - np.pi / 2
+    # a label is wide: it must move further sideways to clear its own point
+    return np.array([(math.cos(angle) * (ring + half), math.sin(angle) * ring) for ring in _RINGS for angle in angles])
 
 
-def _rectangle(point: tuple[float, float], offset: tuple[float, float], text: str) -> Rectangle:
-    x, y, half = point[0] + offset[0], point[1] + offset[1], len(text) * _LETTER / 2
-    return x - half, y - _LINE / 2, x + half, y + _LINE / 2
+def _rectangles(point: tuple[float, float], offsets: np.ndarray, half: float) -> np.ndarray:
+    """Left, top, right and bottom of a label at each offset from a point, float64 [k, 4]."""
+    x, y = point[0] + offsets[:, 0], point[1] + offsets[:, 1]
+    return np.column_stack([x - half, y - _LINE / 2, x + half, y + _LINE / 2])
 
 
-def _shared(one: Rectangle, other: Rectangle) -> float:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[1], other[1])
-    return wide * high if wide > 0 and high > 0 else 0.0
+def _shared(spots: Sequence[np.ndarray], taken: Sequence[np.ndarray]) -> np.ndarray:
+    """Area in px that each of k places shares with what is taken, over all views, float64 [k]."""
+    found = np.zeros(len(spots[0]))
+    for own, others in zip(spots, taken, strict=True):
+        wide = np.minimum(own[:, None, 2], others[:, 2]) - np.maximum(own[:, None, 0], others[:, 0])
+        high = np.minimum(own[:, None, 3], others[:, 3]) - np.maximum(own[:, None, 1], others[:, 1])
+        found += np.where((wide > 0) & (high > 0), wide * high, 0.0).sum(axis=1)
+    return found

@@ -19,7 +19,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.base import Expectation
 from core.statistics.bootstrap import Interval
-from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare
+from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare, paired_items
 from core.statistics.wording import counted
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
@@ -169,12 +169,12 @@ def comparison_rows(
         comparison are left out.
     """
     asked = {each.tests for each in tests if each.shown}
-    counted = [each for each in tests if each.shown or (each.tests and each.tests in asked)]
+    entering = [each for each in tests if each.shown or (each.tests and each.tests in asked)]
     records = [
         {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
-         "tests": test.tests, "shown": test.shown, **_record(found, missing, view.table.silent(evaluator, corpus))}
-        for evaluator, test in product(view.evaluators, counted)
-        for corpus, found, missing in _compared(view, evaluator, test, known=known, drops=drops and test.shown)
+         "tests": test.tests, "shown": test.shown, **found}
+        for evaluator, test in product(view.evaluators, entering)
+        for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
     ]  # fmt: skip
     found = corrected(pd.DataFrame(records, columns=[*COLUMNS, "shown"]))
     rows = zip(found["verdict"], found["p_holm"], found["p"], strict=True)
@@ -195,23 +195,33 @@ def _conflict(verdict: str, p_holm: float, p: float) -> str:
 
 def _compared(
     view: View, evaluator: str, test: Capability, *, known: bool, drops: bool
-) -> Iterator[tuple[str, Comparison, int]]:
-    """Each corpus with what the test says there, and how many of its comparisons have no score."""
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Each corpus with the columns of the test's row there; those of a test that is not shown are its p-value's."""
     table = view.table
     found = pairs(view, evaluator, test.probes, known=known, key=test.key, level=test.level)
-    probes, part = families(view).get(test.family), known or test.key
-    whole = found if probes is None or (probes == test.probes and not part) else pairs(view, evaluator, probes)
     for corpus, own in corpora(table):
         own = own & view.items
         asked = found.asked[:, own]
         if not asked.any():
             continue
         items = np.broadcast_to(np.flatnonzero(own), asked.shape)[asked]
-        made = compare(
-            found.right[:, own][asked], found.wrong[:, own][asked], items=items,
-            sources=None if table.sources is None else table.sources[items], span=_span(whole, own), drops=drops,
-        )  # fmt: skip
-        yield corpus, made, int(asked.sum()) - made.n
+        sides = found.right[:, own][asked], found.wrong[:, own][asked]
+        sources = None if table.sources is None else table.sources[items]
+        if not test.shown:
+            alone = paired_items(*sides, items=items, sources=sources)
+            yield corpus, {"test": alone.name, "p": alone.p}
+            continue
+        whole = _whole(view, evaluator, test, found, known=known)
+        made = compare(*sides, items=items, sources=sources, span=_span(whole, own), drops=drops)
+        yield corpus, _record(made, int(asked.sum()) - made.n, table.silent(evaluator, corpus))
+
+
+def _whole(view: View, evaluator: str, test: Capability, found: Pairs, *, known: bool) -> Pairs:
+    """Every comparison of a test's family, which scaled numbers are scaled by; ``found``: those of the test."""
+    probes, part = families(view).get(test.family), known or test.key
+    if probes is None or (probes == test.probes and not part):
+        return found
+    return pairs(view, evaluator, probes)
 
 
 def _span(whole: Pairs, own: np.ndarray) -> tuple[float, float] | None:

@@ -131,17 +131,13 @@ def compare(
     low, high = _span(r, w, span)
     width = high - low
     tau, distance = NEAR * width, r - w
-    names, first, rank = _ranked(item)
-    n_sources, of_items = len(names), None
-    if source is not item:
-        n_sources, of_items = len(_ranked(source)[0]), source[first]
-        of_items = None if len(np.unique(of_items)) == len(first) else of_items
+    names, rank, n_sources, of_items = _by_item(item, source)
     groups = None if n_sources == len(source) else source
     failure, ties = failures(r, w, groups=groups)
     near, beaten, detection = (
         share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w > r, w < r)
     )
-    means, percent = [_item_means(each, rank) for each in (r, w)], percent_changes(w, r)
+    percent = percent_changes(w, r)
     mean_r, mean_w = _mean(r), _mean(w)
     sd_r, sd_w = standard_deviation(r), standard_deviation(w)
     t, t_p = _as_if_independent((mean_w, sd_w, len(w)), (mean_r, sd_r, len(r)))
@@ -152,10 +148,39 @@ def compare(
         _scaled(sd_r, 0.0, width), _scaled(sd_w, 0.0, width), _drop(r, w, groups, drops),
         _noted(median_bca(_item_medians(percent, rank), groups=of_items), r),
         _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
-        paired_test(*means, groups=of_items),
+        _paired(r, w, rank, of_items),
         t, t_p, len(r), len(names),
         said, untold(failure, beaten) if said == OPEN else Aside(),
     )  # fmt: skip
+
+
+def paired_items(
+    right: ArrayLike, wrong: ArrayLike, *, items: ArrayLike | None = None, sources: ArrayLike | None = None
+) -> PairedTest:
+    """The paired test of :func:`compare` and nothing else, for what only counts in a correction.
+
+    Args:
+        right, wrong, items, sources: as there.
+
+    Raises:
+        InvalidInput: as there.
+    """
+    r, w, item, source = _checked(right, wrong, items, sources)
+    _, rank, _, of_items = _by_item(item, source)
+    return _paired(r, w, rank, of_items)
+
+
+def _by_item(item: np.ndarray, source: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, np.ndarray | None]:
+    """Items, the rank of each comparison's item, how many sources, and each item's source; None where all differ."""
+    names, first, rank = _ranked(item)
+    if source is item:
+        return names, rank, len(names), None
+    of_items = source[first]
+    return names, rank, len(_ranked(source)[0]), None if len(np.unique(of_items)) == len(first) else of_items
+
+
+def _paired(r: np.ndarray, w: np.ndarray, rank: np.ndarray, of_items: np.ndarray | None) -> PairedTest:
+    return paired_test(*(_item_means(each, rank) for each in (r, w)), groups=of_items)
 
 
 def failures(right: np.ndarray, wrong: np.ndarray, *, groups: np.ndarray | None = None) -> tuple[Interval, Interval]:

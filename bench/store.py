@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.dashboard import settle
 from bench.dashboard_store import CATEGORIES, EVALUATORS, write_store
 from bench.report import row
 
@@ -44,13 +45,13 @@ def main() -> None:
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.step is not None:
-        _settle(asked.folder)
+        settle(asked.folder)
         print(json.dumps({**STEPS[asked.step](asked.folder), "gb": _memory_gb()}))
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary)
-        if not (folder / "runs").exists():
-            _write(folder / "runs", asked.rows)
+        if not (folder / "data" / "runs").exists():
+            _write(folder / "data" / "runs", asked.rows)
         for step in asked.only or STEPS:
             _tell(step, folder)
 
@@ -69,10 +70,6 @@ def _tell(step: str, folder: Path) -> None:
     row(found["what"], f"{found['value']}; {memory}", f"{found['n']}, {load}", found["target"])
 
 
-def _settle(folder: Path) -> None:
-    os.environ |= {"INVARISCOPE_DATA": str(folder), "INVARISCOPE_CACHE": str(folder / "cache")}
-
-
 def _open_first(folder: Path) -> dict[str, str]:
     return _opened(folder, "runs opened for the first time, copies made", "")
 
@@ -85,13 +82,13 @@ def _opened(folder: Path, what: str, target: str) -> dict[str, str]:
     from core.store.store import Store
 
     spent = Spent()
-    with Store.open([folder / "runs"], copies=folder / "cache" / "store") as store:
+    with Store.open([folder / "data" / "runs"], copies=folder / "cache" / "store") as store:
         taken = spent.so_far()
         rows = int(store.query("select count(*) as n from scores")["n"][0])
         if len(list((folder / "cache" / "store").glob("*.duckdb"))) != len(store.runs()):
             raise SystemExit("a run is read without its copy")
     n = f"{rows / 1e6:.1f} M scores, {len(store.runs())} runs"
-    sizes = f"{_size(folder / 'runs'):.2f} GB of runs, {_size(folder / 'cache'):.2f} GB of copies"
+    sizes = f"{_size(folder / 'data' / 'runs'):.2f} GB of runs, {_size(folder / 'cache'):.2f} GB of copies"
     return {"what": what, "value": _told(taken), "n": f"{n}, {sizes}", "target": target}
 
 
@@ -147,7 +144,7 @@ def _publish(folder: Path) -> dict[str, str]:
     from core.store.publish import publish
 
     spent = Spent()
-    file = publish([folder / "runs"], folder / "published.duckdb", overwrite=True)
+    file = publish([folder / "data" / "runs"], folder / "published.duckdb", overwrite=True)
     taken, size = spent.so_far(), file.stat().st_size / 1e9
     file.unlink()
     return {"what": "published as one file", "value": _told(taken), "n": f"{size:.2f} GB",

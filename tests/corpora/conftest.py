@@ -9,7 +9,22 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from core import settings
+from core.corpora.demo_build.plan import Plan, read_plan
+from core.corpora.demo_build.scenes import ScenePlan, read_scenes
 from tests.corpora.coco_folder import CocoFolder
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    """What the demo corpus is made of."""
+    return read_plan(settings.ROOT / "assets" / "demo")
+
+
+@pytest.fixture(scope="module")
+def words(plan: Plan) -> ScenePlan:
+    """What its scenes are told in."""
+    return read_scenes(settings.ROOT / "assets" / "demo", plan)
 
 
 @pytest.fixture(scope="session")

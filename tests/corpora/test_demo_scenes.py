@@ -36,16 +36,6 @@ def scenes() -> Corpus:
     return load_demo_scenes.load(settings.ROOT / "data" / "demo")
 
 
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    return read_plan(ASSETS)
-
-
-@pytest.fixture(scope="module")
-def words(plan: Plan) -> ScenePlan:
-    return read_scenes(ASSETS, plan)
-
-
 def things(item: Item) -> list[SceneObject]:
     assert item.label is not None
     assert item.box is not None

@@ -37,11 +37,6 @@ def demo() -> Corpus:
     return load_demo.load(settings.ROOT / "data" / "demo")
 
 
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    return read_plan(ASSETS)
-
-
 def composed(demo: Corpus) -> list[Item]:
     return [item for item in demo.items if item.source.startswith("tuxpaint-stamps")]
 

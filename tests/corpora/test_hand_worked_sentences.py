@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core import settings
-from core.corpora.demo_build.plan import LANGUAGES, Plan, read_plan
-from core.corpora.demo_build.scenes import ScenePlan, captions, read_scenes
+from core.corpora.demo_build.plan import LANGUAGES, Plan
+from core.corpora.demo_build.scenes import ScenePlan, captions
 from core.corpora.demo_build.sentences import FILLING
 from core.corpora.schema import Mask
 from tests.corpora.hand_worked_sentences import SCENES, WORKED
@@ -17,16 +17,6 @@ ASSETS = settings.ROOT / "assets" / "demo"
 SIDE = 90
 ROOMS = {"small": 0.05, "fifth": 0.2, "third": 0.33, "half": 0.5, "most": 0.7, "all": 0.95}
 ARTICLES = {"en": ("a", "an"), "de": ("ein", "eine"), "fr": ("un", "une"), "es": ("un", "una")}
-
-
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    return read_plan(ASSETS)
-
-
-@pytest.fixture(scope="module")
-def words(plan: Plan) -> ScenePlan:
-    return read_scenes(ASSETS, plan)
 
 
 def mask(size: str, where: str) -> Mask:

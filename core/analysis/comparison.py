@@ -22,7 +22,7 @@ from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.changes import item_medians
 from core.statistics.power import reach
 from core.statistics.rank_tests import MANN_WHITNEY
-from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
+from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm_of_tests, paired_test
 from core.statistics.two_samples import median_differences
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
@@ -116,14 +116,13 @@ def compare(
 def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str], not_shown: str) -> pd.DataFrame:
     """Claims held to their tests, corrected over the rows; ``of`` begins the columns of the test."""
     alone = table[f"{of}p"].astype(float)
-    tested = alone.notna() & (table[f"{of}test"] != NO_TEST) & ~table["control"]
-    corrected = holm(alone.where(tested))
+    corrected, sizes = holm_of_tests(alone, table[f"{of}test"], among=~table["control"].to_numpy(dtype=bool))
     held = [agreed(*row) for row in zip(table[claim], corrected, alone, strict=True)]
     words = [said.get(each.drift, each.drift) for each in held]
     conflicts = [not_shown if each.conflict == NOT_SHOWN else each.conflict for each in held]
     told: dict[str, Any] = {
         f"{of}p_holm": corrected,
-        f"{of}m_tests": np.where(tested, int(tested.sum()), 0),
+        f"{of}m_tests": sizes,
         f"{of}conflict": conflicts,
     }
     return table.assign(**told, **{claim: words})

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, corrected
+from core.analysis.effects import corpora, corrected, entering
 from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
@@ -168,12 +168,10 @@ def comparison_rows(
         run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
         comparison are left out.
     """
-    asked = {each.tests for each in tests if each.shown}
-    entering = [each for each in tests if each.shown or (each.tests and each.tests in asked)]
     records = [
         {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
          "tests": test.tests, "shown": test.shown, **found}
-        for evaluator, test in product(view.evaluators, entering)
+        for evaluator, test in product(view.evaluators, entering(tests))
         for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
     ]  # fmt: skip
     found = corrected(pd.DataFrame(records, columns=[*COLUMNS, "shown"]))
@@ -206,7 +204,7 @@ def _compared(
             continue
         items = np.broadcast_to(np.flatnonzero(own), asked.shape)[asked]
         sides = found.right[:, own][asked], found.wrong[:, own][asked]
-        sources = None if table.sources is None else table.sources[items]
+        sources = table.sources_of(items)
         if not test.shown:
             alone = paired_items(*sides, items=items, sources=sources)
             yield corpus, {"test": alone.name, "p": alone.p}

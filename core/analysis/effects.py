@@ -9,11 +9,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.slices import CHOICES
+from core.analysis.slices import CHOSEN_BY
 from core.analysis.table import BASELINE, Changes, ScoreTable, View
 from core.analysis.verdicts import (
     DRIFTS,
@@ -31,14 +32,11 @@ from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.power import reach, side_needed
 from core.statistics.shares import share
-from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm, paired_test
+from core.statistics.shift_tests import PairedTest, cliffs_delta, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
 ALL = "all"
 """Stands in the corpus column where the items of every corpus are taken together, on purpose."""
-
-CHOSEN_BY: Mapping[str, str] = {column: name for name, column in CHOICES.items()}
-"""Column -> the field of a slice that chooses its values."""
 
 MEASURES: Mapping[str, str] = {
     "percent": "%Δ, the change in percent of the baseline score",
@@ -53,6 +51,19 @@ COLUMNS: Mapping[str, tuple[str, str, str]] = {
     "delta": ("median_delta", "delta_low", "delta_high"),
 }
 """Measure -> the columns of its median and of its interval's ends."""
+
+
+class InCorrection(Protocol):
+    """What may be a row of a table, or only count in the correction of others; see :class:`Group`."""
+
+    @property
+    def tests(self) -> str: ...  # noqa: D102
+
+    @property
+    def shown(self) -> bool: ...  # noqa: D102
+
+
+R = TypeVar("R", bound=InCorrection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +305,7 @@ def effects(
     every = view.whole(of) if of else view  # a level that a reader left out is a test all the same
     items = every.items if keep is None else every.items & keep
     records: list[dict[str, object]] = []
-    asked = {each.tests for each in groups if each.shown}
-    counted = [each for each in groups if each.probes and (each.shown or each.tests in asked)]
-    for evaluator, group in product(view.evaluators, counted):
+    for evaluator, group in product(view.evaluators, entering([each for each in groups if each.probes])):
         for corpus, own in corpora(view.table, pooled=pooled):
             for cell, chosen in _levels(view.table, level, own & items):
                 shown = group.shown and bool((chosen & view.items).any())
@@ -306,6 +315,12 @@ def effects(
                                     "tests": group.tests, "shown": shown, **cell, **found})  # fmt: skip
     names = ["evaluator", "corpus", "label", "tests", *([level] if level else []), *_EFFECT]
     return corrected(pd.DataFrame(records, columns=[*names, "shown"]))
+
+
+def entering(rows: Sequence[R]) -> list[R]:
+    """Of what may be a row of a table, what is shown, and what only counts in the correction of a row that is."""
+    asked = {each.tests for each in rows if each.shown}
+    return [each for each in rows if each.shown or (each.tests and each.tests in asked)]
 
 
 def corrected(table: pd.DataFrame) -> pd.DataFrame:
@@ -349,10 +364,11 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     :func:`core.analysis.verdicts.agreed`.
     """
     adjusted, sizes = np.full(len(table), math.nan), np.zeros(len(table), dtype=np.int64)
-    tested = np.flatnonzero((table["tests"] != "") & (table["test"] != NO_TEST) & table["p"].notna())
-    values = table["p"].to_numpy(dtype=np.float64)
-    for own in table.iloc[tested].groupby(list(by), sort=False).indices.values():
-        adjusted[tested[own]], sizes[tested[own]] = holm(values[tested[own]]), len(own)
+    asked = np.flatnonzero(table["tests"] != "")
+    values, tests = table["p"].to_numpy(dtype=np.float64), table["test"].to_numpy(dtype=object)
+    for own in table.iloc[asked].groupby(list(by), sort=False).indices.values():
+        rows = asked[own]
+        adjusted[rows], sizes[rows] = holm_of_tests(values[rows], tests[rows])
     table = table.assign(p_holm=adjusted, m_tests=sizes, conflict="")
     if "drift" not in table:
         return table

@@ -79,7 +79,7 @@ def _worst_in(view: View, row: Any, rivals: Mapping[Hashable, tuple[str, ...]]) 
     names, probes, table = rivals[row.evaluator, row.corpus, row.axis], view.families(), view.table
     items = view.items & table.of_corpus(row.corpus)
     sizes = np.stack([view.changes(row.evaluator, probes[name]).size[items] for name in names])
-    found = shares_of_largest(sizes, groups=None if table.sources is None else table.sources[items])
+    found = shares_of_largest(sizes, groups=table.sources_of(items))
     return 100 * float(found[names.index(row.family)])
 
 

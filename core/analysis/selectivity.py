@@ -111,7 +111,7 @@ def headlines(view: View) -> pd.DataFrame:
         both, rows = _every(view, evaluator), list[tuple[str, str, Selectivity]]()
         for corpus, own in corpora(table):
             own = own & view.items
-            sources = None if table.sources is None else table.sources[own]
+            sources = table.sources_of(own)
             drops, unit = both.drops[:, own], table.spread(evaluator, corpus)
             sets = [np.where(mask[:, own], drops, math.nan) for mask in counting.values()]
             found = selectivities(sets, both.harms[:, own], unit=unit, sources=sources)
@@ -164,7 +164,7 @@ def _mapped(
 ) -> pd.DataFrame:
     """Columns MAP of some cells in one corpus; those of no item are left out."""
     table, own = view.table, view.table.of_corpus(corpus)
-    groups = None if table.sources is None else table.sources[own]
+    groups = table.sources_of(own)
     means = means_bca(of_items[:, own[view.items]], groups=groups, held=view.items[own], bounds=bounds)
     found = zip(named, means, strict=True)
     records = [

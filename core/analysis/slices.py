@@ -22,6 +22,9 @@ CHOICES: Mapping[str, str] = {
 }
 """Field of a slice -> column of the store's ``shifts``."""
 
+CHOSEN_BY: Mapping[str, str] = {column: name for name, column in CHOICES.items()}
+"""Column -> the field of a slice that chooses its values."""
+
 PROBES = ("axes", "families", "probes", "modifiers")
 """Fields that choose probes, and so rows of a table. Such a choice changes no corrected p-value of what it leaves."""
 

@@ -146,6 +146,18 @@ class ScoreTable:
         codes, names = pd.factorize(self.items["source"])
         return codes if len(names) < len(codes) else None
 
+    def sources_of(self, items: np.ndarray) -> np.ndarray | None:
+        """Source of each of some items, numbers or a mask of them; None where no two items of the table share one."""
+        return None if self.sources is None else self.sources[items]
+
+    def clusters(self, items: np.ndarray) -> np.ndarray:
+        """What values of some items are resampled by: number of each item's source, or of the item itself, int [k].
+
+        Args:
+            items: number of each value's item, int [k].
+        """
+        return items if self.sources is None else self.sources[items]
+
     @property
     def reference(self) -> str:
         """Corpus that the others are held against: the paper's where it is here, else the one in view."""

@@ -15,7 +15,7 @@ from scipy import stats
 from core.errors import InvalidInput
 from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.rank_tests import MANN_WHITNEY, rank_sum
-from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
+from core.statistics.shift_tests import cliffs_delta, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
 LEAST_OMNIBUS = 5
@@ -148,9 +148,9 @@ def _pairwise(table: pd.DataFrame, ranks: np.ndarray | None) -> pd.DataFrame:
     values = {level: table[level].to_numpy() for level in table}
     records = [{"a": a, "b": b, **_compare(values[a], values[b], ranks)} for a, b in combinations(values, 2)]
     pairs = pd.DataFrame(records, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
-    tested = (pairs["test"] != NO_TEST) & pairs["p"].notna()
-    pairs.insert(4, "p_holm", holm(pairs["p"].astype(float).where(tested)))
-    pairs.insert(5, "m_tests", np.where(tested, int(tested.sum()), 0))
+    adjusted, sizes = holm_of_tests(pairs["p"], pairs["test"])
+    pairs.insert(4, "p_holm", adjusted)
+    pairs.insert(5, "m_tests", sizes)
     return pairs
 
 

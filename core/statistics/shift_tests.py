@@ -112,6 +112,23 @@ def holm(p: ArrayLike) -> np.ndarray:
     return adjusted
 
 
+def holm_of_tests(p: ArrayLike, tests: ArrayLike, *, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Holm-adjusted p-values of the rows that are tests, and how many these are.
+
+    Args:
+        p: p-values, shape [n]; NaN where there is none.
+        tests: name of each row's test, shape [n]; NO_TEST is none.
+        among: rows that may count, bool [n]; None: all.
+
+    Returns:
+        float64 [n], NaN where a row is no test; int [n], 0 there.
+    """
+    values = np.asarray(p, dtype=np.float64)
+    there = ~np.isnan(values) & (np.asarray(tests, dtype=object) != NO_TEST)
+    there = there if among is None else there & among
+    return holm(np.where(there, values, math.nan)), np.where(there, int(there.sum()), 0)
+
+
 def cliffs_delta(after: ArrayLike, before: ArrayLike) -> float:
     """Cliff's δ = Pr[after > before] - Pr[after < before] over all pairs of values, in O(n log n).
 

@@ -19,7 +19,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import RESAMPLES, Interval, expanded, too_few
 from core.statistics.ratios import FEWER, MANY, drawn_counts, means_bca
-from core.statistics.shift_tests import NO_TEST, PairedTest, holm, paired_test
+from core.statistics.shift_tests import PairedTest, holm_of_tests, paired_test
 
 ALPHA = 0.05
 """Level of Holm's correction at which one system is said to stand above another."""
@@ -205,7 +205,7 @@ def _differences(table: np.ndarray, groups: np.ndarray, *, level: float, seed: i
     sums, sizes = _source_sums(table, groups)
     by_source = sums / sizes[:, None]
     tests = [paired_test(by_source[:, other], by_source[:, one]) for one, other in pairs]
-    corrected = holm([math.nan if test.name == NO_TEST else test.p for test in tests])
+    corrected, _ = holm_of_tests([test.p for test in tests], [test.name for test in tests])
     found = zip(pairs, intervals, tests, corrected.tolist(), strict=True)
     return tuple(
         Difference(*pair, interval, test, p, p < ALPHA and interval.excludes_zero())

@@ -222,7 +222,7 @@ def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
                 keep = own & whole & ~np.isnan(score)
                 if not keep.any():
                     continue
-                sources = None if table.sources is None else table.sources[keep]
+                sources = table.sources_of(keep)
                 found = balanced_mean(score[keep], strata[keep], sources=sources)
                 records.append({"evaluator": evaluator, "corpus": corpus, "over": over, **_balance(found)})
     names = ["evaluator", "corpus", "over", "n_items", "strata", "left_out", "items_left_out", "plain", "plain_low",

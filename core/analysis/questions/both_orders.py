@@ -121,7 +121,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
         whole = ~np.isnan(four).any(axis=0)
         for corpus, own in corpora(there):
             if (items := whole & own).any():
-                sources = None if there.sources is None else there.sources[items]
+                sources = there.sources_of(items)
                 told = {"evaluator": evaluator, "corpus": corpus, "captions": captions}
                 records.append({**told, **_record(four[:, items], sources, int((own & ~whole).sum()))})
     return pd.DataFrame(records, columns=list(_COLUMNS))

@@ -67,7 +67,7 @@ def blur_control(view: View) -> pd.DataFrame:
             items = own & both
             if items.any():
                 found = median_over(moved - blurred, items, view.table.sources)
-                of = None if view.table.sources is None else view.table.sources[items]
+                of = view.table.sources_of(items)
                 test = paired_test(blurred[items], moved[items], groups=of)
                 told = said(found)
                 records.append(

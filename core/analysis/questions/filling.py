@@ -98,7 +98,7 @@ def _both(view: View, evaluator: str, pairs: dict[str, str]) -> tuple[np.ndarray
 
 def _row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: np.ndarray) -> dict[str, object]:
     apart = median_over(filled - true, items, table.sources)
-    groups = None if table.sources is None else table.sources[items]
+    groups = table.sources_of(items)
     one, other = np.abs(filled[items]), np.abs(true[items])
     share = ratio_bca(one - other, one, groups=groups)
     return {

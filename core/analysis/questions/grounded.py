@@ -88,7 +88,7 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
 
 def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread: float) -> Mapping[str, object]:
     found, unit = median_over(values, items, table.sources), spread if spread > 0 else math.nan
-    groups = None if table.sources is None else table.sources[items]
+    groups = table.sources_of(items)
     test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
         "n_items": found.n, "value": found.estimate / unit, "low": found.low / unit, "high": found.high / unit,
@@ -135,7 +135,7 @@ def _of_siblings(view: View, options: Options) -> pd.DataFrame:
         for corpus, own in corpora(table):
             kept = own & several
             if kept.any():
-                groups = None if table.sources is None else table.sources[kept]
+                groups = table.sources_of(kept)
                 told = {"evaluator": evaluator, "corpus": corpus, "family": papers.FOIL}
                 records.append({**told, **_of_items(margin[:, kept], groups)})
     return pd.DataFrame(records, columns=list(_HARDEST))

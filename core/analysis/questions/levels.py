@@ -153,7 +153,7 @@ def _means_of(view: View, test: Capability, levels: Sequence[str], *, known: boo
             if not there.any():
                 continue
             items = np.broadcast_to(np.arange(len(own)), there.shape)
-            sources = items if table.sources is None else table.sources[items]
+            sources = table.clusters(items)
             cells = [cell for level in levels if (cell := there & (told == level)).any()]
             failed, tied = (mean_of_shares([share(each[cell], groups=sources[cell]) for cell in cells])
                             for each in (both.wrong >= both.right, both.wrong == both.right))  # fmt: skip
@@ -223,7 +223,7 @@ def _of_groups(
             scores = view.after(evaluator, names)
             for corpus, own in corpora(table):
                 kept = own & view.items
-                sources = None if table.sources is None else table.sources[kept]
+                sources = table.sources_of(kept)
                 groups = {name: row[kept] for name, row in zip(names, scores, strict=True)}
                 told = {"evaluator": evaluator, "corpus": corpus, "family": family}
                 parts.append(answer(groups, sources=sources).assign(**told))
@@ -319,7 +319,7 @@ _CROSSED = ("evaluator", "corpus", "label", "below", "n_items", "share", "low", 
 
 
 def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float) -> dict[str, object]:
-    groups = None if table.sources is None else table.sources[kept]
+    groups = table.sources_of(kept)
     found, ties = (share(each, groups=groups) for each in (moved[kept] > 0, moved[kept] == 0))
     middle, size = median_over(moved, kept, table.sources), unit if unit > 0 else np.nan
     return {

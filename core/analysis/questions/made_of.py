@@ -70,11 +70,9 @@ def _agreement() -> Question:
         for one, other in combinations(view.evaluators, 2):
             for corpus, own in corpora(view.table):
                 keep = own & view.items
-                sources = None if view.table.sources is None else view.table.sources[keep]
                 both = view.table.clean(one)[keep], view.table.clean(other)[keep]
-                found = rank_agreement(*both, groups=sources)
-                of = np.arange(int(keep.sum())) if sources is None else sources
-                around = rank_correlations(*both, of)
+                found = rank_agreement(*both, groups=view.table.sources_of(keep))
+                around = rank_correlations(*both, view.table.clusters(np.flatnonzero(keep)))
                 ends = {
                     f"{name}_{end}": getattr(around[known], end) / 100
                     for name, known in _CORRELATIONS.items() for end in ("low", "high")

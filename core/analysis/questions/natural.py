@@ -193,7 +193,7 @@ def _of_triples(view: View) -> Iterator[tuple[dict[str, object], Triple, np.ndar
 
 
 def _scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
-    sources = None if view.table.sources is None else view.table.sources[items]
+    sources = view.table.sources_of(items)
     return {name: each[items] for name, each in triple.scores.items()}, sources
 
 

@@ -59,5 +59,5 @@ def _rises(view: View, evaluator: str, corpus: str, probe: str) -> tuple[float, 
     """Share of items whose score rises, with its interval, in percent."""
     delta, table = view.changes(evaluator, (probe,)).delta, view.table
     kept = dict(corpora(table))[corpus] & view.items & ~np.isnan(delta)
-    found = share(delta[kept] > 0, groups=None if table.sources is None else table.sources[kept])
+    found = share(delta[kept] > 0, groups=table.sources_of(kept))
     return 100 * found.estimate, 100 * found.low, 100 * found.high

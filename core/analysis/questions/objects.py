@@ -30,7 +30,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.factors import factor_questions, of_reference
 from core.analysis.questions.needs import no_clean
-from core.analysis.slices import CHOICES
+from core.analysis.slices import CHOSEN_BY
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure
 from core.probes.base import BASE_CAPTION
@@ -47,8 +47,6 @@ _FACTORS: Mapping[str, tuple[str, str, str]] = {
     "category": ("category", "6", "the object's category"),
 }
 """Factor -> its column of the items, its number in the paper, what a level is."""
-
-_FIELDS = {column: name for name, column in CHOICES.items()}
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -74,7 +72,7 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     tests = factor_questions(
         f"S3-{name}", f"{name.capitalize()}: do the scores of the levels differ?", section="object", part=name,
         levels=partial(_levels, column=column), needs=needs, note=of_reference(table), paper="B.2", clean=True,
-        chosen_by=(_FIELDS[column],),
+        chosen_by=(CHOSEN_BY[column],),
     )  # fmt: skip
     return (scores, *tests, _shifts(table, name))
 
@@ -137,7 +135,7 @@ def _shifts(table: ScoreTable, name: str) -> Question:
         partial(_edited, column=column),
         (Drawing(f"F-shifts-{name}", title, "Median %Δ with its 95 % BCa interval; the line is no change.",
                  Dots("level", order=partial(_ordered, column=column)),
-                 opens={"families": "family", _FIELDS[column]: "level"}),),
+                 opens={"families": "family", CHOSEN_BY[column]: "level"}),),
         tests=tests, asks=(*SHIFTS, "family"), families=tuple(usual),
     )  # fmt: skip
     return question

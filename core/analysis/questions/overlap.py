@@ -91,7 +91,7 @@ def _told(
     words_shared = overlaps(view.table, probes)
     there = ~np.isnan(both.right + both.wrong) & own & ~np.isnan(words_shared)
     values, items = words_shared[there], np.broadcast_to(np.arange(len(own)), there.shape)[there]
-    groups = items if view.table.sources is None else view.table.sources[items]
+    groups = view.table.clusters(items)
     return float(values.mean()) if len(values) else float("nan"), share(values == 1, groups=groups)
 
 

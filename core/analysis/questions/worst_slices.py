@@ -141,10 +141,10 @@ def _cells(view: View, evaluator: str, items: np.ndarray) -> Iterator[_Cell]:
     for group in (each for each in family_groups(view, controls=False) if each.shown):
         sizes = np.full(len(items), math.nan)
         sizes[items] = known_sizes(view.changes(evaluator, group.probes), items)
-        whole = median_bca(sizes[items], groups=None if table.sources is None else table.sources[items])
+        whole = median_bca(sizes[items], groups=table.sources_of(items))
         for (category, coverage), places in cells.items():
             own = known[places]
-            groups = None if table.sources is None else table.sources[own]
+            groups = table.sources_of(own)
             found, further = median_bca_levels(sizes[own], levels=(0.95, EARLY), groups=groups)
             if not math.isnan(found.low):
                 yield _Cell(group.label, category, coverage, sizes[own], groups, found, further.low, whole)

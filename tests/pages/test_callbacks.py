@@ -23,7 +23,7 @@ ANYBODY = {
     "pages/views/common/access.py:_try": "signs in",
     "pages/views/common/access.py:_sign_out": "signs out",
     "pages/views/common/access.py:st.login": "signs in",
-    "pages/views/common/access.py:st.logout": "signs out",
+    "pages/views/common/oidc.py:log_out": "signs out",
     "pages/views/human_validation/annotate.py:_answer": LINK,
     "pages/views/human_validation/annotate.py:_comment": LINK,
     "pages/views/human_validation/annotate.py:_skip": LINK,

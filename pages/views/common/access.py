@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -18,9 +17,9 @@ from streamlit.navigation.page import StreamlitPage
 
 from core.settings import public_url
 from pages.views.common.cookie import keep_cookie
+from pages.views.common.oidc import SHORTEST_SECRET, log_out, logged_in, offered, refusal, user, weak
 
 PASSWORD = "INVARISCOPE_COORDINATOR_PASSWORD"
-COORDINATORS = "INVARISCOPE_COORDINATORS"
 TOKEN = "INVARISCOPE_TOKEN"
 """Of this server, as ``python -m core app`` makes it and puts it into the link that it prints."""
 
@@ -99,7 +98,7 @@ def attempts() -> Attempts:
 
 def access() -> Access:
     """What this session may do now."""
-    if _password() or _oidc():
+    if _password() or offered():
         if signed_in():
             return Access.COORDINATOR
         return Access.VIEWER if _says_yes(VIEWERS) else Access.LOCKED
@@ -125,7 +124,7 @@ def takes_audience() -> bool:
 
 def audience_lacks() -> tuple[str, ...]:
     """Settings without which no phone of an audience could give a picture, as they are to be set."""
-    closed = bool(_password() or _oidc()) and not _says_yes(VIEWERS)
+    closed = bool(_password() or offered()) and not _says_yes(VIEWERS)
     return tuple(
         f"{name}={value}"
         for name, value, missing in (
@@ -159,7 +158,7 @@ def _refuse(said: str) -> bool:
 
 def takes_annotators() -> bool:
     """Whether links of annotators are answered here: not where others reach the server and nothing protects it."""
-    return bool(_password() or _oidc() or _token()) or _local()
+    return bool(_password() or offered() or _token()) or _local()
 
 
 def admit() -> None:
@@ -209,11 +208,7 @@ def signed_in() -> bool:
     password = _password()
     if password and hmac.compare_digest(str(st.session_state.get(_SIGNED_IN, "")).encode(), _mark(password)):
         return True
-    told = _user()
-    if not told.get("is_logged_in"):
-        return False
-    allowed = {name.strip().lower() for name in os.environ.get(COORDINATORS, "").split(",") if name.strip()}
-    return bool(told.get("email_verified", True)) and str(told.get("email", "")).lower() in allowed
+    return logged_in()
 
 
 def visible(pages: Pages) -> Pages:
@@ -239,7 +234,7 @@ def _door() -> None:
     st.title("Invariscope", anchor=False)
     if "token" in st.query_params or access() is not Access.LOCKED:
         st.info("Open the personal link that you were sent.")
-    elif _token():
+    elif _token() and not (_password() or offered()):
         st.info("Open the link that `python -m core app` printed where it was started: it holds this server's token. "
                 "`--no-token` starts without one.", icon=":material/key:")  # fmt: skip
     else:
@@ -255,13 +250,8 @@ def draw_sign_in() -> None:
             icon=":material/lock:",
         )
         return
-    if _oidc():
-        told = _user()
-        if told.get("is_logged_in"):
-            st.warning(f"This account is no coordinator's; its e-mail address must stand in {COORDINATORS}.")
-            st.button("Log out", on_click=st.logout)
-        else:
-            st.button("Log in", icon=":material/login:", on_click=st.login, type="primary")
+    if offered():
+        _draw_log_in()
     if _password():
         with st.form("study.sign_in", width=420):
             st.text_input(
@@ -271,6 +261,20 @@ def draw_sign_in() -> None:
         if st.session_state.get("study.refused"):
             st.error(st.session_state["study.refused"])
     st.caption("Annotators need no password: they open the personal link that they were sent.")
+
+
+def _draw_log_in() -> None:
+    told = user()
+    if weak():
+        st.warning("Nobody can log in: `cookie_secret` under `[auth]` in this server's `secrets.toml` has fewer than "
+                   f"{SHORTEST_SECRET} characters, and whoever guesses it could sign for anybody.")  # fmt: skip
+        return
+    if told.get("is_logged_in"):
+        st.warning(refusal())
+    with st.container(horizontal=True):
+        if told.get("is_logged_in"):
+            st.button("Log out", on_click=log_out)
+        st.button("Log in", icon=":material/login:", on_click=st.login, type="primary")
 
 
 def draw_sign_out() -> None:
@@ -294,8 +298,8 @@ def _try() -> None:
 
 def _sign_out() -> None:
     st.session_state.pop(_SIGNED_IN, None)
-    if _user().get("is_logged_in"):
-        st.logout()
+    if user().get("is_logged_in"):
+        log_out()
 
 
 def _mark(password: str) -> bytes:
@@ -306,15 +310,6 @@ def _mark(password: str) -> bytes:
 def _password() -> str:
     given = os.environ.get(PASSWORD, "")
     return given if len(given) >= SHORTEST else ""
-
-
-def _oidc() -> bool:
-    """Whether Streamlit's log-in is configured, and coordinators are named."""
-    return bool(os.environ.get(COORDINATORS, "").strip()) and "is_logged_in" in _user()
-
-
-def _user() -> dict[str, Any]:
-    return dict(st.user.to_dict())
 
 
 def _local() -> bool:

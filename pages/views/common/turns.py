@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition
 
-LOOK_S = 0.5
+LOOK_S = 1.0
 """Seconds after which one who waits is told how many are before."""
 
 
@@ -24,7 +24,7 @@ class Turns:
         """Hold a turn while the context is open.
 
         Args:
-            wait: told every half second how many stand before, itself not counted; what it raises gives up the place.
+            wait: told every second how many stand before, itself not counted; what it raises gives up the place.
         """
         self._stand_in_line(wait)
         try:

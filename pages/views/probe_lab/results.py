@@ -16,6 +16,7 @@ from core.charts.style import colours, signed
 from core.corpora.stacks import as_picture
 from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
+from core.evaluators.memory import trim
 from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Construction, Probe, Subject
 from core.probes.pairs import subject_of
@@ -46,9 +47,12 @@ def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequenc
     if shared().results.get(_view(bench, caption, probes, names)) is not None:
         yield
         return
-    with shared().turns.taken(lambda before: _say_wait(place, before)):
-        place.empty()
-        yield
+    try:
+        with shared().turns.taken(lambda before: _say_wait(place, before)):
+            place.empty()
+            yield
+    finally:
+        trim()
 
 
 def _say_wait(place: DeltaGenerator, before: int) -> None:

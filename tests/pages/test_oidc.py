@@ -65,3 +65,12 @@ def test_what_an_account_may_do(
     monkeypatch.setattr(oidc.st, "secrets", {"auth": {"cookie_secret": secret}})
     monkeypatch.setattr(oidc, "user", lambda: {**ADA, "iat": time.time(), **account})
     assert access.access() is found
+
+
+def test_names_without_a_provider_close_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
+    monkeypatch.setattr(oidc, "user", dict)
+    assert access.access() is access.Access.LOCKED
+    assert "`[auth]`" in oidc.missing()
+    monkeypatch.setenv(oidc.COORDINATORS, " ")
+    assert access.access() is access.Access.OPEN

@@ -17,7 +17,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from core.settings import public_url
 from pages.views.common.cookie import keep_cookie
-from pages.views.common.oidc import SHORTEST_SECRET, log_out, logged_in, offered, refusal, user, weak
+from pages.views.common.oidc import log_out, logged_in, missing, offered, refusal, user
 
 PASSWORD = "INVARISCOPE_COORDINATOR_PASSWORD"
 TOKEN = "INVARISCOPE_TOKEN"
@@ -265,9 +265,8 @@ def draw_sign_in() -> None:
 
 def _draw_log_in() -> None:
     told = user()
-    if weak():
-        st.warning("Nobody can log in: `cookie_secret` under `[auth]` in this server's `secrets.toml` has fewer than "
-                   f"{SHORTEST_SECRET} characters, and whoever guesses it could sign for anybody.")  # fmt: skip
+    if why := missing():
+        st.warning(why)
         return
     if told.get("is_logged_in"):
         st.warning(refusal())

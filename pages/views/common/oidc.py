@@ -23,8 +23,23 @@ SHORTEST_SECRET = 32
 
 
 def offered() -> bool:
-    """Whether Streamlit's log-in is configured, and coordinators are named."""
-    return bool(os.environ.get(COORDINATORS, "").strip()) and "is_logged_in" in user()
+    """Whether coordinators are named: then nobody else operates, also where no provider is configured by mistake."""
+    return bool(os.environ.get(COORDINATORS, "").strip())
+
+
+def missing() -> str:
+    """Why nobody can log in on this server, in a sentence; empty where they can."""
+    if "is_logged_in" not in user():
+        return (
+            f"Nobody can log in: {COORDINATORS} is set, and this server's `.streamlit/secrets.toml` has no section "
+            "`[auth]`, or is not there."
+        )
+    if len(str(st.secrets.get("auth", {}).get("cookie_secret", ""))) < SHORTEST_SECRET:
+        return (
+            "Nobody can log in: `cookie_secret` under `[auth]` in this server's `.streamlit/secrets.toml` has fewer "
+            f"than {SHORTEST_SECRET} characters, and whoever guesses it could sign for anybody."
+        )
+    return ""
 
 
 def user() -> dict[str, Any]:
@@ -32,15 +47,10 @@ def user() -> dict[str, Any]:
     return dict(st.user.to_dict())
 
 
-def weak() -> bool:
-    """Whether the secret that signs cookies is too short to be one, so that nobody is let in by them."""
-    return len(str(st.secrets.get("auth", {}).get("cookie_secret", ""))) < SHORTEST_SECRET
-
-
 def logged_in() -> bool:
     """Whether who is logged in is one whom the server's operator named."""
     told = user()
-    return bool(told.get("is_logged_in")) and offered() and not weak() and not refusal()
+    return bool(told.get("is_logged_in")) and offered() and not missing() and not refusal()
 
 
 def refusal() -> str:

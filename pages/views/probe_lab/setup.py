@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 
 import streamlit as st
 
@@ -175,13 +176,14 @@ def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str,
     st.session_state[key] = [name for name in names if name in state.get("probes")]
     return st.pills(
         group.capitalize(), names, selection_mode="multi", key=key, on_change=_toggle, args=(state, key, names),
-        format_func=lambda name: _short(offered[name], group), help=first.source or None,
+        format_func=partial(_short, group), help=first.source or None,
     )  # fmt: skip
 
 
-def _short(probe: Probe, group: str) -> str:
-    said = title(probe.name)
-    return safe(said if said != probe.name else probe.name.removeprefix(f"{group}-").removeprefix(f"{group}:"))
+@cache
+def _short(group: str, name: str) -> str:
+    said = title(name)
+    return safe(said if said != name else name.removeprefix(f"{group}-").removeprefix(f"{group}:"))
 
 
 def _toggle(state: PageState, key: str, names: list[str]) -> None:

@@ -210,9 +210,10 @@ class _Side:
         kept = items & ~np.isnan(values)
         order = np.argsort(self._numbers[kept])
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
-        sources = self._view.table.sources
+        table = self._view.table
+        sources = table.sources
         of = None if sources is None else sources[kept][order]
-        control = bool(self._view.table.probes.loc[probes, "control"].all())
+        control = bool(table.probes["control"].to_numpy(dtype=bool)[table.places(probes)].all())
         why = self._why(found, measure, items, lost=not kept.any())
         return _Values(self._numbers[kept][order], values[kept][order], sizes[kept][order], of, stored, why, control)
 

@@ -1,7 +1,9 @@
 """Which family is the worst? One order, for the card, the report's first page and whoever else names one."""
 
+import math
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from core.analysis.flips.risk import BY, IQR, cell_risks, shift_cells
@@ -63,8 +65,9 @@ def furthest(found: pd.DataFrame, *, value: str, low: str = "low", high: str = "
         found: a row a family, in the order in which they are named.
         value, low, high: columns of what is the worse the larger, and of its interval's ends.
     """
-    known = found.dropna(subset=[value])
+    there = np.flatnonzero(found[value].notna())
     for name in (value, high, low):
-        values = known[name].fillna(-1.0)
-        known = known[values == values.max()]
-    return known
+        values = found[name].to_numpy(dtype=np.float64, na_value=math.nan)[there]
+        values = np.where(np.isnan(values), -1.0, values)
+        there = there[values == values.max(initial=-math.inf)]
+    return found.iloc[there]

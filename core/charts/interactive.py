@@ -1,7 +1,7 @@
 """A figure for a page: plotly, with what every mark says on hover."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -68,24 +68,29 @@ def _template(name: str) -> dict[str, Any]:
     return found
 
 
-def plot(figure: Figure, *, clicks: bool = False, dark: bool = False) -> go.Figure:
+def plot(
+    figure: Figure, *, clicks: bool = False, dark: bool = False, found: Sequence[Panel] | None = None
+) -> go.Figure:
     """Draw a figure, made whole: one trace a series and panel, nothing added afterwards.
 
     Args:
         figure: to be drawn.
         clicks: marks carry what they open, and say so; elsewhere there is nothing to open.
         dark: a map's cells are for a dark page; every other colour holds on both.
+        found: its panels, where they are known; None: they are arranged.
     """
-    return _Drawn(*_parts(figure if clicks else _still(figure), dark))
+    return _Drawn(*_parts(figure if clicks else _still(figure), dark, found))
 
 
 def _still(figure: Figure) -> Figure:
     return replace(figure, frame=figure.frame.drop(columns="opens")) if "opens" in figure.frame else figure
 
 
-def _parts(figure: Figure, dark: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _parts(
+    figure: Figure, dark: bool = False, known: Sequence[Panel] | None = None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The traces and the layout of a figure."""
-    found = panels(figure)
+    found = panels(figure) if known is None else known
     made = layout(figure, found)
     hovers, opens, told, traces = _hovers(figure), _openings(figure), set[str](), []
     for place, panel in enumerate(found):

@@ -97,9 +97,8 @@ def legend_above(figure: Figure) -> int:
     return _legend(figure, panels(figure))[0]
 
 
-def spare(figure: Figure) -> int:
+def spare(figure: Figure, found: Sequence[Panel]) -> int:
     """Room in px below a legend that stands below the panels, which :data:`WIDE` px leave empty and a phone needs."""
-    found = panels(figure)
     above, legend = _legend(figure, found)
     if above or not legend:
         return 0

@@ -1,6 +1,7 @@
 """A stored pair as a slide: its captions, its pictures, and what every evaluator made of it."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -50,7 +51,7 @@ def captions(rows: pd.DataFrame) -> list[str]:
     return [text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 2]} …" for text in told]
 
 
-def times_null(row: pd.Series) -> str:
+def times_null(row: Mapping[str, Any] | pd.Series) -> str:
     """|%Δ| as a multiple of the null band; within it, and from a hundred on, in words."""
     if pd.isna(row["percent"]) or pd.isna(row["null_percent"]) or row["null_percent"] <= 0:
         return "—"

@@ -84,7 +84,7 @@ def _two_sided(z: float) -> float:
 
 def _ranked(values: np.ndarray) -> tuple[np.ndarray, float]:
     """Average ranks from 1, and Σ(t³ - t) over the sizes t of the ties."""
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # equal values get one rank, in whatever order they stand
     ordered = values[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     sizes = np.diff(np.append(first, len(values)))

@@ -46,13 +46,16 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
         (0.49, 0.943)
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
-    codes = np.arange(len(flat)) if groups is None else np.unique(np.asarray(groups).ravel(), return_inverse=True)[1]
-    if len(codes) != len(flat):
+    codes = None if groups is None else np.unique(np.asarray(groups).ravel(), return_inverse=True)[1]
+    if codes is not None and len(codes) != len(flat):
         raise InvalidInput(f"each value needs its source: got {len(flat)} values and {len(codes)} sources")
     present = ~np.isnan(flat)
-    flat, codes = flat[present], codes[present]
+    flat = flat[present]
     if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:
         raise InvalidInput(f"a share is of values in [0, 1], got {flat.min():g} to {flat.max():g}")
+    if codes is None:
+        return share_of_sums(flat, np.ones(len(flat)), level=level)
+    codes = codes[present]
     sizes = np.bincount(codes)
     kept = sizes > 0
     return share_of_sums(np.bincount(codes, flat)[kept], sizes[kept], level=level)

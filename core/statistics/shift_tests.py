@@ -5,6 +5,7 @@ Source: PROTOCOL section 3 (paper A, A.6).
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -169,8 +170,14 @@ def _normal(values: np.ndarray) -> bool:
     if len(values) < 3 or np.ptp(values) <= 1e-12 * np.abs(values).max():
         return False
     if len(values) > SHAPIRO_MOST:
-        values = stream(RUN_SEED, "shapiro").choice(values, SHAPIRO_MOST, replace=False)
+        values = values[_looked_at(len(values))]
     return bool(stats.shapiro(values).pvalue >= NORMAL_AT)
+
+
+@lru_cache(maxsize=16)  # 40 kB each: cells of one size are judged by the same places
+def _looked_at(n: int) -> np.ndarray:
+    """Places of the random part of n values that Shapiro-Wilk judges."""
+    return np.asarray(stream(RUN_SEED, "shapiro").choice(n, SHAPIRO_MOST, replace=False))
 
 
 def _present(values: ArrayLike) -> np.ndarray:

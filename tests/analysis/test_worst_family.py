@@ -91,3 +91,17 @@ def test_the_furthest_reaches_further_and_all_that_are_alike_are_given() -> None
     assert furthest(found.assign(high=[9, 3, 4, 3, 5.0]), value="d")["family"].tolist() == ["c"]
     assert furthest(found.assign(low=np.nan, high=np.nan), value="d")["family"].tolist() == ["b", "c", "d"]
     assert furthest(found.iloc[4:], value="d").empty
+    assert furthest(found, value="d").index.tolist() == found.index[found["family"].isin(["b", "d"])].tolist()
+
+
+def test_the_furthest_is_what_pandas_leaves_step_by_step() -> None:
+    rng = np.random.default_rng(3)
+    for n in range(12):
+        found = pd.DataFrame(
+            {name: rng.choice([0.0, 1.0, np.nan], n) for name in ("d", "low", "high")}, rng.permutation(n)
+        )
+        known = found.dropna(subset=["d"])
+        for name in ("d", "high", "low"):
+            values = known[name].fillna(-1.0)
+            known = known[values == values.max()]
+        pd.testing.assert_frame_equal(furthest(found, value="d"), known)

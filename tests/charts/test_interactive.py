@@ -15,6 +15,7 @@ from plotly.tools import return_figure_from_figure_or_data
 
 from core.charts import still
 from core.charts.interactive import page, plot
+from core.charts.panels import panels
 from core.charts.spec import COLUMNS, Axis, Figure, Ray, Style
 from core.charts.style import CHALK, INK, PALETTE, UPWARD, UPWARD_DARK
 from core.errors import InvalidInput
@@ -197,3 +198,11 @@ def test_a_figure_is_sent_as_it_is_and_made_only_for_who_asks_for_a_part(
     assert ("template" in sent["layout"]) is bool(template)
     with pytest.raises(AttributeError, match="nothing_of_it"):
         drawn.nothing_of_it  # noqa: B018  # asked for, not used
+
+
+@pytest.mark.parametrize("clicks", [False, True])
+@pytest.mark.parametrize("kind", ["dots", "lines", "bars", "map"])
+def test_panels_that_are_known_change_nothing(kind: str, clicks: bool) -> None:
+    drawn = figure(kind=kind, frame=FRAME.assign(opens=["a", "", "b"]))
+    known = plot(drawn, clicks=clicks, found=panels(drawn))
+    assert to_json(known, validate=False) == to_json(plot(drawn, clicks=clicks), validate=False)

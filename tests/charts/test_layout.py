@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 
 from core.charts.interactive import plot
 from core.charts.layout import GAP, LINE, ROW, WIDE, legend_above, number, spare
+from core.charts.panels import panels
 from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade
 from core.charts.still import canvas
 from core.charts.style import colours
@@ -94,10 +95,11 @@ def test_a_short_legend_stands_above_and_one_of_many_names_below() -> None:
 def test_a_legend_below_begins_under_the_axis_and_its_spare_lines_lie_beyond_it() -> None:
     layout = plot(MANY).layout
     room = layout.legend.y * layout.height  # from the figure's lower edge to the legend's upper one
-    assert 0 < spare(MANY) < room
+    assert 0 < spare(MANY, panels(MANY)) < room
     bare = plot(figure(frame=MANY.frame.assign(series="a"))).layout
     assert layout.margin.b - room == pytest.approx(bare.margin.b)
-    assert spare(figure()) == spare(figure(frame=MANY.frame.assign(series="a"))) == 0
+    for short in (figure(), figure(frame=MANY.frame.assign(series="a"))):
+        assert spare(short, panels(short)) == 0
 
 
 def test_the_style_sheet_takes_away_what_is_spare_where_the_figure_is_wide() -> None:
@@ -105,7 +107,7 @@ def test_the_style_sheet_takes_away_what_is_spare_where_the_figure_is_wide() -> 
     assert f"@container (min-width: {WIDE}px)" in css
     taken = [(int(name), int(px)) for name, px in re.findall(r"st-key-spare_(\d+)_\D*?margin-bottom: -(\d+)px", css)]
     assert taken == [(px, px) for px in range(LINE, MOST_SPARE + LINE, LINE)]
-    assert spare(MANY) % LINE == 0
+    assert spare(MANY, panels(MANY)) % LINE == 0
 
 
 def test_figures_side_by_side_begin_on_one_height() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.io.formats.style import Styler
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.dataframe_util import convert_anything_to_arrow_bytes, convert_arrow_bytes_to_pandas_df
 from streamlit.elements.lib.pandas_styler_utils import marshall_styler
 from streamlit.proto.ArrowData_pb2 import ArrowData
 from streamlit.testing.v1 import AppTest
@@ -88,6 +88,21 @@ def test_the_words_are_those_that_pandas_would_write() -> None:
     usual, plain = _sent(frame.style.format(words, na_rep=NOTHING))
     pd.testing.assert_frame_equal(own, usual)
     assert style == plain == ""
+
+
+def test_the_bytes_are_those_of_words_that_streamlit_sets_cell_by_cell() -> None:
+    frame = pd.DataFrame(
+        {"family": ["vertical-flip", "blur", None], "down": [-1.5, np.nan, 2.0], "same": [0.125, 1.0, np.inf],
+         "count": [-1200, 2, 3], "text": ["a", "b", "c"], "flag": [True, False, True],
+         "kind": pd.Categorical(["q", None, "r"])}, index=["x", "x", "y"],
+    )  # fmt: skip
+    words = _words(frame, {}, FAMILIES)
+    protos = ArrowData(), ArrowData()
+    for proto, styled in zip(protos, (_worded(frame, words), frame.style.format(words, na_rep=NOTHING)), strict=True):
+        marshall_styler(proto, styled, "same")
+    assert protos[0].styler.display_values == protos[1].styler.display_values
+    values = [convert_anything_to_arrow_bytes(each) for each in (_worded(frame, words), frame)]
+    assert values[0] == values[1]
 
 
 def _unnamed(style: str) -> list[str]:

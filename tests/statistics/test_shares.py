@@ -22,6 +22,11 @@ def test_the_interval_of_independent_answers_is_scipys(n: int, data: st.DataObje
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
+@given(st.lists(st.sampled_from([0.0, 0.3, 0.5, 1.0, math.nan]), max_size=40))
+def test_values_without_sources_are_each_of_a_source_of_its_own(values: list[float]) -> None:
+    assert repr(share(values)) == repr(share(values, groups=np.arange(len(values))))
+
+
 @given(st.floats(0.01, 0.99), st.floats(1, 500))
 def test_fractions_of_an_answer_are_those_of_statsmodels(p: float, n: float) -> None:
     assert wilson(p, n) == pytest.approx(proportion_confint(p * n, n, method="wilson"), abs=1e-9)

@@ -10,6 +10,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from core.errors import InvalidInput
+from core.seeds import RUN_SEED, stream
+from core.statistics import shift_tests as module
 from core.statistics.shift_tests import (
     NO_TEST,
     PAIRED_T,
@@ -124,3 +126,10 @@ def test_the_unit_of_the_scores_changes_no_test(scale: float) -> None:
         usual, scaled = paired_test(before, after), paired_test(before * scale, after * scale)
         assert (usual.name, usual.n) == (scaled.name, scaled.n)
         assert scaled.p == pytest.approx(usual.p, rel=1e-9)
+
+
+def test_shapiro_judges_the_part_that_is_drawn_from_the_values_themselves() -> None:
+    values = np.random.default_rng(1).normal(size=module.SHAPIRO_MOST + 700)
+    for _ in range(2):
+        expected = stream(RUN_SEED, "shapiro").choice(values, module.SHAPIRO_MOST, replace=False)
+        np.testing.assert_array_equal(values[module._looked_at(len(values))], expected)

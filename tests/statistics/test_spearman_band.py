@@ -73,3 +73,34 @@ def test_too_few_or_constant_items_have_no_band() -> None:
     assert np.isnan(band(np.ones(9), np.zeros(9), np.arange(9.0), [0.0])).all()
     with pytest.raises(InvalidInput, match="level"):
         band(np.ones(9), np.zeros(9), np.arange(9.0), [0.0], level=95)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_a_band_asked_for_again_is_that_of_its_own_scores(ties: bool) -> None:
+    rng = np.random.default_rng(4)
+    first, second, h = (each.round(1) if ties else each for each in rng.normal(size=(3, 40)))
+    still = np.zeros(40)
+    for _ in range(2):  # the second time from what is kept
+        for s in (first, second):
+            # a correction that moves every score alike moves no rank: it is drawn anew, and gives the same
+            np.testing.assert_array_equal(
+                band(s, still, h, [0.0, 1.0]), band(s + 8, np.full(40, 2.0**-40), h, [0.0, 1.0])
+            )
+    sources = np.arange(40) // 2
+    assert not np.array_equal(band(first, still, h, [0.0]), band(first, still, h, [0.0], sources=sources))
+    assert not np.array_equal(band(first, still, h, [0.0]), band(second, still, h, [0.0]))
+
+
+def test_ranks_are_the_same_in_either_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    counts = rng.poisson(1.0, size=(50, 20)).astype(np.float64)
+    for values in (rng.normal(size=50), rng.integers(5, size=50).astype(np.float64)):
+        narrow = module._ranks(values, counts)
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "_EXACT", 0)
+            wide = module._ranks(values, counts)
+        np.testing.assert_array_equal(narrow, wide)
+        for sample, ranks in zip(counts.T.astype(int), narrow.T, strict=True):
+            drawn = np.repeat(np.arange(50), sample)
+            expected = stats.rankdata(values[drawn])
+            np.testing.assert_array_equal(ranks[drawn], expected - (len(drawn) + 1) / 2)

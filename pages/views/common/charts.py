@@ -1,7 +1,7 @@
 """The one place where a page draws a figure."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.charts.interactive import CONFIG, plot
 from core.charts.layout import spare
+from core.charts.panels import Panel, panels
 from core.charts.spec import Figure
 from core.probes.titles import CONTRASTS, family_title
 
@@ -38,12 +39,13 @@ def draw(
     figure = with_titles(figure)
     answers = (clicked or picked) is not None and "opens" in figure.frame
     marks = frozenset(map(str, figure.frame["opens"])) if answers else frozenset()
-    with st.container(key=_room(figure, key)):
+    found = panels(figure)
+    with st.container(key=_room(figure, found, key)):
         if not answers:
-            st.plotly_chart(plot(figure, dark=_dark()), width="stretch", config=CONFIG, alt=alt, key=key)
+            st.plotly_chart(plot(figure, dark=_dark(), found=found), width="stretch", config=CONFIG, alt=alt, key=key)
             return
         chosen = st.plotly_chart(
-            plot(figure, clicks=True, dark=_dark()),
+            plot(figure, clicks=True, dark=_dark(), found=found),
             width="stretch",
             config=CONFIG,
             alt=alt,
@@ -60,11 +62,11 @@ def _dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def _room(figure: Figure, key: str) -> str | None:
+def _room(figure: Figure, found: Sequence[Panel], key: str) -> str | None:
     """Key of a figure's container where the style sheet has something to say of it."""
     if figure.kind == "map":
         return f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}"
-    left = min(spare(figure), MOST_SPARE)
+    left = min(spare(figure, found), MOST_SPARE)
     return f"spare_{left}_{key}" if left > 0 else None
 
 

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -78,12 +78,24 @@ def _worded(frame: pd.DataFrame, words: Mapping[Any, Write], looks: Sequence[str
         words: column -> what writes its values.
         looks: see :func:`draw_table`.
     """
-    styled = Styler(frame)
-    told = {"body": [_cells(frame, words)], "cellstyle": _cell_looks(looks, frame.shape[1])}
+    told = _Told(frame)
+    told.words = _written_frame(frame, words)
+    styled = Styler(told)
+    looked = {"cellstyle": _cell_looks(looks, frame.shape[1])}
     # Streamlit takes no subclass, and asks these two for the words and looks of the cells
     styled._compute = lambda: styled  # type: ignore[attr-defined]
-    styled._translate = lambda *_, **__: told  # type: ignore[attr-defined]
+    styled._translate = lambda *_, **__: looked  # type: ignore[attr-defined]
     return styled
+
+
+class _Told(pd.DataFrame):
+    """Values that know their words: Streamlit makes text of a table, and then sets each cell's words one by one."""
+
+    _metadata: ClassVar[list[str]] = ["words"]  # otherwise pandas takes it for a column
+    words: pd.DataFrame
+
+    def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:  # type: ignore[misc]  # pandas means it to be final
+        return self.words if dtype is str else super().astype(dtype, *args, **more)
 
 
 def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
@@ -98,18 +110,23 @@ def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _cells(frame: pd.DataFrame, words: Mapping[Any, Write]) -> list[dict[str, Any]]:
-    """The cells whose words are not their values', as Streamlit looks for them."""
-    cells = []
-    for column, (name, values) in enumerate(frame.items()):
-        if name not in words and not _rewritten(values):
-            continue
-        write: Write = words.get(name, _usual)
-        cells += [
-            {"id": f"row{row}_col{column}", "display_value": NOTHING if pd.isna(value) else write(value)}
-            for row, value in enumerate(values)
-        ]
-    return cells
+def _written_frame(frame: pd.DataFrame, words: Mapping[Any, Write]) -> pd.DataFrame:
+    """The words of every cell, in the arrangement of the values."""
+    columns: dict[int, Any] = {}
+    for place, (name, values) in enumerate(frame.items()):
+        if name in words or _rewritten(values):
+            columns[place] = pd.array(_said(values, words.get(name, _usual)), dtype="str")
+        else:
+            columns[place] = values.astype(str).array
+    told = pd.DataFrame(columns, index=frame.index)
+    told.columns = frame.columns
+    return told
+
+
+def _said(values: pd.Series, write: Write) -> list[str]:
+    """The words of a column's values."""
+    listed = values.tolist()
+    return [NOTHING if none else str(write(value)) for value, none in zip(listed, pd.isna(values), strict=True)]
 
 
 def _usual(value: Any) -> Any:

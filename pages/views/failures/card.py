@@ -1,6 +1,7 @@
 """One pair on the page Failures: what was edited, what it looks like, what every evaluator made of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ def headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
         return "No two shifts to compare" if order == "disagreement" else "No number in this order"
     if order == "disagreement":
         return f"{pair['key']:.2f} SD apart"
-    leader = rows[rows["evaluator"] == pair["leader"]].iloc[0]
+    leader = rows.iloc[rows["evaluator"].tolist().index(pair["leader"])]
     moved = {
         "percent": signed(leader["percent"]),
         "absolute": signed(leader["delta"], digits=3, unit=""),
@@ -121,10 +122,11 @@ def below_pictures(made: Made) -> str:
 
 def captions(rows: pd.DataFrame) -> None:
     """Draw the caption, with the changed words marked where the probe edits it: struck out, and bold underlined."""
-    pairs = list(dict.fromkeys(rows[["baseline_caption", "caption"]].itertuples(index=False, name=None)))
+    every = list(zip(rows["baseline_caption"], rows["caption"], rows["evaluator"], strict=True))
+    pairs = list(dict.fromkeys((before, after) for before, after, _ in every))
     several = len(pairs) > 1  # a length-matched baseline is chosen with each evaluator's own tokens
     for before, after in pairs[:4]:
-        names = rows.loc[rows["baseline_caption"].eq(before) & rows["caption"].eq(after), "evaluator"]
+        names = [name for *both, name in every if both == [before, after]] if several else []
         told = f" ({safe(', '.join(names), limit=80)})" if several else ""
         if pd.isna(before) or before == after:
             st.markdown(f"“{safe(str(after), limit=400)}”{told}")
@@ -154,7 +156,8 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
         floor: share of the typical clean score below which a baseline is marked.
     """
     lines = ["| Evaluator | Score | %Δ | SD | × null |", "|:--|--:|--:|--:|--:|"]
-    for _, row in rows.iterrows():
+    told = [dict(zip(rows.columns, values, strict=True)) for values in rows.to_numpy(dtype=object)]
+    for row in told:
         name = safe(str(row["evaluator"]), limit=40)
         name = f"**{name}**" if row["evaluator"] in bold else name
         tiny = TINY if _tiny(row, floor) else ""
@@ -162,7 +165,9 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
         percent = _unbroken(signed(row["percent"]))
         lines.append(f"| {name} | {moved} | {percent} | {_deviations(row)} | {_unbroken(times_null(row))} |")
     st.container(key=f"failure_scores_{key}").markdown("\n".join(lines))
-    for _, row in rows[rows["delta"].isna()].iterrows():
+    for row in told:
+        if not pd.isna(row["delta"]):
+            continue
         reason = row["error"] if pd.notna(row["error"]) else "its baseline has no score"
         st.caption(f"{safe(str(row['evaluator']))} could not score this pair: {safe(str(reason), limit=200)}")
 
@@ -210,7 +215,7 @@ def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
                        "found both versions acceptable")  # fmt: skip
 
 
-def _tiny(row: pd.Series, floor: float) -> bool:
+def _tiny(row: Mapping[str, Any], floor: float) -> bool:
     return bool(pd.notna(row["typical"]) and abs(row["baseline_score"]) < floor * row["typical"])
 
 
@@ -222,7 +227,7 @@ def _score(value: float) -> str:
     return number(None if pd.isna(value) else value)
 
 
-def _deviations(row: pd.Series) -> str:
+def _deviations(row: Mapping[str, Any] | pd.Series) -> str:
     return signed(row["standardised"], digits=2, unit="")
 
 

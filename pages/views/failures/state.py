@@ -119,8 +119,8 @@ def record_of(files: Signature, scope: Narrowed, pair: Mapping[str, str]) -> lis
 
 def by_pair(pairs: pd.DataFrame, rows: pd.DataFrame) -> list[pd.DataFrame]:
     """The rows of each pair, in the order of the pairs."""
-    # of one type, a row is one stretch of memory: cards look at every value of every row
-    parts = dict(iter(rows.astype(object).groupby(list(PAIR), sort=False)))
+    # of one type and laid out anew, a row is one stretch of memory: cards look at every value of every row
+    parts = dict(iter(rows.astype(object).copy().groupby(list(PAIR), sort=False)))
     return [parts[tuple(pair[name] for name in PAIR)] for _, pair in pairs.iterrows()]
 
 

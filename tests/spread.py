@@ -24,6 +24,7 @@ LONGEST = (
     "tests/browser",
     "tests/report",
     "tests/test_package.py",
+    "tests/test_notebooks.py",
 )
 """What takes longest, or long and would come last: begun first so that no process is left alone with it at the end."""
 

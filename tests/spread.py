@@ -23,8 +23,10 @@ LONGEST = (
     "tests/training/test_pr_mcs_on_photographs.py",
     "tests/browser",
     "tests/report",
+    "tests/test_package.py",
+    "tests/test_notebooks.py",
 )
-"""What takes longest, begun first so that no process is left alone with it at the end."""
+"""What takes longest, or long and would come last: begun first so that no process is left alone with it at the end."""
 
 
 class FilesLongestFirst(LoadScopeScheduling):
@@ -47,10 +49,13 @@ class FilesLongestFirst(LoadScopeScheduling):
 
 
 def processes(asked: list[str]) -> int:
-    """Return how many processes are worth their start for the files and folders asked for; 0: this one alone."""
-    cores = min(os.cpu_count() or 1, MOST_PROCESSES)
+    """Return how many processes are worth their start for the files and folders asked for; 0: this one alone.
+
+    One more than there are cores: while a test waits for a browser, a server or a child, another computes.
+    """
+    cores = os.cpu_count() or 1
     folders = [each for each in asked if Path(each.partition("::")[0]).is_dir()]
-    return cores if folders and cores > 1 else 0
+    return min(cores + 1, MOST_PROCESSES) if folders and cores > 1 else 0
 
 
 def threads(processes: int) -> int:

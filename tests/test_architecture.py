@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests import test_house
-from tools import rooms
 from tools.rooms import ENDS, PAPER, ROOMS, ROOT, arrows, filled, imports_of_rooms
 
 TEXT = (ROOT / PAPER).read_text(encoding="utf-8")
@@ -81,6 +80,6 @@ def test_an_arrow_that_follows_from_others_is_not_drawn(house: Path) -> None:
     assert arrows(found) == [("corpora", "probes"), ("probes", "evaluators")]
 
 
-def test_a_document_that_lost_the_place_of_the_drawing_is_told() -> None:
+def test_a_document_that_lost_the_place_of_the_drawing_is_told(house: Path) -> None:
     with pytest.raises(SystemExit, match="no place for the drawing"):
-        filled("nothing here", rooms.imports_of_rooms())
+        filled("nothing here", imports_of_rooms(house))

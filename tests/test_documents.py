@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +77,14 @@ def calls(text: str) -> Iterator[list[str]]:
         yield line.split("|")[0].split()
 
 
+@cache
+def command_line() -> Any:
+    return typer.main.get_command(app)
+
+
 def resolved(words: list[str]) -> tuple[Any, list[str]]:
     """The command that the first words name, and the rest."""
-    command: Any = typer.main.get_command(app)
+    command = command_line()
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
     return command, words

@@ -13,7 +13,7 @@ def test_what_is_begun_first_or_kept_together_is_there(place: str) -> None:
 
 def test_rooms_get_several_processes_and_single_files_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    for cores, several in ((1, 0), (2, 2), (64, spread.MOST_PROCESSES)):
+    for cores, several in ((1, 0), (2, 3), (64, spread.MOST_PROCESSES)):
         monkeypatch.setattr(spread.os, "cpu_count", lambda cores=cores: cores)
         assert spread.processes(["tests"]) == several
         assert spread.processes(["tests/audit", "tests/test_house.py"]) == several

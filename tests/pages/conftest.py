@@ -8,10 +8,12 @@ import inspect
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core.settings import ROOT, results_dir
@@ -82,6 +84,14 @@ def forget() -> None:
     """Drop what the dashboard keeps in this process; closes the store."""
     st.cache_data.clear()
     st.cache_resource.clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_looked_through_once() -> Iterator[None]:
+    """A test that opens the app has Streamlit read about every installed package, for components; none come or go."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")

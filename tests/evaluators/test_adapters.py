@@ -81,8 +81,8 @@ def test_torchmetrics_itself_keeps_one_mean_of_a_batch_and_the_adapter_a_score_a
     for place, (image, caption) in enumerate(zip(pixels, CAPTIONS, strict=True)):
         theirs.reset()
         theirs.update(image, caption)
-        # their batch of one lies elsewhere in memory: the last bit of a sum may differ
-        assert metric.score(images, CAPTIONS)[place] == pytest.approx(float(theirs.compute()), rel=1e-6)
+        # their batch of one lies elsewhere in memory: last bits of a cosine may differ, and 100 of it are a score
+        assert metric.score(images, CAPTIONS)[place] == pytest.approx(float(theirs.compute()), abs=1e-5)
 
 
 def test_the_adapter_keeps_every_promise_of_an_evaluator(

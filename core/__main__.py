@@ -81,7 +81,7 @@ for name, group, summary in (
     ("probes", probes, "List the probes and what each expects of a score."),
     ("calibrate", calibrate, "Learn a calibration from a run; apply one to its scores."),
     ("regions", regions, "Regions for UMIC: find them in pictures, or bring another detector's."),
-    ("train", train, "Train an evaluator whose weights are not public (pr-mcs)."),
+    ("train", train, "Train an evaluator of your own (mcs, pr-mcs)."),
     ("video", video, "Videos: document frequencies, folders, edits of frames."),
     ("jobs", jobs, "Audits that go on without a shell: start, watch, cancel, resume."),
 ):

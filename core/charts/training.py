@@ -1,4 +1,4 @@
-"""A training's curves: the loss of every step, and what it does to held-out captions."""
+"""A training's curves: the loss of every step, and what it does to what is held out."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,10 @@ from core.charts.spec import Axis, Figure, Style
 from core.charts.style import NEUTRAL, PALETTE, colours
 
 LOSS = "loss"
-HELD_OUT = "held-out captions: drop and ρ, %"
-_WHOLE, _MEAN, _RHO = "whole loss", "mean of the edits", "Spearman's ρ × 100"
+DROPS, FOUND = "held-out captions: drop and ρ, %", "held-out texts that find their English sentence, %"
+_MEASURED = {"drop": (DROPS, "mean of the edits"), "found": (FOUND, "mean of the languages")}
+"""What is measured, by the word before its parts' names: its panel, and what the mean over the parts is called."""
+_WHOLE, _RHO = "whole loss", "Spearman's ρ × 100"
 
 
 def curves(table: pd.DataFrame) -> Figure:
@@ -18,23 +20,23 @@ def curves(table: pd.DataFrame) -> Figure:
         table: rows of ``core.training.curves.table``.
 
     Returns:
-        Above the loss a step; below the drop of held-out perturbed captions by edit, their mean with its 95 %
-        interval, and Spearman's ρ with the untuned scores in percent, dashed.
+        Above the loss a step. Below what is held out: the drop of perturbed captions by edit, with Spearman's ρ with
+        the untuned scores in percent, dashed, or the share of texts found by language; their mean with its 95 %
+        interval.
     """
     series = {str(name): rows.sort_values("step") for name, rows in table.groupby("name")}
-    edits = {name.removeprefix("drop "): rows for name, rows in series.items() if name.startswith("drop ")}
     parts = [_line(series["total"], _WHOLE, LOSS)] if "total" in series else []
-    parts += [_line(rows, name, HELD_OUT) for name, rows in edits.items()]
-    if "mean_drop" in series:
-        ends = {end: series[end]["value"].to_numpy() for end in ("low", "high")}
-        parts.append(_line(series["mean_drop"], _MEAN, HELD_OUT).assign(**ends))
+    styles = {_WHOLE: Style(NEUTRAL, size=0), _RHO: Style(NEUTRAL, dash="dash", size=0)}
+    for word, (panel, mean) in _MEASURED.items():
+        measured = {name.removeprefix(f"{word} "): rows for name, rows in series.items() if name.startswith(f"{word} ")}
+        parts += [_line(rows, name, panel) for name, rows in measured.items()]
+        if f"mean_{word}" in series:
+            ends = {end: series[end]["value"].to_numpy() for end in ("low", "high")}
+            parts.append(_line(series[f"mean_{word}"], mean, panel).assign(**ends))
+        styles |= {mean: Style(PALETTE[0], width=3, size=6)}
+        styles |= {name: Style(colour, size=0) for name, colour in colours(measured).items()}
     if "spearman" in series:
-        parts.append(_line(series["spearman"].assign(value=100 * series["spearman"]["value"]), _RHO, HELD_OUT))
-    styles = {
-        _WHOLE: Style(NEUTRAL, size=0), _MEAN: Style(PALETTE[0], width=3, size=6),
-        _RHO: Style(NEUTRAL, dash="dash", size=0),
-        **{name: Style(colour, size=0) for name, colour in colours(edits).items()},
-    }  # fmt: skip
+        parts.append(_line(series["spearman"].assign(value=100 * series["spearman"]["value"]), _RHO, DROPS))
     frame = pd.concat(parts, ignore_index=True) if parts else _line(table.iloc[:0], "", "")
     return Figure("training", "Training", "", frame, "", kind="lines", free=True, along=Axis("step"), styles=styles)
 

@@ -1,6 +1,7 @@
-"""``train``: evaluators whose weights nobody publishes, made here."""
+"""``train``: evaluators made here, whose weights nobody publishes or that read other languages."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,24 +12,37 @@ from core.commands._progress import Update, progress
 from core.commands._shared import exit_codes, key_values, listed, note, table
 
 if TYPE_CHECKING:
+    from core.corpora.schema import Corpus
+    from core.training.mcs import Distilled
     from core.training.measure import Measured
     from core.training.pr_mcs import Trained
+    from core.training.sentences import Sentence
 
 EPILOG = exit_codes(ok="trained")
 
-app = typer.Typer(help="Train an evaluator whose weights are not public.", no_args_is_help=True, epilog=EPILOG)
+app = typer.Typer(help="Train an evaluator of your own: MCS, PR-MCS.", no_args_is_help=True, epilog=EPILOG)
+
+_Root = Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")]
+_Option = Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=train2017.")]
+_Epochs = Annotated[int, typer.Option(min=1, help="Passes over everything.")]
+_LearningRate = Annotated[float, typer.Option(help="Of AdamW.")]
+_CheckpointEvery = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
+_Seed = Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")]
+_Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")]
+_Resume = Annotated[bool, typer.Option("--resume", help="Go on with what a stopped training left.")]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start over.")]
 
 
 @app.callback()
 def group() -> None:
-    """Train an evaluator whose weights are not public."""
+    """Train an evaluator of your own: MCS, PR-MCS."""
 
 
 @app.command("pr-mcs", epilog=EPILOG, short_help="Tune MCS's text encoder against perturbed captions.")
 def pr_mcs(
     corpus: Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")] = "coco",
-    root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=train2017.")] = None,
+    root: _Root = None,
+    option: _Option = None,
     languages: Annotated[
         list[str] | None, typer.Option(help="en, de, fr, es, ja, comma-separated. Default: all that there are.")
     ] = None,
@@ -40,9 +54,9 @@ def pr_mcs(
             callback=_outputs.folder_above,
         ),
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over all captions.")] = 5,
+    epochs: _Epochs = 5,
     batch: Annotated[int, typer.Option(min=2, help="Triplets in a step.")] = 64,
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 5e-5,
+    learning_rate: _LearningRate = 5e-5,
     lambda1: Annotated[float, typer.Option(help="Weight of 1 - cos(image, original).", min=0)] = 0.1,
     lambda2: Annotated[float, typer.Option(help="Weight of max(margin, cos(image, perturbed)).", min=0)] = 0.05,
     lambda3: Annotated[float, typer.Option(help="Weight of max(margin, cos(original, perturbed)).", min=0)] = 0.05,
@@ -51,49 +65,138 @@ def pr_mcs(
     captions: Annotated[
         int | None, typer.Option(min=2, help="Most captions to learn from, drawn by the seed. Default: all.")
     ] = None,
-    checkpoint_every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 500,
-    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what a stopped training left.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start over.")] = False,
+    checkpoint_every: _CheckpointEvery = 500,
+    seed: _Seed = None,
+    device: _Device = None,
+    resume: _Resume = False,
+    overwrite: _Overwrite = False,
 ) -> None:
     """Tune MCS's text encoder so that repeated, removed, masked, jumbled and substituted words cost score.
 
     The image tower stays as it is. A training that was stopped goes on with the same options and --resume.
     """
     from core import settings
-    from core.corpora.registry import catalogue
     from core.evaluators.pool import best_device
     from core.outputs import check_folder
     from core.seeds import RUN_SEED
     from core.training.losses import LossWeights
     from core.training.pr_mcs import ENCODER, TRAINING, train_pr_mcs
-    from core.training.trainer import Recipe
+    from core.training.tuning import Recipe
 
     recipe = Recipe(
         epochs=epochs, batch=batch, learning_rate=learning_rate, checkpoint_every=checkpoint_every,
         seed=RUN_SEED if seed is None else seed, losses=LossWeights(lambda1, lambda2, lambda3, margin),
     )  # fmt: skip
-    chosen = key_values(option)
-    if corpus == "coco" and "slice" not in chosen:
-        chosen["slice"] = "all"  # the audit's usual slice leaves out most captions
-    found = catalogue().get(corpus).load(root, **chosen)
+    found = _corpus(corpus, root, option)
     target = out or settings.weights_dir()
     if out is not None:
         for name in (ENCODER, TRAINING):
             check_folder(out / name)
-    try:
-        with ExitStack() as stack:
-            trained = train_pr_mcs(
-                found, recipe, out=target, weights=weights, languages=listed(languages), held_out=held_out,
-                most=captions, device=device or best_device(), resume=resume, overwrite=overwrite,
-                reading=_Bar(stack, "pictures", "images"), report=_Bar(stack, "training", "steps"),
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        note(f"stopped; {target / TRAINING} keeps what was done: the same command with --resume goes on")
-        raise
+    with _kept(target / TRAINING), ExitStack() as stack:
+        trained = train_pr_mcs(
+            found, recipe, out=target, weights=weights, languages=listed(languages), held_out=held_out,
+            most=captions, device=device or best_device(), resume=resume, overwrite=overwrite,
+            reading=_Bar(stack, "pictures", "images"), report=_Bar(stack, "training", "steps"),
+        )  # fmt: skip
     _tell(trained)
     _export(target / TRAINING)
+
+
+@app.command("mcs", epilog=EPILOG, short_help="Teach a multilingual encoder where CLIP puts English sentences.")
+def mcs(
+    student: Annotated[
+        Path, typer.Option(help="Folder of the encoder that learns: the hub's format or sentence-transformers'.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="Gets the encoder and mcs-training/; mcs@OUT scores.", callback=_outputs.folder_above),
+    ],
+    corpus: Annotated[
+        str | None, typer.Option(help="demo, multi30k, folder, …: captions that translate each other, in order.")
+    ] = None,
+    root: _Root = None,
+    option: _Option = None,
+    sentences: Annotated[
+        Path | None, typer.Option(help="Instead of a corpus: CSV or JSONL, a column a language, en among them.")
+    ] = None,
+    languages: Annotated[
+        list[str] | None, typer.Option(help="Beside English, comma-separated. Default: all that there are.")
+    ] = None,
+    teacher: Annotated[
+        Path | None, typer.Option(help="CLIP checkpoint with OpenAI's names. Default: that of 'clipscore'.")
+    ] = None,
+    epochs: _Epochs = 5,
+    batch: Annotated[int, typer.Option(min=2, help="Texts in a step.")] = 64,
+    learning_rate: _LearningRate = 5e-5,
+    held_out: Annotated[float, typer.Option(help="Share of the pictures, or lines, that are only measured.")] = 0.1,
+    checkpoint_every: _CheckpointEvery = 500,
+    seed: _Seed = None,
+    device: _Device = None,
+    resume: _Resume = False,
+    overwrite: _Overwrite = False,
+) -> None:
+    """Teach a multilingual encoder to embed a translation where CLIP's own text tower embeds the English sentence.
+
+    That is how MCS is made. A training that was stopped goes on with the same options and --resume.
+    """
+    from core.evaluators.pool import best_device
+    from core.outputs import check_folder
+    from core.seeds import RUN_SEED
+    from core.training.mcs import TEXT, TRAINING, train_mcs
+    from core.training.trainer import Schedule
+
+    schedule = Schedule(
+        epochs=epochs, batch=batch, learning_rate=learning_rate, checkpoint_every=checkpoint_every,
+        seed=RUN_SEED if seed is None else seed,
+    )  # fmt: skip
+    for name in (TEXT, TRAINING):
+        check_folder(out / name)
+    found, left_out, described = _sentences(corpus, root, option, sentences, listed(languages))
+    with _kept(out / TRAINING), ExitStack() as stack:
+        trained = train_mcs(
+            found, schedule, student=student, out=out, described=described, teacher=teacher, held_out=held_out,
+            device=device or best_device(), resume=resume, overwrite=overwrite,
+            reading=_Bar(stack, "teacher", "sentences"), report=_Bar(stack, "training", "steps"),
+        )  # fmt: skip
+    _tell_mcs(trained)
+    for reason, count in {**left_out, **trained.left_out}.items():
+        note(f"left out: {count:,} {reason}")
+    _export(out / TRAINING)
+
+
+def _corpus(name: str, root: Path | None, option: list[str] | None) -> "Corpus":
+    from core.corpora.registry import catalogue
+
+    chosen = key_values(option)
+    if name == "coco" and "slice" not in chosen:
+        chosen["slice"] = "all"  # the audit's usual slice leaves out most captions
+    return catalogue().get(name).load(root, **chosen)
+
+
+def _sentences(
+    corpus: str | None, root: Path | None, option: list[str] | None, file: Path | None, languages: tuple[str, ...]
+) -> "tuple[tuple[Sentence, ...], dict[str, int], str]":
+    """Sentences with their translations, how many were left out by reason, and where they come from."""
+    from core.errors import InvalidInput
+    from core.training.sentences import of_corpus, of_file
+
+    if (corpus is None) == (file is None):
+        raise InvalidInput("give either --corpus or --sentences: what the encoder learns from")
+    if file is not None:
+        return *of_file(file, languages), file.name
+    assert corpus is not None
+    found = _corpus(corpus, root, option)
+    return *of_corpus(found, languages), found.description
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[None]:
+    """Say after Ctrl-C what goes on from here."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"stopped; {folder} keeps what was done: the same command with --resume goes on")
+        raise
 
 
 class _Bar:
@@ -130,6 +233,23 @@ def _tell(trained: "Trained") -> None:
 
 def _interval(found: "Measured") -> str:
     return f"{found.mean_drop:.1f} ({found.low:.1f} to {found.high:.1f})"
+
+
+def _tell_mcs(trained: "Distilled") -> None:
+    before, after = trained.gain.before, trained.gain.after
+    rows = [
+        (name, *(f"{side.found[name]:.1f}" for side in (before, after)),
+         *(f"{side.cosine[name]:.3f}" for side in (before, after)))
+        for name in after.found
+    ]  # fmt: skip
+    told = (f"{side.mean_found:.1f} ({side.low:.1f} to {side.high:.1f})" for side in (before, after))
+    rows.append(("mean (95 % CI)", *told, "", ""))
+    title = (
+        f"Held-out texts that find their English sentence among {after.candidates:,}, in %: {after.texts:,} texts of "
+        f"{after.sources:,} sources"
+    )
+    table(("language", "found before", "found after", "cosine before", "cosine after"), rows, title=title)
+    note(f"learned from {trained.train:,} texts; score with mcs@{trained.folder}")
 
 
 def _export(folder: Path) -> None:

@@ -1,7 +1,7 @@
-"""Training of metrics: losses, triplets, the loop with its checkpoints, what it gains on held-out images.
+"""Training of metrics: losses, what is learned from, the loop with its checkpoints, what it gains on what is held out.
 
 It may import what makes variants and scores them, and reads no run.
-Start at :mod:`core.training.pr_mcs`, the one metric that is trained so far.
+Start at :mod:`core.training.mcs` or :mod:`core.training.pr_mcs`; :mod:`core.training.trainer` is the loop of both.
 """
 
-__all__ = ["pr_mcs", "trainer", "triplets"]
+__all__ = ["mcs", "pr_mcs", "trainer"]

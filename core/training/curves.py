@@ -1,12 +1,12 @@
 """Curves of a training as JSON lines, and as one table."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput
 from core.store.files import write_whole
-from core.training.measure import Measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +15,7 @@ FILE = "curves.jsonl"
 
 
 class Curves:
-    """A line a step (the losses) and one an epoch (held-out images), kept in memory until a checkpoint is written.
+    """A line a step (the losses) and one an epoch (what is held out), kept in memory until a checkpoint is written.
 
     A line and the checkpoint that it belongs to may be parted by a kill: :meth:`forget_after` drops what the
     checkpoint does not know.
@@ -29,10 +29,9 @@ class Curves:
         """Add the losses of a step."""
         self._lines.append({"step": step, "kind": "losses", "epoch": epoch + 1, **losses})
 
-    def held_out(self, step: int, found: Measured, spearman: float) -> None:
-        """Add a measurement on the held-out images; ρ that is not a number is left out."""
-        about = {"spearman": spearman} if spearman == spearman else {}
-        self._lines.append({"step": step, "kind": "held-out", **found.as_dict(), **about})
+    def held_out(self, step: int, found: Mapping[str, Any]) -> None:
+        """Add a measurement on what is held out."""
+        self._lines.append({"step": step, "kind": "held-out", **found})
 
     def forget_after(self, step: int) -> None:
         """Take up the lines of the file up to a step."""
@@ -72,8 +71,8 @@ def table(path: Path) -> "pd.DataFrame":
 
     rows = []
     for line in read_curves(path):
-        flat = {**line, **{f"drop {name}": value for name, value in line.get("drop", {}).items()},
-                **{f"detected {name}": value for name, value in line.get("detected", {}).items()}}  # fmt: skip
+        flat = {**line, **{f"{outer} {name}": value for outer, inner in line.items() if isinstance(inner, dict)
+                           for name, value in inner.items()}}  # fmt: skip
         rows += [
             {"step": line["step"], "kind": line.get("kind", ""), "name": name, "value": float(value)}
             for name, value in flat.items()

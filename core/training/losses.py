@@ -36,7 +36,7 @@ class LossWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class PrMcsLosses:
     """Mean of each loss over a batch, scalars: ``total`` is what is minimised."""
 
     total: "Tensor"
@@ -50,7 +50,7 @@ class Losses:
         return {name: float(getattr(self, name).detach()) for name in self.__dataclass_fields__}
 
 
-def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", weights: LossWeights) -> Losses:
+def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", weights: LossWeights) -> PrMcsLosses:
     """L = L_CLIP + λ1·(1 − cos(V,To)) + λ2·max(m, cos(V,Tp)) + λ3·max(m, cos(To,Tp)).
 
     L_CLIP is CLIP's own loss over the images and original captions of the batch: the mean of the cross-entropies
@@ -72,4 +72,4 @@ def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", we
     second = (images * perturbed).sum(dim=-1).clamp(min=weights.margin).mean()
     third = (originals * perturbed).sum(dim=-1).clamp(min=weights.margin).mean()
     total = clip + weights.original * first + weights.perturbed * second + weights.between * third
-    return Losses(total, clip, first, second, third)
+    return PrMcsLosses(total, clip, first, second, third)

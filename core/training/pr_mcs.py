@@ -1,22 +1,24 @@
 """PR-MCS from MCS: the encoder and the frozen image tower opened, the pictures embedded once, the result kept."""
 
-import json
-import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
-from core.errors import BadImage, InvalidInput, NotAvailable, StoreError
+from core.errors import BadImage, NotAvailable
 from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
-from core.store.files import cannot_write, write_json, write_whole
+from core.store.files import write_json
+from core.training.embeddings import kept_embeddings
+from core.training.encoder_files import keep_encoder, make_room
 from core.training.state import digest_of
-from core.training.trainer import FILES_OF_A_TRAINING, Gain, Material, Recipe, Report, Trainer
+from core.training.trainer import Report
 from core.training.triplets import Example, examples, few, split
+from core.training.tuning import Gain, Material, Recipe, Tuner
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
 
 ENCODER, TRAINING = "pr-mcs", "pr-mcs-training"
 """Folders of a training: what ``pr-mcs`` loads, and the state with the curves."""
-
-_CHUNK = 64
-_KEEP_EVERY = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def train_pr_mcs(
     """
     found, blank = examples(corpus.items, languages)
     folder = out / TRAINING
-    _make_room(out, resume=resume, overwrite=overwrite)
+    make_room(out / ENCODER, folder, resume=resume, overwrite=overwrite)
     places, towers = _open(weights, device)
     items = {each.id: each for each in corpus.items}
     wanted = [items[name] for name in dict.fromkeys(each.image for each in found)]
@@ -92,22 +91,11 @@ def train_pr_mcs(
         "towers": towers.digest, "languages": sorted({each.language for each in found}), "train": len(train),
         "held_out": len(apart), "device": device, "recipe": asdict(recipe)})  # fmt: skip
     network = towers.text.network
-    trainer = Trainer(network, Material(train, apart, embeddings, identity), recipe, folder=folder, device=device)
-    gain = trainer.run(resume=resume, report=report)
-    _keep(network, out, places)
+    tuner = Tuner(network, Material(train, apart, embeddings, identity), recipe, folder=folder, device=device)
+    gain = tuner.run(resume=resume, report=report)
+    keep_encoder(network, out / ENCODER, places[1:])
     left_out = {"blank-caption": blank, "unreadable-image": unread}
     return Trained(out, gain, len(train), len(apart), {name: count for name, count in left_out.items() if count})
-
-
-def _make_room(out: Path, *, resume: bool, overwrite: bool) -> None:
-    if resume and overwrite:
-        raise InvalidInput("--resume and --overwrite exclude each other; choose one")
-    standing = [out / name for name in (ENCODER, TRAINING) if (out / name).exists()]
-    if overwrite:
-        for name in FILES_OF_A_TRAINING:
-            (out / TRAINING / name).unlink(missing_ok=True)
-    elif standing and not resume:
-        raise InvalidInput(f"{standing[0]} exists; --resume goes on with it, --overwrite starts over")
 
 
 def _open(weights: Path | None, device: str) -> "tuple[tuple[Place, ...], Towers]":
@@ -123,84 +111,19 @@ def _open(weights: Path | None, device: str) -> "tuple[tuple[Place, ...], Towers
 def _embed(
     items: Sequence[Item], towers: "Towers", path: Path, reading: Report | None
 ) -> "tuple[dict[str, Tensor], int]":
-    """Embed every image once; what a stopped training has embedded is taken up again."""
-    known = _read_embeddings(path, towers.digest)
-    missing = [item for item in items if item.id not in known]
-    unread = 0
-    for start in range(0, len(missing), _CHUNK):
-        part = missing[start : start + _CHUNK]
+    """Embed every image once; also returns how many cannot be read."""
+    by_id = {item.id: item for item in items}
+
+    def embed(ids: Sequence[str]) -> "Mapping[str, Tensor]":
         pictures = {}
-        for item in part:
-            try:
-                pictures[item.id] = read_item(item).pixels
-            except BadImage:
-                unread += 1
-        if pictures:
-            known |= dict(zip(pictures, towers.encode_images(list(pictures.values())), strict=True))
-        done = start + len(part)
-        if done % _KEEP_EVERY == 0 or done == len(missing):
-            _write_embeddings(path, known, towers.digest)
-        if reading is not None:
-            reading(done, len(missing))
-    return {item.id: known[item.id] for item in items if item.id in known}, unread
+        for name in ids:
+            with suppress(BadImage):
+                pictures[name] = read_item(by_id[name]).pixels
+        return dict(zip(pictures, towers.encode_images(list(pictures.values())), strict=True)) if pictures else {}
 
-
-def _read_embeddings(path: Path, digest: str) -> "dict[str, Tensor]":
-    from safetensors import SafetensorError, safe_open
-
-    if not path.is_file():
-        return {}
-    try:
-        with safe_open(path, framework="pt", device="cpu") as file:
-            about = file.metadata() or {}
-            if about.get("towers") != digest:
-                return {}
-            return dict(zip(json.loads(about["images"]), file.get_tensor("embeddings"), strict=True))
-    except (SafetensorError, OSError, ValueError, KeyError):  # a copy of what can be made again
-        return {}
-
-
-def _write_embeddings(path: Path, known: "Mapping[str, Tensor]", digest: str) -> None:
-    import torch
-    from safetensors.torch import save
-
-    if not known:
-        return
-    about = {"towers": digest, "images": json.dumps(list(known))}
-    data = save({"embeddings": torch.stack(list(known.values()))}, metadata=about)
-    write_whole(path, lambda temporary: _write(temporary, data))
+    found = kept_embeddings(list(by_id), embed, path, digest=towers.digest, chunk=64, every=2048, report=reading)
+    return found, len(by_id) - len(found)
 
 
 def _texts(found: Sequence[Example]) -> list[tuple[str, str, str]]:
     return [(each.image, each.language, each.caption) for each in found]
-
-
-def _keep(network: Any, out: Path, places: Sequence[Place]) -> None:
-    """Write the encoder aside and give it its name in one step; beside it the user's own image tower."""
-    _, image = places
-    draft, old = out / f".{ENCODER}.new", out / f".{ENCODER}.old"
-    try:
-        for each in (draft, old):
-            shutil.rmtree(each, ignore_errors=True)
-        network.cpu().eval().save(str(draft), create_model_card=False)
-        if image.own and not (out / image.weights.id).exists():
-            (path,) = image.files()
-            shutil.copyfile(path, _inside(out, image))
-        if (out / ENCODER).exists():
-            (out / ENCODER).rename(old)
-        draft.rename(out / ENCODER)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise StoreError(cannot_write(out / ENCODER, error)) from error
-    except Exception as error:  # safetensors has an error of its own for a full disk
-        raise StoreError(f"{out / ENCODER} cannot be written: {error!s:.200}; start again with --resume") from error
-
-
-def _inside(out: Path, image: Place) -> Path:
-    folder = out / image.weights.id
-    folder.mkdir()
-    return folder / image.weights.files[0].name
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)

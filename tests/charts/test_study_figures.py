@@ -8,7 +8,7 @@ import pandas as pd
 from core.charts import still
 from core.charts.human import ALL_PAIRS, PEOPLE, comparison_dots, kappa_map, outcome_bars, reanalysis_dots
 from core.charts.interactive import plot
-from core.charts.training import HELD_OUT, LOSS, curves
+from core.charts.training import DROPS, FOUND, LOSS, curves
 
 
 def test_outcomes_stand_in_their_order_with_n_and_interval() -> None:
@@ -56,12 +56,22 @@ def test_the_loss_stands_above_what_it_does_to_held_out_captions() -> None:
     rows = [{"step": step, "kind": "x", "name": name, "value": value} for step in (0, 10)
             for name, value in values.items()]  # fmt: skip
     frame = curves(pd.DataFrame(rows)).frame
-    assert list(dict.fromkeys(frame["panel"])) == [LOSS, HELD_OUT]
+    assert list(dict.fromkeys(frame["panel"])) == [LOSS, DROPS]
     by_name = frame.groupby("series")["value"].first()
     assert by_name["Spearman's ρ × 100"] == 90.0
     mean = frame[frame["series"] == "mean of the edits"].iloc[0]
     assert (mean["low"], mean["value"], mean["high"]) == (4.0, 5.0, 6.5)
     assert not plot(curves(pd.DataFrame(columns=["step", "kind", "name", "value"]))).data
+
+
+def test_texts_that_are_found_have_a_panel_of_their_own() -> None:
+    values = {"total": 0.5, "found de": 40.0, "found ja": 20.0, "mean_found": 30.0, "low": 25.0, "high": 36.0}
+    frame = curves(pd.DataFrame({"step": 0, "kind": "x", "name": list(values), "value": list(values.values())})).frame
+    assert dict(zip(frame["series"], frame["panel"], strict=True)) == {
+        "whole loss": LOSS, "de": FOUND, "ja": FOUND, "mean of the languages": FOUND,
+    }  # fmt: skip
+    mean = frame[frame["series"] == "mean of the languages"].iloc[0]
+    assert (mean["low"], mean["value"], mean["high"]) == (25.0, 30.0, 36.0)
 
 
 def test_a_cell_of_few_shared_items_is_an_outline_with_its_words_in_both_renderers() -> None:

@@ -58,7 +58,9 @@ COMMANDS = (
     "corpora show folder --root {folder} --option captions={x}",
     "corpora show folder --root {folder} --option boxes={x}", "calibrate apply {x} demo -o {out}.csv", "check {x}:Name",
     "evaluators show clipscore@{x}", "evaluators get clipscore --weights {x}", "audit --idf {x} --dry-run",
-    "regions extract {x} --out {out}", "train pr-mcs --weights {x} --out {out}", "study import none {x}",
+    "regions extract {x} --out {out}", "train pr-mcs --weights {x} --out {out}",
+    "train mcs --sentences {x} --student {folder} --out {out}", "train mcs --corpus demo --student {x} --out {out}",
+    "train mcs --corpus demo --teacher {x} --student {folder} --out {out}", "study import none {x}",
     *(f"corpora show {loader.name} --root {{x}}" for loader in catalogue() if loader.needs_root),
 )  # fmt: skip
 

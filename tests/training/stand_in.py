@@ -20,7 +20,7 @@ from core.corpora.schema import Item
 from core.evaluators.metrics.conse import ConseLite0
 from core.evaluators.offline.weights import MINILM
 from core.training.losses import LossWeights
-from core.training.trainer import Material, Recipe, Trainer
+from core.training.tuning import Material, Recipe, Tuner
 
 SHARE, CONE = 0.22, 0.205
 """Of the squared length of an embedding, what tells meanings apart and what all embeddings share; the rest is each
@@ -71,4 +71,4 @@ def text_encoder() -> Any:
 
 def contrastive(network: Any, material: Material, folder: Path, recipe: Recipe = CONTRASTIVE) -> None:
     """Tune by CLIP's loss alone, in place; next to nothing is measured on the way."""
-    Trainer(network, replace(material, held_out=material.held_out[:2]), recipe, folder=folder).run()
+    Tuner(network, replace(material, held_out=material.held_out[:2]), recipe, folder=folder).run()

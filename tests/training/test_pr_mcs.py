@@ -18,8 +18,9 @@ from core.training.curves import FILE, read_curves, table
 from core.training.losses import LossWeights, pr_mcs_losses
 from core.training.measure import measure, rank_correlation
 from core.training.pr_mcs import ENCODER, TRAINING, train_pr_mcs
-from core.training.trainer import STATE, Recipe
+from core.training.trainer import STATE
 from core.training.triplets import Example, batches, edited, examples, few, perturb, split
+from core.training.tuning import Recipe
 from tests.tiny import clip, hub
 
 CAPTIONS = ("a red cat on the mat", "the dog sits on a sofa", "a photo of the snow", "eine Katze auf der Matte")

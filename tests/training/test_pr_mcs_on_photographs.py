@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from core.training.losses import LossWeights
-from core.training.trainer import Gain, Material, Recipe, Trainer
 from core.training.triplets import examples
+from core.training.tuning import Gain, Material, Recipe, Tuner
 from tests.training import stand_in
 
 pytestmark = pytest.mark.timeout(1800)  # a minute of computing, shared with whatever else runs
@@ -37,7 +37,7 @@ def gain(coco_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Gain:
         material = Material(examples(learnt)[0], few, stand_in.embedded([*learnt, *unseen]), "photographs")
         network = stand_in.text_encoder()
         stand_in.contrastive(network, material, tmp_path_factory.mktemp("contrastive"), BEFORE)
-        return Trainer(network, material, RECIPE, folder=tmp_path_factory.mktemp("training")).run()
+        return Tuner(network, material, RECIPE, folder=tmp_path_factory.mktemp("training")).run()
     finally:
         torch.set_num_threads(threads)
 

@@ -1,0 +1,177 @@
+"""What MCS is trained on: English sentences, each with its translations, of a corpus or of the user's own file."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.corpora.records import Record, csv_records, jsonl_records
+from core.corpora.schema import Corpus
+from core.errors import BadCorpus, InvalidInput
+from core.seeds import stream
+
+ENGLISH = "en"
+SOURCE = "source"
+"""Column of a file that says which sentences belong together, such as the captions of one picture."""
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """An English sentence and what it is in other languages.
+
+    Args:
+        source: what it belongs to: the picture that it describes, or its own line. Held out as a whole.
+        texts: its translations by language, English aside; at least one.
+    """
+
+    source: str
+    english: str
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A text whose embedding shall become that of an English sentence; English itself is one too."""
+
+    source: str
+    english: str
+    language: str
+    text: str
+
+
+def of_corpus(corpus: Corpus, languages: Sequence[str] = ()) -> tuple[tuple[Sentence, ...], dict[str, int]]:
+    """Take the captions of a corpus: the first in German translates the first in English, and so on.
+
+    Args:
+        languages: which translations; none for all that the items have.
+
+    Returns:
+        The sentences, and how many English captions were left out, by reason: ``blank-caption``, ``no-translation``
+        and ``captions-not-paired``, where an item has as many captions in no other language.
+
+    Raises:
+        InvalidInput: if no caption has a translation.
+    """
+    found, left_out = list[Sentence](), Counter[str]()
+    for item in corpus.items:
+        english = item.captions.get(ENGLISH, ())
+        others = {name: texts for name, texts in item.captions.items() if _wanted(name, languages)}
+        paired = {name: texts for name, texts in others.items() if len(texts) == len(english)}
+        for rank, text in enumerate(english):
+            here = {name: texts[rank] for name, texts in paired.items() if texts[rank].strip()}
+            if not text.strip():
+                left_out["blank-caption"] += 1
+            elif here:
+                found.append(Sentence(item.id, text, here))
+            else:
+                left_out["captions-not-paired" if others and not paired else "no-translation"] += 1
+    if not found:
+        raise InvalidInput(
+            f"no English caption of {corpus.name} has a translation{_into(languages)}; choose a corpus in several "
+            "languages (demo, multi30k, folder) or bring a file of sentences"
+        )
+    return tuple(found), dict(left_out)
+
+
+def of_file(path: Path, languages: Sequence[str] = ()) -> tuple[tuple[Sentence, ...], dict[str, int]]:
+    """Read a table with a column a language: CSV, or JSON Lines with the same keys.
+
+    ``en`` and at least one other language; ``source``, where there is one, says which sentences belong together. An
+    empty cell is no translation.
+
+    Returns:
+        The sentences, and how many rows were left out, by reason: ``blank-caption`` (no English), ``no-translation``.
+
+    Raises:
+        BadCorpus: if the file cannot be read, lacks a column, or has one that is no language.
+        InvalidInput: if no sentence has a translation.
+    """
+    found, left_out = list[Sentence](), Counter[str]()
+    for number, (where, row) in enumerate(_rows(path)):
+        cells = {str(name): _text(where, str(name), value) for name, value in row.items() if value is not None}
+        texts = {name: text for name, text in cells.items() if _wanted(name, languages) and name != SOURCE and text}
+        if not cells.get(ENGLISH):
+            left_out["blank-caption"] += 1
+        elif not texts:
+            left_out["no-translation"] += 1
+        else:
+            found.append(Sentence(cells.get(SOURCE) or f"line {number}", cells[ENGLISH], texts))
+    if not found:
+        raise InvalidInput(f"no English sentence of {path} has a translation{_into(languages)}")
+    return tuple(found), dict(left_out)
+
+
+def split(
+    found: Sequence[Sentence], *, held_out: float, seed: int
+) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """Part sentences by source into those for training and those held out.
+
+    Args:
+        held_out: share of the sources; at least two are held out and at least one stays.
+
+    Raises:
+        InvalidInput: for a share outside (0, 1), or with fewer than three sources.
+    """
+    if not 0 < held_out < 1:
+        raise InvalidInput(f"the share of held-out sentences must lie between 0 and 1, got {held_out!r}")
+    sources = list(dict.fromkeys(each.source for each in found))
+    if len(sources) < 3:
+        raise InvalidInput(f"training needs sentences of at least 3 sources, got {len(sources)}")
+    count = min(max(2, round(held_out * len(sources))), len(sources) - 1)
+    apart = {sources[index] for index in stream(seed, "held-out").permutation(len(sources))[:count]}
+    return tuple(each for each in found if each.source not in apart), tuple(e for e in found if e.source in apart)
+
+
+def lessons(found: Sequence[Sentence]) -> tuple[Lesson, ...]:
+    """Every text of the sentences, the English ones included, in their order."""
+    return tuple(
+        Lesson(each.source, each.english, language, text)
+        for each in found
+        for language, text in {ENGLISH: each.english, **each.texts}.items()
+    )
+
+
+def batches(found: Sequence[Lesson], *, size: int, seed: int, epoch: int) -> list[list[Lesson]]:
+    """Shuffle an epoch's lessons into batches; the last may be smaller."""
+    order = stream(seed, "batches", str(epoch)).permutation(len(found)).tolist()
+    return [[found[index] for index in order[start : start + size]] for start in range(0, len(found), size)]
+
+
+def _rows(path: Path) -> Iterator[Record]:
+    if path.suffix.lower() not in (".jsonl", ".ndjson"):
+        return csv_records(path, _check)
+    return _checked(path)
+
+
+def _checked(path: Path) -> Iterator[Record]:
+    for where, row in jsonl_records(path):
+        _check(Path(where), [str(name) for name in row])
+        yield where, row
+
+
+def _check(path: Path, columns: Sequence[str]) -> None:
+    foreign = [name for name in columns if name != SOURCE and not _LANGUAGE.fullmatch(name)]
+    if foreign:
+        raise BadCorpus(
+            f"{path}: {foreign[0]!r:.60} is no language such as en, de, ja, nor {SOURCE!r}; rename the column"
+        )
+    if ENGLISH not in columns or not any(name not in (ENGLISH, SOURCE) for name in columns):
+        raise BadCorpus(
+            f"{path} needs a column {ENGLISH!r} and one of another language, got {', '.join(columns) or 'none'}"
+        )
+
+
+def _text(where: str, name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise BadCorpus(f"{where}: {name} must be a text, got {type(value).__name__}")
+    return value.strip()
+
+
+def _wanted(language: str, languages: Sequence[str]) -> bool:
+    return language != ENGLISH and (not languages or language in languages)
+
+
+def _into(languages: Sequence[str]) -> str:
+    return f" into {', '.join(languages)}" if languages else ""

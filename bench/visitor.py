@@ -43,27 +43,43 @@ class Visitor:
         page: name in the address, e.g. ``probe_lab``.
         query: behind the question mark of the address.
         patience: seconds to wait for the next message of the server.
+        cookies: of the browser; those of another visitor where both are one browser. None: a browser of its own.
+        session: id of a session that is taken up again, as a browser does whose connection was lost.
 
     Raises:
         Gone: if the server does not answer.
     """
 
-    def __init__(self, address: str, page: str, query: str, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        address: str,
+        page: str,
+        query: str,
+        *,
+        patience: float = PATIENCE,
+        cookies: CookieJar | None = None,
+        session: str = "",
+    ) -> None:
         self._origin = f"http://{address}"
         self._state = ClientState(query_string=query, page_name=page)
-        self._session = ""
+        self.session = session
         self._patience = patience
         self.pressed_again = 0
-        self._cookies = CookieJar()
-        self._http = build_opener(HTTPCookieProcessor(self._cookies))
+        self.cookies = CookieJar() if cookies is None else cookies
+        self._http = build_opener(HTTPCookieProcessor(self.cookies))
         self.fragment = ""
         """The fragment that was drawn last; empty where the page has none."""
         self.drawn: list[Element] = []
         """What the last run drew, in its order."""
+        self._health()
+        sent = "; ".join(f"{each.name}={each.value}" for each in self.cookies)
         try:
             self._socket = connect(
                 f"ws://{address}/_stcore/stream",
-                subprotocols=[Subprotocol("streamlit")],
+                subprotocols=[
+                    Subprotocol(each) for each in (("streamlit", "none", session) if session else ("streamlit",))
+                ],
+                additional_headers={"Cookie": sent},
                 open_timeout=patience,
                 max_size=2**26,
             )
@@ -112,7 +128,7 @@ class Visitor:
         """Give a file to an uploader, by the server's own endpoint, and have the page run with it."""
         uploader = self.named("file_uploader", key)
         asked = BackMsg()
-        asked.file_urls_request.request_id, asked.file_urls_request.session_id = uuid4().hex, self._session
+        asked.file_urls_request.request_id, asked.file_urls_request.session_id = uuid4().hex, self.session
         asked.file_urls_request.file_names.append(name)
         urls = self._answer(asked, "file_urls_response").file_urls_response.file_urls[0]
         self._put(urls.upload_url, name, data)
@@ -128,7 +144,7 @@ class Visitor:
         Raises:
             Gone: if the server refuses it, with the status.
         """
-        self._put(f"/_stcore/upload_file/{self._session}/{uuid4().hex}", name, data)
+        self._put(f"/_stcore/upload_file/{self.session}/{uuid4().hex}", name, data)
 
     def type(self, key: str, words: str) -> None:
         """Put words into a field and press Enter."""
@@ -166,7 +182,7 @@ class Visitor:
         if button.deferred_file_id:
             asked = BackMsg()
             asked.backend_operation_request.request_id = uuid4().hex
-            asked.backend_operation_request.session_id = self._session
+            asked.backend_operation_request.session_id = self.session
             asked.backend_operation_request.deferred_file.file_id = button.deferred_file_id
             answer = self._answer(asked, "backend_operation_response").backend_operation_response
             if answer.error_msg:
@@ -178,9 +194,13 @@ class Visitor:
         """Leave."""
         self._socket.close()
 
+    def _health(self) -> None:
+        """Ask as a browser does before it connects: the cookie against forged requests comes with the answer."""
+        self._fetch(Request(f"{self._origin}/_stcore/health"))
+
     def _put(self, url: str, name: str, data: bytes) -> None:
-        self._fetch(Request(f"{self._origin}/_stcore/health"))  # the cookie against forged requests comes with it
-        token = next((each.value for each in self._cookies if each.name == _COOKIE), None) or ""
+        self._health()
+        token = next((each.value for each in self.cookies if each.name == _COOKIE), None) or ""
         edge = uuid4().hex
         head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         body = f"{head}Content-Type: application/octet-stream\r\n\r\n".encode() + data + f"\r\n--{edge}--\r\n".encode()
@@ -221,7 +241,7 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.drawn = []
-            self._session = message.new_session.initialize.session_id
+            self.session = message.new_session.initialize.session_id
             self._state.page_script_hash = message.new_session.page_script_hash or self._state.page_script_hash
         elif kind == "navigation":
             self._state.page_script_hash = message.navigation.page_script_hash or self._state.page_script_hash

@@ -116,6 +116,20 @@ def test_a_viewer_uses_every_widget_of_an_operator_and_changes_nothing(server: S
     }  # fmt: skip
 
 
+def test_who_takes_up_an_operators_session_elsewhere_has_to_sign_in(server: Server) -> None:
+    """The id of a session stands in the log of a proxy, as a part of the address of each upload."""
+    with signed_in(server) as operator:
+        with Visitor(server.address, "human_validation", STUDY, session=operator.session) as thief:
+            assert thief.session == operator.session, "Streamlit lets anybody take a session up"
+            assert not [each for each in thief.of("button") if each.id.endswith("-study.sign_out")]
+            assert thief.named("text_input", "study.password")
+        with Visitor(
+            server.address, "human_validation", STUDY, session=operator.session, cookies=operator.cookies
+        ) as again:
+            assert again.session == operator.session
+            assert again.named("button", "study.sign_out")
+
+
 def test_a_viewer_chooses_what_no_widget_offers_and_nothing_is_opened(server: Server, data: Path, evil: Path) -> None:
     before = kept(data)
     for page in [each for each in _pages() if each not in SLOW]:

@@ -133,7 +133,7 @@ def test_a_real_server_answers_at_the_door_without_a_byte_of_the_file(monkeypatc
     monkeypatch.setenv(PASSWORD, "open sesame")
     with data_folder() as data, Server(data) as server:
         visitor = Visitor(server.address, "overview", "")
-        told = f"PUT /_stcore/upload_file/{visitor._session}/new HTTP/1.1\r\nHost: {server.address}\r\n"
+        told = f"PUT /_stcore/upload_file/{visitor.session}/new HTTP/1.1\r\nHost: {server.address}\r\n"
         with socket.create_connection(("localhost", server.port), timeout=20) as raw:
             raw.sendall(f"{told}Content-Length: {60 * MB}\r\n\r\n".encode())
             answer = b""

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.settings import public_url
-from pages.views.common.cookie import keep_cookie
+from pages.views.common.cookie import keep_cookie, of_browser
 from pages.views.common.oidc import log_out, logged_in, missing, offered, refusal, user
 
 PASSWORD = "INVARISCOPE_COORDINATOR_PASSWORD"
@@ -168,7 +168,7 @@ def admit() -> None:
         return
     del st.query_params[KEY]
     if hmac.compare_digest(given.encode(), token.encode()):
-        st.session_state[_ADMITTED] = _mark(token).decode()
+        st.session_state[_ADMITTED] = _mark_here(token)
 
 
 def key_cookie(given: str) -> tuple[str, str] | None:
@@ -186,8 +186,8 @@ def remember() -> None:
 
 
 def _admitted() -> bool:
-    marks = (st.session_state.get(_ADMITTED, ""), st.context.cookies.get(_cookie(), ""))
-    return any(hmac.compare_digest(str(each).encode(), _mark(_token())) for each in marks)
+    kept = str(st.context.cookies.get(_cookie(), "")).encode()
+    return _marked(_ADMITTED, _token()) or hmac.compare_digest(kept, _mark(_token()))
 
 
 def _cookie() -> str:
@@ -206,9 +206,7 @@ def _says_yes(name: str) -> bool:
 def signed_in() -> bool:
     """Whether this session gave the password, or the account that it is logged in with is a coordinator's."""
     password = _password()
-    if password and hmac.compare_digest(str(st.session_state.get(_SIGNED_IN, "")).encode(), _mark(password)):
-        return True
-    return logged_in()
+    return bool(password and _marked(_SIGNED_IN, password)) or logged_in()
 
 
 def visible(pages: Pages) -> Pages:
@@ -292,7 +290,7 @@ def _try() -> None:
     attempts().note(right=right)
     st.session_state["study.refused"] = "" if right else "This is not the password."
     if right:
-        st.session_state[_SIGNED_IN] = _mark(password).decode()
+        st.session_state[_SIGNED_IN] = _mark_here(password)
 
 
 def _sign_out() -> None:
@@ -302,8 +300,17 @@ def _sign_out() -> None:
 
 
 def _mark(password: str) -> bytes:
-    """What a session keeps of the password: another one makes every session sign in again."""
+    """What a browser keeps of the token, and a session of the password: another one makes everybody sign in again."""
     return hmac.new(password.encode(), b"signed in", "sha256").hexdigest().encode()
+
+
+def _mark_here(password: str) -> str:
+    """The same, good in this browser alone: who learns a session's id takes it up elsewhere, and has to sign in."""
+    return hmac.new(_mark(password), of_browser(), "sha256").hexdigest()
+
+
+def _marked(name: str, password: str) -> bool:
+    return hmac.compare_digest(str(st.session_state.get(name, "")).encode(), _mark_here(password).encode())
 
 
 def _password() -> str:

@@ -49,6 +49,15 @@ def said(app: AppTest) -> str:
     return texts(app).replace("\\", "")
 
 
+def missing_told(app: AppTest) -> AppTest:
+    """The page with the list of what cannot score here opened."""
+    name = next(key for key in ("lab.missing", "run.missing") if key in app.session_state)
+    app.session_state[name] = True
+    app.run()
+    assert not app.exception
+    return app
+
+
 def collected(app: AppTest, key: str, *, title: str = "Where it breaks", note: str = "") -> Slide:
     """Collect what a page shows into a new story; the slide that comes of it."""
     assert not app.exception

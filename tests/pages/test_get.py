@@ -12,7 +12,7 @@ from core.jobs.files import STATE, State, write_shape
 from core.jobs.getting import GetRequest, get_request
 from pages.views.common import access
 from tests.jobs.leftovers import end_all
-from tests.pages.opening import LAB, RUN, Open, said
+from tests.pages.opening import LAB, RUN, Open, missing_told, said
 from tests.plugins.gate import PATIENCE_S
 
 
@@ -32,7 +32,7 @@ def ways(app: AppTest) -> set[str]:
 
 
 def test_licence_size_and_source_stand_beside_the_button(open_page: Open) -> None:
-    app = open_page(RUN)
+    app = missing_told(open_page(RUN))
     assert not app.exception
     words = said(app)
     assert "OpenAI CLIP ViT-B/32 · licence MIT · https://openaipublic" in words
@@ -41,11 +41,11 @@ def test_licence_size_and_source_stand_beside_the_button(open_page: Open) -> Non
     assert "run.get.clipscore" in ways(app)
     assert "run.get.pac-s" not in ways(app)  # only a person can fetch it
     assert "run.get.pr-mcs" not in ways(app)  # nobody publishes it
-    assert not ways(open_page(LAB))
+    assert not ways(missing_told(open_page(LAB)))
 
 
 def test_without_a_network_the_card_says_what_the_command_says(open_page: Open) -> None:
-    app = open_page(RUN)
+    app = missing_told(open_page(RUN))
     app.button(key="run.get.clipscore").click().run()
     assert not app.exception
     assert "was put in line, among the jobs" in said(app)
@@ -62,7 +62,7 @@ def test_without_a_network_the_card_says_what_the_command_says(open_page: Open) 
 
 
 def test_one_that_is_being_fetched_is_not_started_twice(open_page: Open) -> None:
-    app = open_page(RUN)
+    app = missing_told(open_page(RUN))
     jobs.start(get_request(name="clipscore", run_id="mine"), work=False)
     write_shape(jobs.get("mine").folder / STATE, State(status="waiting", turn=5, queued="2026-01-01T00:00:00Z"))
     app.run()
@@ -73,4 +73,4 @@ def test_one_that_is_being_fetched_is_not_started_twice(open_page: Open) -> None
 
 def test_a_viewer_gets_nothing(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "_local", lambda: False)
-    assert not ways(open_page(LAB))
+    assert not ways(missing_told(open_page(LAB)))

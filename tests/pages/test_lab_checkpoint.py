@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from core.evaluators.weights.fetched import keep
-from tests.pages.opening import LAB, Open, texts
+from tests.pages.opening import LAB, Open, missing_told, texts
 from tests.tiny import clip
 
 
@@ -46,6 +46,6 @@ def test_evaluators_without_weights_are_listed_with_their_command(
     open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
-    said = texts(open_page(LAB, evaluators="", probes=""))
+    said = texts(missing_told(open_page(LAB, evaluators="", probes="")))
     assert "python -m core evaluators get clipscore" in said
     assert "python -m core evaluators get pac-s --weights PATH" in said

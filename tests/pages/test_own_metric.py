@@ -15,7 +15,7 @@ from core.settings import runs_dir
 from core.store.manifest import read_run
 from pages.views.common import access
 from tests.manifests import edit_manifest
-from tests.pages.opening import COMPARE, FLIP_RISK, GEOMETRY, LAB, Open, said
+from tests.pages.opening import COMPARE, FLIP_RISK, GEOMETRY, LAB, Open, missing_told, said
 
 HISTOGRAM = """import os
 with open({mark!r}, "a") as file:
@@ -103,14 +103,14 @@ def test_a_changed_or_lost_file_is_a_sentence_and_nothing_of_it_runs(open_page: 
     app = open_page(LAB, evaluators="own-letters,blind-length", probes="vflip")
     assert not app.exception
     assert "own-letters" not in evaluators_of(app)
-    assert f"{path} was changed since run mine was made with it" in said(app)
+    assert f"{path} was changed since run mine was made with it" in said(missing_told(app))
     assert "No such ready evaluator here, left out: own-letters" in said(app)
     app = open_page(GEOMETRY)
     assert not app.exception
     assert "was changed since run mine" in said(app)
     path.unlink()
     app = open_page(LAB)
-    assert f"was given it by path, and {path} is gone; put the file back" in said(app)
+    assert f"was given it by path, and {path} is gone; put the file back" in said(missing_told(app))
     assert not (folder / "ran").exists()
 
 
@@ -122,7 +122,7 @@ def test_a_file_that_changes_while_the_lab_is_open_is_left_out(open_page: Open, 
     app.run()
     assert not app.exception
     assert "own-letters" not in evaluators_of(app)
-    assert "was changed since run mine" in said(app)
+    assert "was changed since run mine" in said(missing_told(app))
 
 
 def test_a_run_without_the_hash_offers_it_and_no_link_names_it(open_page: Open, folder: Path) -> None:

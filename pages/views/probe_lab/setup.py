@@ -1,7 +1,7 @@
 """What is asked about the picture: the caption, the probes and the evaluators."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, partial
 
 import streamlit as st
@@ -9,9 +9,11 @@ import streamlit as st
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
+from core.evaluators.base import Availability
 from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.captions import attribute_caption, base_caption
+from core.registry import BrokenPlugin
 from pages.views.common.own_metrics import own_ready, problems
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -135,39 +137,56 @@ def choose_evaluators(
             if folded
             else f"{counted(len(missing) + len(gone), 'evaluator')} not available here"
         )
-        with st.popover(said, type="tertiary",
-                        help="How to get what is not available here"):  # fmt: skip
-            for name, found in missing.items():
-                st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
-                st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
-                if get is not None:
-                    get(name)
-            for name, problem in gone.items():
-                st.markdown(f"**{safe(name)}** · {safe(problem, limit=600)}")
-            for broken in known.broken:
-                st.markdown(f"**{safe(broken.where)}** is broken: {safe(broken.error, limit=400)}")
+        panel = st.popover(said, type="tertiary", key=f"{state.page}.missing", on_change="rerun",
+                           help="How to get what is not available here")  # fmt: skip
+        if panel.open:
+            with panel:
+                _draw_missing(missing, gone, known.broken, get)
     return list(chosen)
+
+
+def _draw_missing(
+    missing: Mapping[str, Availability],
+    gone: Mapping[str, str],
+    broken: Sequence[BrokenPlugin],
+    get: Callable[[str], None] | None,
+) -> None:
+    """What cannot score here, why, and the command that gets it."""
+    for name, found in missing.items():
+        st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
+        st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
+        if get is not None:
+            get(name)
+    for name, problem in gone.items():
+        st.markdown(f"**{safe(name)}** · {safe(problem, limit=600)}")
+    for each in broken:
+        st.markdown(f"**{safe(each.where)}** is broken: {safe(each.error, limit=400)}")
 
 
 def choose_probes(state: PageState) -> list[Probe]:
     """Draw the probes by family, each a button; return the chosen ones in catalogue order."""
     offered = offered_probes()
     chosen = set(state.get("probes"))
-    kept: list[str] = []
-    with (
-        st.popover(f"Probes: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel"),
-        st.container(key="lab_probe_panel", gap="xsmall"),
-    ):
-        with st.container(horizontal=True, gap="small"):
-            st.button("Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES))
-            st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
-        for title, groups in _groups(offered).items():
-            inside = sum(name in chosen for names in groups.values() for name in names)
-            with st.expander(f"{title} · {inside} chosen", expanded=title == _title(Axis.SPATIAL, usual=True)):
-                for group, names in groups.items():
-                    kept += _pills(state, group, names, offered)
+    panel = st.popover(f"Probes: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel", on_change="rerun")
+    kept = chosen
+    if panel.open:  # two hundred buttons cost a sixth of a turn
+        with panel.container(key="lab_probe_panel", gap="xsmall"):
+            kept = _draw_probes(state, offered, chosen)
     state.put("probes", [name for name in offered if name in kept])
     return [offered[name] for name in state.get("probes")]
+
+
+def _draw_probes(state: PageState, offered: Mapping[str, Probe], chosen: Set[str]) -> set[str]:
+    with st.container(horizontal=True, gap="small"):
+        st.button("Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES))
+        st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
+    kept = set[str]()
+    for heading, groups in _groups(offered).items():
+        inside = sum(name in chosen for names in groups.values() for name in names)
+        with st.expander(f"{heading} · {inside} chosen", expanded=heading == _title(Axis.SPATIAL, usual=True)):
+            for group, names in groups.items():
+                kept.update(_pills(state, group, names, offered))
+    return kept
 
 
 def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str, Probe]) -> list[str]:

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.views.common.access import audience_lacks
 from pages.views.common.qr import code_svg
-from pages.views.probe_lab.state import Upload, shared
+from pages.views.probe_lab.state import shared
+from pages.views.probe_lab.upload import Upload
 from tests.pages.opening import LAB, Open, texts
 
 ADDRESS = "https://lab.example.org/probe_lab?source=upload&give=yes"
@@ -74,7 +75,7 @@ def test_what_is_uploaded_by_the_code_alone_is_given_and_opened_from_the_tray(op
 @pytest.mark.usefixtures("switched_on")
 def test_the_presenter_takes_a_picture_from_the_tray(open_page: Open) -> None:
     pixels = np.zeros((40, 40, 3), np.uint8)
-    shared().uploads.put("9" * 32, Upload("x.png", pixels, ()), name="x.png", size=pixels.nbytes, owner="a phone")
+    shared().uploads.put("9" * 32, Upload.of("x.png", pixels, ()), name="x.png", size=pixels.nbytes, owner="a phone")
     shared().uploads.give("9" * 32)
     app = open_page(LAB, **ABOUT)
     app.button(key=f"lab.audience.remove.{'9' * 32}").click().run()

@@ -42,7 +42,7 @@ def _tray(state: PageState) -> None:
             st.rerun()
         for key, name, upload in given:
             picture, words = st.columns([1, 2], vertical_alignment="center")
-            picture.image(thumbnail(upload.pixels, side=160), alt=f"Given: {name}", width="stretch")
+            picture.image(thumbnail(upload.pixels(), side=160), alt=f"Given: {name}", width="stretch")
             words.caption(safe(name, limit=60))
             with words.container(horizontal=True, gap="xsmall"):
                 opened = st.button("Open", key=f"lab.audience.open.{key}", on_click=_open, args=(state, key))

@@ -1,27 +1,30 @@
 """The picture under the knife: picked from a corpus, uploaded or taken, with its object boxed."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.charts.canvas import thumbnail
-from core.corpora.images import decode_stranger, pixel_hash, require_auditable
+from core.corpora.images import decode_stranger, require_auditable
 from core.corpora.pictures import read_item
 from core.corpora.schema import Box, Corpus, Item
 from core.corpora.stacks import as_picture
 from core.errors import BadImage, InvariscopeError, NotAvailable, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
-from core.scoring.workbench import Workbench, in_memory_item, with_object
+from core.scoring.workbench import Workbench, with_object
 from pages.views.common.access import brings, takes_audience
 from pages.views.common.corpora import corpus_names, item_ids, load_corpus
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.drawn import draw_numbers, draw_object, forget_object, painted_mask, typed_box
-from pages.views.probe_lab.state import SESSION_MB, SESSION_PICTURES, SOURCES, WORKING_SIDE, Upload, shared
+from pages.views.probe_lab.state import SESSION_MB, SESSION_PICTURES, SOURCES, WORKING_SIDE, shared
+from pages.views.probe_lab.upload import Upload
 
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
 SHOWN_SIDE = 900
@@ -29,6 +32,9 @@ SHOWN_SIDE = 900
 
 LISTED = 2000
 """Items offered in the list; a larger corpus is searched in the dialog."""
+
+_Found = tuple[Item, Callable[[], np.ndarray], tuple[str, ...]]
+"""A picture: its item, what reads its pixels, and what is said of it."""
 
 _REFUSED, _LET_GO = "lab.refused", "lab.let_go"
 
@@ -49,8 +55,8 @@ def choose_picture(state: PageState) -> Workbench | None:
         return None
     if found is None:
         return None
-    item, pixels, notes = found
-    bench = _on_bench(state, _named(state, item), pixels)
+    item, read, notes = found
+    bench = _on_bench(state, _named(state, item), read)
     _show(state, bench, notes)
     return bench
 
@@ -67,7 +73,7 @@ def _named(state: PageState, item: Item) -> Item:
     return replace(item, label=label or item.label, category=state.get("category") or category)
 
 
-def _from_corpus(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] | None:
+def _from_corpus(state: PageState) -> _Found | None:
     names = corpus_names()
     if not names:
         st.info("No corpus is here yet: `python -m core corpora` lists them. Upload a picture instead.")
@@ -91,10 +97,10 @@ def _from_corpus(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
     if row.button("Browse", icon=":material/grid_view:", key="lab.browse"):
         _browse(state, corpus)
     item = corpus.get(state.get("item"))
-    return item, _pixels_of(name, item.id), ()
+    return item, partial(_pixels_of, name, item.id), ()
 
 
-def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] | None:
+def _from_reader(state: PageState) -> _Found | None:
     if not brings():
         return None
     gives = bool(state.get("give")) and takes_audience()
@@ -113,7 +119,7 @@ def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
     if upload_held is None:
         st.caption("JPEG, PNG, WebP, GIF or TIFF, up to 64 MB. It stays in this server's memory and is never stored.")
         return None
-    return in_memory_item(upload_held.pixels), upload_held.pixels, (
+    return upload_held.item, upload_held.pixels, (
         *upload_held.notes,
         *filter(None, [st.session_state.get(_LET_GO)]),
         "Links to this view work while this server runs; the picture itself is not in the link.",
@@ -125,8 +131,7 @@ def _take(state: PageState, given: UploadedFile, *, gives: bool) -> None:
     st.session_state["lab.given"] = given.file_id
     try:
         upload = _decode(given.getvalue(), given.name)
-        key = pixel_hash(upload.pixels)[:32]
-        gone = shared().uploads.put(key, upload, name=upload.name, size=upload.pixels.nbytes, owner=session())
+        gone = shared().uploads.put(upload.key, upload, name=upload.name, size=upload.size, owner=session())
     except BadImage as error:
         st.session_state[_REFUSED] = (given.file_id, str(error))
         return
@@ -134,16 +139,16 @@ def _take(state: PageState, given: UploadedFile, *, gives: bool) -> None:
         st.session_state["lab.given"] = None  # there may be room on the next run
         raise
     if gives:
-        shared().uploads.give(key)
+        shared().uploads.give(upload.key)
     st.session_state[_LET_GO] = let_go(gone, most=SESSION_PICTURES, most_mb=SESSION_MB)
     forget_object(state)
-    state.put("upload", key)
+    state.put("upload", upload.key)
 
 
 def _decode(data: bytes, name: str) -> Upload:
     decoded = decode_stranger(data, name=name, max_side=WORKING_SIDE)
     require_auditable(decoded.width, decoded.height, name=name)
-    return Upload(name, decoded.pixels, decoded.notes)
+    return Upload.of(name, decoded.pixels, decoded.notes)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -151,7 +156,7 @@ def _pixels_of(corpus: str, item: str) -> np.ndarray:
     return read_item(load_corpus(corpus).get(item)).pixels
 
 
-def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
+def _on_bench(state: PageState, item: Item, read: Callable[[], np.ndarray]) -> Workbench:
     """Put the item on a bench of its own; the same picture, label and box share one."""
     box, painted = typed_box(state, item), painted_mask(state, item)
     corpus = state.get("corpus") if state.get("source") == "corpus" else item.corpus
@@ -163,12 +168,12 @@ def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
         item = with_object(item, painted.box, painted.to_array())
     elif box is not None:
         try:
-            mask = shared().masks.get_or((corpus, item.id, box), lambda: _mask(pixels, box))
+            mask = shared().masks.get_or((corpus, item.id, box), lambda: _mask(read(), box))
         except ProbeRejected as rejection:
             st.warning(safe(said_of(item, rejection.detail), limit=400), icon=":material/select:")
         else:
             item = with_object(item, box, mask)
-    return shared().bench(key, item, lambda: pixels)
+    return shared().bench(key, item, read)
 
 
 def _mask(pixels: np.ndarray, box: Box) -> np.ndarray:

@@ -29,6 +29,7 @@ from pages.views.common.slice_filters import read_switch
 from pages.views.common.turns import Turns
 from pages.views.common.uploads import Uploads, session
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.probe_lab.upload import Upload
 
 SOURCES = ("corpus", "upload", "camera")
 SUBJECTS = ("template", "human", "free")
@@ -56,15 +57,6 @@ DEFAULT_PROBES = (
     "vflip", "hflip", "rotate+10", "blur-2", "reposition-TL", "reposition-BR", "cultural:American",
     "cultural:African", "economic:luxury", "economic:cheap", "gender:female", "emotion:happy",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Upload:
-    """A picture that a reader brought, decoded; it is held in memory only."""
-
-    name: str
-    pixels: np.ndarray
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

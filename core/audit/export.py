@@ -14,7 +14,7 @@ from core.audit.gathered import Gathered
 from core.audit.lock import only_one
 from core.audit.pair_folder import BY_PAIR, GIVEN, IMAGES, PLAN, RUN, PairFolder, describe, read_pair_folder
 from core.audit.plan import Plan
-from core.audit.prefetch import prefetch
+from core.audit.prefetch import Prefetch
 from core.audit.render import Group, all_groups, references
 from core.audit.rows import RowMaker, rejections_table
 from core.audit.run import Progress, RunStopped
@@ -148,7 +148,7 @@ class _Export:
         self.finished = len(shards) - len(todo)
         self.done = skipped = sum(len(shards[index]) for index in {*range(len(shards))} - {*todo}) * self._each
         self._tell(skipped)
-        source = prefetch(all_groups(self.plan, (shards[index] for index in todo)))
+        source = Prefetch(all_groups(self.plan, (shards[index] for index in todo)))
         try:
             for index in todo:
                 self._shard(index, source, skipped)

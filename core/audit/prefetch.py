@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -39,46 +39,51 @@ class Inbox(Iterator[T]):
         return message.value  # type: ignore[return-value]  # None is a legal value of T
 
 
-def prefetch(source: Iterator[T], *, depth: int = 1) -> Generator[T, None, None]:
-    """Yield what ``source`` yields, made in a thread of its own and at most ``depth`` ahead.
+class Prefetch(Iterator[T]):
+    """What ``source`` yields, made in a thread of its own, which begins at once and is at most ``depth`` ahead.
 
-    What ``source`` raises is raised here. Closing the generator stops the thread and waits for it.
+    What ``source`` raises is raised here.
     """
-    waiting: queue.Queue[_Message[T]] = queue.Queue(maxsize=depth)
-    stopped = threading.Event()
 
-    def offer(message: _Message[T]) -> bool:
-        while not stopped.is_set():
+    def __init__(self, source: Iterator[T], *, depth: int = 1) -> None:
+        self._source = source
+        self._waiting: queue.Queue[_Message[T]] = queue.Queue(maxsize=depth)
+        self._stopped = threading.Event()
+        self._ended = False
+        self._thread = threading.Thread(target=self._work, name="prefetch", daemon=True)
+        self._thread.start()
+
+    def __next__(self) -> T:
+        """Wait for the next."""
+        if self._ended:
+            raise StopIteration
+        message = self._waiting.get()
+        self._ended = message.last or message.error is not None
+        if message.error is not None:
+            raise message.error
+        if message.last:
+            raise StopIteration
+        return message.value  # type: ignore[return-value]  # None is a legal value of T
+
+    def close(self) -> None:
+        """Stop the thread and wait for it."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            for value in self._source:
+                if not self._offer(_Message(value)):
+                    return
+            self._offer(_Message(last=True))
+        except BaseException as error:  # handed over to the thread that uses the values
+            self._offer(_Message(error=error))
+
+    def _offer(self, message: _Message[T]) -> bool:
+        while not self._stopped.is_set():
             try:
-                waiting.put(message, timeout=0.1)
+                self._waiting.put(message, timeout=0.1)
                 return True
             except queue.Full:
                 continue
         return False
-
-    def work() -> None:
-        try:
-            for value in source:
-                if not offer(_Message(value)):
-                    return
-            offer(_Message(last=True))
-        except BaseException as error:  # handed over to the thread that uses the values
-            offer(_Message(error=error))
-
-    thread = threading.Thread(target=work, name="prefetch", daemon=True)
-    thread.start()
-    try:
-        yield from _handed_over(waiting)
-    finally:
-        stopped.set()
-        thread.join()
-
-
-def _handed_over(waiting: "queue.Queue[_Message[T]]") -> Iterator[T]:
-    while True:
-        message = waiting.get()
-        if message.error is not None:
-            raise message.error
-        if message.last:
-            return
-        yield message.value  # type: ignore[misc]  # None is a legal value of T

@@ -6,7 +6,7 @@ This process writes every file of the run; who does the work, it or others, is :
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -216,7 +216,8 @@ class _Job:
         self.per_item = 1 + len(plan.image_probes)
         self.sealed: Mapping[str, Part] | None = None
         self.before: ShardCounts | None = None
-        self.known = Known({})
+        self.embedded = ShardCounts()
+        self.to_embed = 0
         self.made: dict[int, Finished] = {}
         self.ahead: dict[int, int] = {}
         self.done = self.skipped = self.furthest = 0
@@ -251,15 +252,14 @@ class _Job:
         """Make what is missing and close the run."""
         try:
             self._find_finished()
-            before = self._captions()
-            self._score()
+            self._make()
         except KeyboardInterrupt:
             raise self._stopped() from None
         except ScoringStopped as error:
             raise self._stopped(error) from error
         known = {"items": len(self.plan.corpus.items), "rejected_by_loader": len(self.plan.corpus.rejected)}
         finished = [self.made[index] for index in range(len(self.shards))]
-        self.manifest |= outcome(self.folder, finished, shards=len(self.shards), before=before, **known)
+        self.manifest |= outcome(self.folder, finished, shards=len(self.shards), before=self.embedded, **known)
         self.folder.close(self._told(COMPLETE), by=AUDIT, shards=len(self.shards))
         self.folder.clear_work()
         self._report("complete")
@@ -280,29 +280,60 @@ class _Job:
                 self.skipped += len(items) * self.per_item
         self.done = self.furthest = self.skipped
 
-    def _captions(self) -> ShardCounts:
-        """The first phase: embed the captions that no file of this run holds yet. Returns what all of them took."""
-        if len(self.made) == len(self.shards) and self.before is not None:  # nobody will ask for them
-            self.manifest["captions"] = self.before.as_dict()
-            return self.before
+    def _make(self) -> None:
+        """Embed the captions that no file of this run holds yet, and make the shards that are missing."""
+        todo = [Shard(index, items) for index, items in enumerate(self.shards) if index not in self.made]
+        if not todo and self.before is not None:  # nobody will ask for the captions
+            self.embedded = self.before
+            self._begin_scoring()
+            return
+        for found in self.hands.each(todo, self._before_shards()):
+            if isinstance(found, Embedded):
+                self._keep_captions(found)
+            else:
+                self._keep_shard(found)
+
+    def _before_shards(self) -> Iterator[Prompts | Known]:
+        """The first phase: captions to be embedded, and where all of them are then found."""
         self._report("captions")
         tasks = prompts(self.plan, self.batches)
         first = readers(tasks, self.caption_keys, self.batches)
         tasks = [task for task in tasks if first[task.evaluator] == task.evaluator]
-        total, todo = ShardCounts(), []
+        todo = []
         for task in tasks:
             counts = self.captions.counts(task, self.keys[task.evaluator])
-            total = total if counts is None else total.plus(counts)
+            self.embedded = self.embedded if counts is None else self.embedded.plus(counts)
             todo += [task] if counts is None else []
-        for found in self.hands.each(todo):
-            assert isinstance(found, Embedded)
-            self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts)
-            total = total.plus(found.counts)
-            self._add_time(found.spent)
+        self.to_embed = len(todo)
+        if not todo:
+            self._begin_scoring()
+        yield from todo
         files = self._files(tasks)
-        self.known = Known({self.keys[one]: files[self.keys[other]] for one, other in first.items()})
-        self.manifest["captions"] = total.as_dict()
-        return total
+        yield Known({self.keys[one]: files[self.keys[other]] for one, other in first.items()})
+
+    def _keep_captions(self, found: Embedded) -> None:
+        self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts)
+        self.embedded = self.embedded.plus(found.counts)
+        self._add_time(found.spent)
+        self.to_embed -= 1
+        if not self.to_embed:
+            self._begin_scoring()
+
+    def _begin_scoring(self) -> None:
+        """The second phase begins."""
+        self.manifest["captions"] = self.embedded.as_dict()
+        self.phase, self.scoring_since = "scoring", time.monotonic()
+        self._report(self.phase)
+
+    def _keep_shard(self, found: Made) -> None:
+        metadata = self.folder.metadata(found.told)
+        scores = found.tables["scores"].replace_schema_metadata(metadata)
+        self.folder.write(found.index, {**found.tables, "scores": scores})
+        self.made[found.index] = found.told
+        self.ahead.pop(found.index, None)
+        self.done += len(self.shards[found.index]) * self.per_item
+        self._add_time(found.spent)
+        self._save(RUNNING)
 
     def _files(self, tasks: Sequence[Prompts]) -> dict[str, tuple[Path, ...]]:
         files: dict[str, tuple[Path, ...]] = {}
@@ -310,22 +341,6 @@ class _Job:
             key = self.keys[task.evaluator]
             files[key] = (*files.get(key, ()), self.captions.file(task, key))
         return files
-
-    def _score(self) -> None:
-        """The second phase: make the shards that are missing."""
-        self.phase, self.scoring_since = "scoring", time.monotonic()
-        self._report(self.phase)
-        todo = [Shard(index, items) for index, items in enumerate(self.shards) if index not in self.made]
-        for found in self.hands.each([self.known, *todo]) if todo else ():
-            assert isinstance(found, Made)
-            metadata = self.folder.metadata(found.told)
-            scores = found.tables["scores"].replace_schema_metadata(metadata)
-            self.folder.write(found.index, {**found.tables, "scores": scores})
-            self.made[found.index] = found.told
-            self.ahead.pop(found.index, None)
-            self.done += len(self.shards[found.index]) * self.per_item
-            self._add_time(found.spent)
-            self._save(RUNNING)
 
     def _add_time(self, spent: Mapping[str, Spent]) -> None:
         for name, each in spent.items():

@@ -7,6 +7,7 @@ import pickle
 import random
 import re
 import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,9 +23,10 @@ import torch
 from core import __version__
 from core.audit.plan import Plan, make_plan
 from core.audit.prefetch import Inbox
+from core.audit.render import Group, render
 from core.audit.run import Progress, RunStopped, run_audit
 from core.audit.shards import ShardCounts
-from core.audit.workers import crew
+from core.audit.workers import crew, renderers
 from core.audit.workers.captions import (
     CaptionFolder,
     CaptionTable,
@@ -40,6 +42,7 @@ from core.audit.workers.processes import Processes
 from core.audit.workers.serving import Failed, Hello, serve
 from core.audit.workers.tasks import Embedded, Known, Made, Shard, Work, without_items
 from core.corpora.registry import catalogue
+from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators import registry
 from core.evaluators.cache import caption_hash
@@ -143,9 +146,9 @@ class Slow(crew.Team[Noted]):
 
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("tasks", [1, 4, 11, 12])
-@pytest.mark.parametrize("renderers", [0, 3])
-def test_nobody_waits_while_another_holds_a_task_that_it_has_not_begun(count: int, tasks: int, renderers: int) -> None:
-    team = Slow(count, device=None, budget_mb=None, intra_op=1, renderers=renderers)
+@pytest.mark.parametrize("apart", [0, 3])
+def test_nobody_waits_while_another_holds_a_task_that_it_has_not_begun(count: int, tasks: int, apart: int) -> None:
+    team = Slow(count, device=None, budget_mb=None, intra_op=1, renderers=apart)
     team.start()
     shards = [Shard(index, ()) for index in range(tasks)]
     done = [task.index for task in team.each(shards)]  # type: ignore[union-attr]
@@ -179,6 +182,38 @@ def test_an_evaluator_that_stops_the_run_stops_it_from_a_worker_too(tmp_path: Pa
 def test_processes_that_render_bring_the_same_bytes(tmp_path: Path, workers: int) -> None:
     plan = plan_of(tmp_path, HISTOGRAM, PAIRED)
     same(audit(tmp_path, plan, "alone"), audit(tmp_path, plan, "apart", workers=workers, renderers=2))
+    assert not _children(os.getpid())
+
+
+def test_the_first_shard_is_rendered_while_captions_are_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, begun = plan_of(tmp_path, HISTOGRAM), threading.Event()
+
+    def rendered(plan: Plan, items: Sequence[Item]) -> Iterator[Group]:
+        begun.set()
+        return render(plan, items)
+
+    class Waiting(find(HISTOGRAM)):  # type: ignore[misc]
+        """Reads captions once a shard is being rendered."""
+
+        spec = replace(find(HISTOGRAM).spec, name="waiting")
+
+        def encode_captions(self, captions: Sequence[str]) -> torch.Tensor:
+            """Wait, and read them."""
+            assert begun.wait(PATIENCE_S)
+            found: torch.Tensor = super().encode_captions(captions)
+            return found
+
+    monkeypatch.setattr(renderers, "render", rendered)
+    monkeypatch.setattr(registry, "_OFFERED", {})
+    whole = audit(tmp_path, replace(plan, evaluators=(offer(Waiting),)), "whole")
+    assert whole.manifest["counts"]["scores_null"] == 0
+
+
+def test_processes_that_render_are_there_before_they_are_asked_and_end_with_the_audit() -> None:
+    with renderers.Renderers(2):
+        assert len(_children(os.getpid())) == 2
     assert not _children(os.getpid())
 
 

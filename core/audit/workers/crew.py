@@ -7,7 +7,7 @@ nothing behind, one whose audit was killed can harm nothing, and what is in a ru
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Generic, Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from core.audit.plan import Plan
 from core.audit.workers.captions import Prompts
 from core.audit.workers.making import Maker, load_all, threads
 from core.audit.workers.packing import packed
+from core.audit.workers.renderers import Renderers
 from core.audit.workers.serving import Failed, Hello, Message, Ready, Told
 from core.audit.workers.tasks import NOBODY, Known, Result, Task, Tell, Work, without_items
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
@@ -41,8 +42,12 @@ class Crew(Protocol):
     def begin(self, work: Work, tell: Tell) -> None:
         """Say what the tasks to come belong to."""
 
-    def each(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        """Do tasks and yield what they bring, in any order."""
+    def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
+        """Do tasks and yield what they bring, in any order.
+
+        Args:
+            before: no shards; all of them are done, and what they bring is yielded, before any of the others.
+        """
 
     def close(self) -> None:
         """End whatever still works and let the evaluators go."""
@@ -58,9 +63,10 @@ class Here:
     """
 
     def __init__(self, pool: Pool, intra_op: int, renderers: int = 0) -> None:
-        self._pool, self._renderers = pool, renderers
+        self._pool = pool
         self._stack = ExitStack()
         self._stack.enter_context(threads(intra_op))
+        self._renderers = self._stack.enter_context(Renderers(renderers))
         self._maker: Maker | None = None
 
     def describe(self, plan: Plan, tell: Tell) -> Ready:
@@ -73,10 +79,10 @@ class Here:
         """Say what the tasks to come belong to."""
         self._maker = Maker(work, self._pool, tell, renderers=self._renderers)
 
-    def each(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        """Do tasks and yield what they bring, in their order."""
+    def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
+        """Do tasks and yield what they bring, in their order; the first shard is rendered from the beginning on."""
         assert self._maker is not None
-        yield from self._maker.each(tasks)
+        yield from self._maker.each(tasks, before)
 
     def close(self) -> None:
         """Let the evaluators go."""
@@ -157,17 +163,24 @@ class Team(ABC, Generic[W]):
         self._tell = tell
         self._say(packed(work))
 
-    def each(self, tasks: Sequence[Task]) -> Iterator[Result]:
+    def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
         """Do tasks and yield what they bring, in any order.
 
         Raises:
             ScoringStopped: if a worker's evaluator says so, or several workers died over one task.
         """
-        for task in tasks:
+        for task in before:
             if isinstance(task, Known):
+                yield from self._rest()
                 self._say(packed(self._handed(task)))
             else:
                 self._waiting.append(task)
+        yield from self._rest()
+        self._waiting += tasks
+        yield from self._rest()
+
+    def _rest(self) -> Iterator[Result]:
+        """What the tasks bring that are waiting or being done, until there are none."""
         while self._waiting or any(worker.todo for worker in self._workers):
             self._tell(-1, 0, NOBODY)
             self._give()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -16,12 +17,12 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from core.audit import rows
 from core.audit.gathered import Gathered
 from core.audit.plan import Plan
-from core.audit.prefetch import Inbox, prefetch
+from core.audit.prefetch import Inbox, Prefetch
 from core.audit.record import describe_evaluator
 from core.audit.render import Group, references
 from core.audit.shards import Finished, ShardCounts
 from core.audit.workers.captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
-from core.audit.workers.renderers import prepared
+from core.audit.workers.renderers import Renderers
 from core.audit.workers.tasks import NOBODY, Embedded, Known, Loaded, Made, Result, Shard, Spent, Task, Tell, Work
 from core.errors import ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
@@ -39,11 +40,12 @@ class Maker:
     Args:
         pool: where models are loaded; the caller holds them.
         tell: hears of every batch; what it raises ends the work.
-        renderers: processes that render; 0: a thread.
+        renderers: who renders; None: a thread.
     """
 
-    def __init__(self, work: Work, pool: Pool, tell: Tell, *, renderers: int = 0) -> None:
-        self._work, self._pool, self._tell, self._renderers = work, pool, tell, renderers
+    def __init__(self, work: Work, pool: Pool, tell: Tell, *, renderers: Renderers | None = None) -> None:
+        self._work, self._pool, self._tell = work, pool, tell
+        self._renderers = Renderers() if renderers is None else renderers
         self._kinds = work.kinds
         self._makers = {
             reference: rows.RowMaker(work.run, work.plan, name)
@@ -51,13 +53,17 @@ class Maker:
         }
         self._captions: dict[str, CaptionTable] = {}
 
-    def each(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        """Do tasks, which may come in one by one, and yield what they bring in their order."""
+    def each(self, tasks: Iterable[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
+        """Do tasks, which may come in one by one, and yield what they bring in their order.
+
+        Args:
+            before: no shards; they are done first, and found out while the first of the others is rendered.
+        """
         with ExitStack() as stack:
-            source = stack.enter_context(closing(prefetch(prepared(self._work.plan, tasks, self._renderers))))
+            source = stack.enter_context(closing(Prefetch(self._renderers.prepared(self._work.plan, tasks))))
             if isinstance(tasks, Inbox):
                 stack.callback(tasks.stop)  # first: the thread that prepares may be waiting for a task
-            for task in source:
+            for task in chain(before, source):
                 match task:
                     case Known():
                         tables = {key: map(read_captions, files) for key, files in task.files.items()}

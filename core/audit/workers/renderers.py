@@ -2,6 +2,7 @@
 
 Decoding, filling holes and editing take as long as a small network does, and one interpreter does one at a time.
 Groups of images depend on nothing but the plan and the items, so they are the same wherever they are rendered.
+Processes need a second or two until they can begin; so they are started before the evaluators are loaded.
 """
 
 import pickle
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from itertools import cycle
 from multiprocessing.connection import Connection
+from typing import Self
 
 from core.audit.plan import Plan
 from core.audit.render import Group, render
@@ -22,58 +24,74 @@ from core.errors import ScoringStopped
 _MODULE = "core.audit.workers.renderer_process"
 
 
-def prepared(plan: Plan, tasks: Iterable[Task], renderers: int) -> Iterator[Task | Group | None]:
-    """Every task, a shard's with its groups behind it and None to close them.
+class Renderers:
+    """Whoever renders for one stream of tasks; processes are started at once and ended with the context.
 
     Args:
-        plan: without its items.
-        renderers: processes that render; 0: this thread does.
-
-    Raises:
-        ScoringStopped: if a process that renders ended.
-        InvalidInput: if this machine lacks files that the audit has.
+        count: of processes; 0: the thread that asks.
     """
-    only_captions = isinstance(tasks, Sequence) and not any(isinstance(task, Shard) for task in tasks)
-    if renderers and not only_captions:
-        yield from _apart(plan, tasks, renderers)
-        return
-    for task in tasks:
-        yield task
-        if isinstance(task, Shard):
-            task.check()
-            yield from render(plan, task.items)
-            yield None
 
-
-def _apart(plan: Plan, tasks: Iterable[Task], count: int) -> Iterator[Task | Group | None]:
-    with ExitStack() as stack:
-        links = []
+    def __init__(self, count: int = 0) -> None:
+        self._links: list[Connection] = []
+        self._stack = ExitStack()
         for _ in range(count):
             process, link = child(_MODULE, 1)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            stack.callback(link.close)
-            link.send_bytes(packed(plan))
-            links.append(link)
-        given: queue.SimpleQueue[tuple[Task, Connection | None] | None] = queue.SimpleQueue()
-        threading.Thread(target=_give, args=(tasks, links, given), daemon=True).start()
-        while (handed := given.get()) is not None:
-            task, place = handed
+            self._stack.callback(process.wait)
+            self._stack.callback(process.kill)
+            self._stack.callback(link.close)
+            self._links.append(link)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def prepared(self, plan: Plan, tasks: Iterable[Task]) -> Iterator[Task | Group | None]:
+        """Every task, a shard's with its groups behind it and None to close them.
+
+        Args:
+            plan: without its items.
+
+        Raises:
+            ScoringStopped: if a process that renders ended.
+            InvalidInput: if this machine lacks files that the audit has.
+        """
+        if self._links:
+            yield from _apart(plan, tasks, self._links)
+            return
+        for task in tasks:
             yield task
             if isinstance(task, Shard):
                 task.check()
-            if place is not None:
-                yield from _groups(place)
+                yield from render(plan, task.items)
+                yield None
+
+
+def _apart(plan: Plan, tasks: Iterable[Task], links: Sequence[Connection]) -> Iterator[Task | Group | None]:
+    given: queue.SimpleQueue[tuple[Task, Connection | None] | None] = queue.SimpleQueue()
+    threading.Thread(target=_give, args=(packed(plan), tasks, links, given), daemon=True).start()
+    while (handed := given.get()) is not None:
+        task, place = handed
+        yield task
+        if isinstance(task, Shard):
+            task.check()
+        if place is not None:
+            yield from _groups(place)
 
 
 def _give(
+    plan: bytes,
     tasks: Iterable[Task],
-    links: list[Connection],
+    links: Sequence[Connection],
     given: "queue.SimpleQueue[tuple[Task, Connection | None] | None]",
 ) -> None:
-    """Hand shards to the processes in turn, as soon as they come."""
+    """Tell the processes the plan and hand shards to them in turn, as soon as they come."""
     turn = cycle(links)
-    with suppress(OSError):  # one has ended: whoever reads its groups says so
+    for link in links:
+        with suppress(OSError):  # it has ended: whoever reads its groups says so
+            link.send_bytes(plan)
+    with suppress(OSError):
         for task in tasks:
             place = next(turn) if isinstance(task, Shard) else None
             given.put((task, place))

@@ -12,6 +12,7 @@ import core
 from core.audit.plan import Plan
 from core.audit.prefetch import Inbox
 from core.audit.workers.making import Maker, load_all, threads
+from core.audit.workers.renderers import Renderers
 from core.audit.workers.tasks import Loaded, Result
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.pool import Pool
@@ -100,9 +101,10 @@ def _serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
     cv2.setNumThreads(hello.intra_op)
     with ExitStack() as stack:
         stack.enter_context(threads(hello.intra_op))
+        renderers = stack.enter_context(Renderers(hello.renderers))
         described = load_all(hello.plan, videos=hello.videos, pool=pool, stack=stack, tell=tell)
         send(Ready(described, pool.device))
         for work in inbox:
-            maker = Maker(work, pool, tell, renderers=hello.renderers)
+            maker = Maker(work, pool, tell, renderers=renderers)
             for result in maker.each(inbox):
                 send(result)

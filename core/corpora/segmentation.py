@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 _CONTINUES, _SIGN, _FIVE_BITS = 0x20, 0x10, 0x1F
 
 
@@ -44,23 +46,23 @@ def decompress_counts(text: str | bytes) -> list[int]:
         ValueError: if the text ends inside a number or holds another alphabet.
     """
     data = text.encode("ascii") if isinstance(text, str) else bytes(text)
-    counts: list[int] = []
-    value = shift = 0
-    for byte in data:
-        digit = byte - 48
-        if not 0 <= digit < 64 or shift > 30:
-            raise ValueError("its counts are no COCO run lengths")
-        value |= (digit & _FIVE_BITS) << shift
-        shift += 5
-        if digit & _CONTINUES:
-            continue
-        if digit & _SIGN:
-            value -= 1 << shift
-        counts.append(value + counts[-2] if len(counts) > 2 else value)
-        value = shift = 0
-    if shift:
+    if not data:
+        return []
+    digits = np.frombuffer(data, np.uint8).astype(np.int64) - 48
+    ends = (digits & _CONTINUES) == 0
+    first = np.flatnonzero(np.concatenate([[True], ends[:-1]]))
+    number = np.cumsum(np.concatenate([[False], ends[:-1]]))
+    shifts = 5 * (np.arange(len(digits)) - first[number])
+    if ((digits < 0) | (digits >= 64) | (shifts > 30)).any():
+        raise ValueError("its counts are no COCO run lengths")
+    if not ends[-1]:
         raise ValueError("its counts end inside a number")
-    return counts
+    counts = np.add.reduceat((digits & _FIVE_BITS) << shifts, first)
+    counts -= np.where(digits[ends] & _SIGN, 1 << (shifts[ends] + 5), 0)
+    for start in (1, 2):  # from the fourth on, each is told as what it is more than the one before the last
+        counts[start::2] = np.cumsum(counts[start::2])
+    found: list[int] = counts.tolist()
+    return found
 
 
 def check_counts(counts: Sequence[Any], pixels: int) -> None:

@@ -225,10 +225,9 @@ class Evaluator(ABC):
         if object_mask is None or object_mask.area == 0:
             return None
         box = self.crop(object_mask.width, object_mask.height)
-        array = object_mask.to_array()
         rows = slice(round(box.y), round(box.bottom))
         columns = slice(round(box.x), round(box.right))
-        return float(array[rows, columns].sum() / array.sum())
+        return object_mask.area_in(rows, columns) / object_mask.area
 
     def count_tokens(self, caption: str) -> int | None:
         """Number of tokens of the whole prompt before truncation, or None without a tokenizer."""

@@ -18,6 +18,17 @@ def test_decompressed_run_lengths_paint_the_mask(array: np.ndarray) -> None:
     assert np.array_equal(painted, array.ravel(order="F"))
 
 
+@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=30)), st.data())
+def test_the_area_in_a_part_is_counted_without_decoding(array: np.ndarray, data: st.DataObject) -> None:
+    rows, columns = (slice(*data.draw(st.tuples(st.integers(0, 35), st.integers(0, 35)))) for _ in range(2))
+    assert Mask.from_array(array).area_in(rows, columns) == array[rows, columns].sum()
+
+
+def test_the_area_of_a_mask_that_does_not_fill_its_picture_is_not_counted() -> None:
+    with pytest.raises(InvalidInput, match="a mask of 4 × 4 px cannot be decoded: its counts add up to 1 pixels"):
+        Mask(4, 4, b"1").area_in(slice(0, 4), slice(0, 4))
+
+
 def test_long_runs_take_several_digits() -> None:
     array = np.zeros((1000, 1000), bool)
     array[:, 300:700] = True

@@ -1,16 +1,19 @@
 """What enters an image tower, against torchvision pixel by pixel."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from torch.utils._python_dispatch import TorchDispatchMode
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 
 from core.corpora.schema import Box
 from core.errors import InvalidInput
-from core.evaluators.towers.pictures import Preprocessing
+from core.evaluators.towers.pictures import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
 from tests.tiny.reference import picture
 
 SIDE = 32
@@ -81,3 +84,41 @@ def test_several_threads_prepare_the_same_pixels_in_the_same_order() -> None:
     torch.testing.assert_close(
         Preprocessing(SIDE).tensor(images, threads=4), Preprocessing(SIDE).tensor(images), rtol=0, atol=0
     )
+
+
+@pytest.mark.parametrize(("mean", "std"), [(CLIP_MEAN, CLIP_STD), ((0.5,) * 3, (0.5,) * 3)])
+def test_every_byte_becomes_the_number_that_float32_gives(mean: Triple, std: Triple) -> None:
+    whole = Preprocessing(16, mean=mean, std=std)
+    views = np.arange(256, dtype=np.uint8).reshape(1, 16, 16, 1).repeat(3, axis=3)
+    expected = views.astype(np.float32) / np.float32(255)
+    expected = (expected - np.array(mean, np.float32)) / np.array(std, np.float32)
+    found = whole.normalised(torch.from_numpy(views))
+    np.testing.assert_array_equal(found.numpy(), expected.transpose(0, 3, 1, 2))
+
+
+class Moves(TorchDispatchMode):
+    """Bytes of every tensor that is moved to another device; constants of a few numbers aside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bytes: list[int] = []
+
+    def __torch_dispatch__(self, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = call(*args, **(kwargs or {}))
+        if call is torch.ops.aten._to_copy.default and found.device != args[0].device and found.numel() > 3:
+            self.bytes.append(found.nbytes)
+        return found
+
+
+def test_views_go_to_a_device_as_bytes_and_become_numbers_there() -> None:
+    with Moves() as moves:
+        found = Preprocessing(SIDE).tensor([noise(40, 50), noise(50, 40)], device="meta")
+    assert (found.device.type, found.dtype, found.shape) == ("meta", torch.float32, (2, 3, SIDE, SIDE))
+    assert moves.bytes == [2 * SIDE * SIDE * 3]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a card")
+def test_a_card_is_given_the_numbers_that_the_cpu_is_given() -> None:
+    images = [noise(40 + index, 50) for index in range(5)]
+    found = Preprocessing(SIDE).tensor(images, device="cuda", threads=2)
+    torch.testing.assert_close(found.cpu(), Preprocessing(SIDE).tensor(images), rtol=0, atol=0)

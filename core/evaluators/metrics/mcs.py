@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class _MultilingualTowers(Towers):
     """Pictures through CLIP's image tower, texts through a folder of sentence-transformers."""
 
-    def embed_pixels(self, pixels: "Tensor", device: str) -> "Tensor":
-        found: Tensor = self.image.network(pixels.to(device))
+    def embed_pixels(self, pixels: "Tensor") -> "Tensor":
+        found: Tensor = self.image.network(pixels)
         return found
 
     def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":

@@ -27,8 +27,8 @@ _BICUBIC, _BILINEAR = 3, 2  # Pillow's numbers, as the processor's file stores t
 class _HubClipTowers(Towers):
     """Pictures through the image tower of transformers' CLIPModel."""
 
-    def embed_pixels(self, pixels: "Tensor", device: str) -> "Tensor":
-        return _pooled(self.image.network.get_image_features(pixel_values=pixels.to(device)))
+    def embed_pixels(self, pixels: "Tensor") -> "Tensor":
+        return _pooled(self.image.network.get_image_features(pixel_values=pixels))
 
 
 class _HubClipText(CausalText):

@@ -71,7 +71,7 @@ class Towers:
 
         def call(part: Sequence[np.ndarray], device: str) -> "Tensor":
             threads = 1 if device.startswith("cpu") else min(CARD_THREADS, os.cpu_count() or 1)
-            return self.embed_pixels(self.preprocessing.tensor(part, threads=threads), device)
+            return self.embed_pixels(self.preprocessing.tensor(part, device=device, threads=threads))
 
         return self.image.rows(images, call)
 
@@ -81,11 +81,11 @@ class Towers:
             return self.causal.rows(self.text, self.prompts.tokens(texts))
         return self.text.rows(texts, self.embed_texts)
 
-    def embed_pixels(self, pixels: "Tensor", device: str) -> "Tensor":
-        """Raw embeddings of float32 [n, 3, side, side]."""
+    def embed_pixels(self, pixels: "Tensor") -> "Tensor":
+        """Raw embeddings of float32 [n, 3, side, side] on the network's device."""
         import torch
 
-        found: Tensor = self.image.network.encode_image(pixels.to(device=device, dtype=getattr(torch, self.precision)))
+        found: Tensor = self.image.network.encode_image(pixels.to(getattr(torch, self.precision)))
         return found
 
     def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":

@@ -2,24 +2,29 @@
 
 import argparse
 import hashlib
+import os
 import resource
 import tempfile
 import time
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any, Self
 
 import numpy as np
+import torch
 
+from bench.checkpoints import write
 from bench.report import row
 from core.audit.machine import cores
 from core.audit.plan import Plan, make_plan
 from core.audit.render import render
 from core.audit.run import run_audit
+from core.audit.workers.making import threads
 from core.corpora.registry import catalogue
-from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, evaluator
 from core.evaluators.metrics.conse import ConseLite0
 from core.evaluators.offline.class_texts import shared_class_texts
@@ -30,10 +35,6 @@ from core.store.store import Store
 
 OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
 INSERTED = tuple(f"inserted-{family}" for family in ("cultural", "economic", "gender", "emotion", "occupational"))
-ITEMS = 24
-"""Items of the paper's grid for the ratios: one shard, every tenth item of the demo corpus."""
-SEPARATE_ITEMS = 3
-"""Items whose pairs are also scored one by one."""
 WORKERS_ITEMS = 48
 """Items of the comparison of workers, in shards of four."""
 GRIDS = {
@@ -42,7 +43,6 @@ GRIDS = {
     "the same with words inserted into the human caption": (("template", "human"), ("default", *INSERTED)),
 }
 """Grids of the ratios: subjects and probes."""
-REPEATS = 3
 BATCH = 32
 
 
@@ -67,6 +67,67 @@ class Forgetful(ConseLite0):
 
 
 EVALUATOR = f"{__file__}:Forgetful"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What is audited for the ratios.
+
+    Args:
+        name: as it is printed.
+        items: of the demo corpus, evenly over it: one shard.
+        separately: items whose pairs are also scored one by one.
+        repeats: audits, and as often the bare encoders.
+    """
+
+    name: str
+    items: int
+    separately: int
+    repeats: int
+
+
+CONSE = Metric("`conse-lite0`", items=12, separately=2, repeats=2)
+CLIPSCORE = Metric("CLIPScore's ViT-B/32, random weights", items=6, separately=1, repeats=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How cores are shared.
+
+    Args:
+        name: as it is printed.
+        threads: of the network, and of the bare encoders that the audit is compared with.
+        renderers: processes that render beside it; 0: a thread does.
+    """
+
+    name: str
+    threads: int
+    renderers: int
+
+
+WAYS = (
+    Way("a thread for each core", cores(), 0),
+    Way("one thread, a process that renders", 1, 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What something took.
+
+    Args:
+        seconds: on the clock.
+        cpu: seconds of a processor, of processes that it started too.
+    """
+
+    seconds: float
+    cpu: float
+
+    def times(self, factor: float) -> "Took":
+        """What it would take so many times."""
+        return Took(self.seconds * factor, self.cpu * factor)
+
+
 Key = tuple[str, str, str]
 """Item, probe and subject of a row."""
 
@@ -74,58 +135,87 @@ Key = tuple[str, str, str]
 def main() -> None:
     """Print one row a measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--no-demo", action="store_true", help="leave the audits of the whole demo corpus out")
     parser.add_argument("--only", choices=("ratios", "workers", "demo"), help="one part; default: all")
     chosen = parser.parse_args()
     if chosen.only in (None, "ratios"):
-        for grid, (subjects, probes) in GRIDS.items():
-            ratios(chosen.items, grid, subjects, probes)
+        all_ratios()
     if chosen.only in (None, "workers"):
         workers()
     if chosen.only == "demo" or (chosen.only is None and not chosen.no_demo):
         demo()
 
 
-def ratios(count: int, grid: str, subjects: tuple[str, ...], probes: tuple[str, ...]) -> None:
-    """Audit a part of the demo corpus; compare its speed and its scores with the two other ways.
+def all_ratios() -> None:
+    """Measure every metric on every grid, every way."""
+    with tempfile.TemporaryDirectory() as folder:
+        metrics = {EVALUATOR: CONSE, _clipscore(Path(folder)): CLIPSCORE}
+        for reference, metric in metrics.items():
+            pool = Pool()
+            with pool.hold(reference):
+                for grid, (subjects, probes) in GRIDS.items():
+                    plan = _plan(metric.items, evaluators=[reference], subjects=subjects, probes=probes)
+                    ratios(metric, plan, grid, pool)
+
+
+def _clipscore(folder: Path) -> str:
+    """Write CLIPScore's network with random weights and return its reference.
+
+    Cosines of random towers are as a rule negative, and CLIPScore is then 0: the text tower is turned round, so that
+    there is something to compare.
+    """
+    reference = write(folder, ["clipscore"])["clipscore"]
+    path = reference.partition("@")[2]
+    state = torch.load(path, weights_only=True)
+    torch.save({**state, "text_projection": -state["text_projection"]}, path)
+    return reference
+
+
+def ratios(metric: Metric, plan: Plan, grid: str, pool: Pool) -> None:
+    """Audit a part of the demo corpus, every way; compare its speed and its scores with the two other ways to score.
 
     No engine beats the bare encoders on what is unique: their speed against separate scoring is told as what could be.
     """
-    plan = _plan(count, subjects=subjects, probes=probes)
-    pool = Pool()
-    with pool.lease(EVALUATOR) as loaded:
-        assert isinstance(loaded, DualEncoder)
-        images, captions, pairs = _inputs(plan)
-        _bare(loaded, list(images.values())[:BATCH], captions[:BATCH])  # warm up
-        audits, bares = [], []
-        for _ in range(REPEATS):  # in turn, so that a busy minute of the machine meets both
-            bares.append(_bare(loaded, list(images.values()), captions))
-            audits.append(_audit(plan, pool))
-        audit, scores = median(seconds for seconds, _ in audits), audits[0][1]
-        few = {item.id for item in plan.corpus.items[:: max(count // SEPARATE_ITEMS, 1)][:SEPARATE_ITEMS]}
-        subset = [pair for pair in pairs if pair[0][0] in few]
-        started = time.perf_counter()
-        alone = [loaded.score([images[key]], [caption])[0] for _, key, caption in subset]
-        each = (time.perf_counter() - started) / len(subset)
-    found = np.array([scores[key] for key, _, _ in subset])
-    apart = float(np.max(np.abs(found - np.array(alone))))
-    n = f"{len(plan.corpus)} items, {len(pairs)} pairs, {len(images)} unique images, {len(captions)} unique captions"
-    separate = each * len(pairs)
-    row(
-        f"audit of {grid} against every pair scored separately (`conse-lite0`)",
-        f"{separate / audit:.1f} × faster of {separate / median(bares):.1f} × at best, scores {apart:.1g} apart",
-        f"{n}, {len(pairs) / len(images):.1f} pairs an image; {len(subset)} pairs timed separately, {REPEATS} audits",
-        "≥ 4 ×, ≤ 1e-5",
-    )
-    row(
-        f"audit of {grid} (reading, rendering, scoring, writing) against the bare encoders",
-        f"{median(bares) / audit:.2f} of their speed ({audit:.1f} s against {median(bares):.1f} s)",
-        f"{n}; medians of {REPEATS}",
-        "≥ 0.95",
-    )
-    if apart > 1e-5:
-        raise SystemExit(f"scores differ by {apart:g} from those of the pairs scored separately")
+    images, captions, pairs = _inputs(plan)
+    few = {item.id for item in plan.corpus.items[:: len(plan.corpus) // metric.separately][: metric.separately]}
+    subset = [pair for pair in pairs if pair[0][0] in few]
+    for way in WAYS:
+        with pool.lease(plan.evaluators[0]) as loaded, threads(way.threads):
+            assert isinstance(loaded, DualEncoder)
+            _bare(loaded, list(images.values())[:BATCH], captions[:BATCH])  # warm up
+            audits, bares = [], []
+            for _ in range(metric.repeats):  # in turn, so that a busy minute of the machine meets both
+                bares.append(_bare(loaded, list(images.values()), captions))
+                audits.append(_audit(plan, pool, way))
+            clock = _Clock()
+            alone = [loaded.score([images[key]], [caption])[0] for _, key, caption in subset]
+            separate = clock.took().times(len(pairs) / len(subset))
+        scores = audits[0][1]
+        apart = float(np.max(np.abs(np.array([scores[key] for key, _, _ in subset]) - np.array(alone))))
+        audit, bare = _median(took for took, _ in audits), _median(bares)
+        what = f"audit of {grid} ({metric.name}; {way.name})"
+        often = "once" if metric.repeats == 1 else f"medians of {metric.repeats}"
+        n = (
+            f"{len(plan.corpus)} items, {len(pairs)} pairs, {len(images)} unique images, {len(captions)} unique "
+            f"captions; {often}, load {os.getloadavg()[0]:.0f}"
+        )
+        row(
+            f"{what} against every pair scored separately",
+            f"{separate.seconds / audit.seconds:.1f} × faster of {separate.seconds / bare.seconds:.1f} × at best; "
+            f"{separate.cpu / audit.cpu:.1f} of {separate.cpu / bare.cpu:.1f} × by the processor's time; "
+            f"scores {apart:.1g} apart, {np.count_nonzero(alone)} of them above 0",
+            f"{n}; {len(pairs) / len(images):.1f} pairs an image; {len(subset)} pairs timed separately",
+            "≥ 4 ×, ≤ 1e-5",
+        )
+        row(
+            f"{what}, reading, rendering, scoring and writing, against the bare encoders",
+            f"{bare.seconds / audit.seconds:.2f} of their speed ({audit.seconds:.1f} s against {bare.seconds:.1f} s); "
+            f"{bare.cpu / audit.cpu:.2f} by the processor's time ({audit.cpu:.1f} s against {bare.cpu:.1f} s)",
+            n,
+            "≥ 0.95",
+        )
+        if apart > 1e-5:
+            raise SystemExit(f"scores differ by {apart:g} from those of the pairs scored separately")
 
 
 def workers() -> None:
@@ -205,8 +295,6 @@ def _demo_here() -> None:
 
 def _plan(count: int, **options: Any) -> Plan:
     corpus = catalogue().get("demo").load()
-    if count > len(corpus):
-        raise InvalidInput(f"--items must be at most {len(corpus)}, got {count}")
     every = len(corpus) // count
     chosen = type(corpus)(corpus.name, corpus.items[::every][:count], (), corpus.description)
     return make_plan(chosen, **{"evaluators": [EVALUATOR], "batch_size": BATCH, **options})
@@ -224,25 +312,45 @@ def _inputs(plan: Plan) -> tuple[dict[str, np.ndarray], list[str], list[tuple[Ke
     return images, sorted({caption for *_, caption in pairs}, key=len), pairs
 
 
-def _bare(evaluator: DualEncoder, images: list[np.ndarray], captions: list[str]) -> float:
-    started = time.perf_counter()
+def _median(found: Iterable[Took]) -> Took:
+    told = list(found)
+    return Took(median(each.seconds for each in told), median(each.cpu for each in told))
+
+
+def _bare(evaluator: DualEncoder, images: list[np.ndarray], captions: list[str]) -> Took:
+    clock = _Clock()
     for start in range(0, len(images), BATCH):
         evaluator.encode_images(images[start : start + BATCH])
     for start in range(0, len(captions), BATCH):
         evaluator.encode_captions(captions[start : start + BATCH])
-    return time.perf_counter() - started
+    return clock.took()
 
 
-def _audit(plan: Plan, pool: Pool) -> tuple[float, dict[Key, float]]:
+def _audit(plan: Plan, pool: Pool, way: Way) -> tuple[Took, dict[Key, float]]:
     kept_plates.cache_clear()  # the fills are a part of every audit, not of the first one alone
     with tempfile.TemporaryDirectory() as out:
-        started = time.perf_counter()
-        run = run_audit(plan, Path(out), run_id="bench", pool=pool)
-        seconds = time.perf_counter() - started
+        clock = _Clock()
+        run = run_audit(plan, Path(out), run_id="bench", pool=pool, threads=way.threads, renderers=way.renderers)
+        took = clock.took()
         with Store.open(run.path) as store:
             table = store.query("select item, probe, subject, score from scores")
     keys = zip(table["item"], table["probe"], table["subject"], strict=True)
-    return seconds, dict(zip(keys, table["score"], strict=True))
+    return took, dict(zip(keys, table["score"], strict=True))
+
+
+class _Clock:
+    """Seconds since it was made, and those of a processor, of ended processes too."""
+
+    def __init__(self) -> None:
+        self._begun = self._now()
+
+    def took(self) -> Took:
+        return Took(*(now - begun for now, begun in zip(self._now(), self._begun, strict=True)))
+
+    @staticmethod
+    def _now() -> tuple[float, float]:
+        used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return time.perf_counter(), sum(each.ru_utime + each.ru_stime for each in used)
 
 
 if __name__ == "__main__":

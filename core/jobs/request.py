@@ -23,7 +23,7 @@ from core.probes.registry import catalogue, select, with_taggers
 from core.seeds import RUN_SEED
 from core.store.manifest import COMPLETE, read_run
 
-_ADDRESS = r"^(auto|(ray://)?[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
+_ADDRESS = r"^(auto|[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
 
 
 class AuditRequest(OneCommand):
@@ -59,9 +59,7 @@ class AuditRequest(OneCommand):
     sample: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
     workers: int = Field(default=1, ge=1, le=4096)
-    cluster: str | None = Field(
-        default=None, pattern=r"^(auto|(ray://)?[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$", max_length=300
-    )
+    cluster: str | None = Field(default=None, pattern=_ADDRESS, max_length=300)
 
     @field_validator("probes", "evaluators", "languages")
     @classmethod

@@ -1,7 +1,11 @@
 """Actors of a Ray cluster do the work of an audit, to the very bytes; run where the optional extra is installed."""
 
+import logging
+import os
 import pickle
+import re
 import secrets
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +18,7 @@ from core.audit.plan import Plan, make_plan
 from core.audit.run import Progress, RunStopped, run_audit
 from core.audit.workers import cluster
 from core.audit.workers.extra import GET, has_ray
+from core.commands._shared import Code
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.pool import Pool
 from core.settings import data_dir
@@ -56,14 +61,20 @@ def content(run: Run) -> dict[Path, bytes]:
 
 
 @needs_ray
-def test_actors_of_whom_one_dies_give_the_bytes_of_one_process(address: str, tmp_path: Path) -> None:
+def test_actors_of_whom_one_dies_give_the_bytes_of_one_process(
+    address: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     plan = plan_of(tmp_path, HISTOGRAM, PAIRED, MORTAL)
     pool = Pool(100, "cpu")
     alone = run_audit(plan, tmp_path / "alone", run_id="r", pool=pool, threads=1)
     lives = data_dir() / "lives"
     lives.write_text("1", encoding="utf-8")
     told: list[Progress] = []
-    run = run_audit(plan, tmp_path / "cluster", run_id="r", pool=pool, workers=2, cluster=address, progress=told.append)
+    with caplog.at_level(logging.WARNING, "invariscope.audit"):
+        run = run_audit(
+            plan, tmp_path / "cluster", run_id="r", pool=pool, workers=2, cluster=address, progress=told.append
+        )
+    assert re.fullmatch(r"a worker ended with the death of process \d+ on \S+ while .*; .*", caplog.messages[0])
     assert lives.read_text(encoding="utf-8") == "0"
     assert content(run) == content(alone)
     assert run.manifest["counts"] == alone.manifest["counts"]
@@ -90,9 +101,39 @@ def test_more_actors_than_there_is_room_for_are_refused(address: str, tmp_path: 
 
 
 @needs_ray
-def test_an_address_where_no_cluster_is_is_told(tmp_path: Path) -> None:
-    with pytest.raises(NotAvailable, match="no Ray cluster answers at 'nonsense address'"):
-        run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster="nonsense address")
+@pytest.mark.parametrize(("where", "why"), [("nonsense address", ""), ("127.0.0.1:9", "Connection refused"),
+                                            ("nobody.invalid:6379", "")])  # fmt: skip
+def test_an_address_where_no_cluster_is_is_told(tmp_path: Path, where: str, why: str) -> None:
+    with pytest.raises(NotAvailable, match=rf"no Ray cluster answers at '{where}' \(.*{why}"):
+        run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster=where)
+
+
+@needs_ray
+def test_whoever_listens_and_is_no_cluster_is_told_at_the_first_try(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, HISTOGRAM)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        where = f"127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(NotAvailable, match=f"no Ray cluster answers at '{where}'"):
+            run_audit(plan, tmp_path, pool=Pool(100, "cpu"), cluster=where)
+
+
+@needs_ray
+@pytest.mark.parametrize("token", ["", "0" * 64])
+def test_a_missing_or_another_token_is_told(address: str, tmp_path: Path, token: str) -> None:
+    command = [sys.executable, "-m", "core", "audit", "--limit", "2", "--probes", "vflip", "--evaluators", HISTOGRAM,
+               "--cluster", address, "--out", tmp_path / "runs"]  # fmt: skip
+    done = subprocess.run(command, env={**os.environ, "RAY_AUTH_TOKEN": token}, capture_output=True, text=True)
+    assert done.returncode == Code.NOT_AVAILABLE
+    assert f"error: no Ray cluster answers at '{address}'" in done.stderr
+    assert "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN here as there" in done.stderr
+
+
+def test_an_actor_s_death_is_a_few_words() -> None:
+    told = ("The actor died unexpectedly before finishing this task.\n\tclass_name: Actor\n\tactor_id: 72e3"
+            "\n\tpid: 6528\n\tnamespace: e540\n\tip: 192.0.2.2\nThe actor is dead.")  # fmt: skip
+    assert cluster._death(told) == "the death of process 6528 on 192.0.2.2"
+    assert cluster._death(f"The actor\nis unavailable {'x' * 300}").startswith("The actor is unavailable xxx")
+    assert len(cluster._death("x" * 300)) == 200
 
 
 def test_an_actor_hears_messages_in_the_order_in_which_they_were_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,13 @@ Every node needs this Invariscope, the evaluators' weights and the corpus's fold
 """
 
 import logging
+import os
 import pickle
+import re
+import socket
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -26,6 +29,10 @@ from core.errors import InvalidInput, NotAvailable
 _LARGE = 2**20
 _TAKE_S = 5.0
 """How long an actor waits for something to say before it is asked again, in seconds."""
+_KNOCK_S = 5.0
+"""How long it may take whoever listens at an address to accept a connection, in seconds."""
+_TRIES = "RAY_gcs_server_port_wait_time_s"
+"""What says how many times Ray tries to reach a head, 40 seconds each; 20 times where nothing says so."""
 
 
 class ActorWorker(Worker):
@@ -47,7 +54,7 @@ class ActorWorker(Worker):
         try:
             found: list[Message] = self._ray.get(self.answer)
         except self._ray.exceptions.RayError as error:
-            self._said = " ".join(str(error).split())[:200]
+            self._said = _death(str(error))
             return None
         self.answer = self._actor.take.remote()
         return found
@@ -78,7 +85,7 @@ class Cluster(Team[ActorWorker]):
     """Actors of a Ray cluster.
 
     Args:
-        address: of the cluster: ``auto``, ``HOST:6379`` or ``ray://HOST:10001``.
+        address: of the cluster: ``auto`` or ``HOST:6379``; this machine is one of its nodes.
         count: of actors.
         device: theirs; a card of its own goes to each where it is one.
         intra_op: threads for one operation, in each; so many cores are kept for it.
@@ -176,15 +183,47 @@ def _attached(address: str) -> Any:
         )
     ray: Any = import_module("ray")
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=None,
-                 runtime_env={"env_vars": _environment()})  # fmt: skip
-    except (ConnectionError, RuntimeError, ValueError, AssertionError) as error:
+        _knock(address)
+        with _one_try():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=None,
+                     runtime_env={"env_vars": _environment()})  # fmt: skip
+    except (OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
         told = " ".join(str(error).split())[:200]
         raise NotAvailable(
             f"no Ray cluster answers at {address!r} ({told}); docs/cluster.md starts one. If it asks for a token, set "
             "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN here as there"
         ) from error
     return ray
+
+
+def _knock(address: str) -> None:
+    """Ask whether anybody listens, which Ray takes long to find out.
+
+    Raises:
+        OSError: where nobody does.
+    """
+    host, _, port = address.rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
+
+
+@contextmanager
+def _one_try() -> Iterator[None]:
+    """Let Ray try once, where its user did not say how often."""
+    if _TRIES in os.environ:
+        yield
+        return
+    os.environ[_TRIES] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_TRIES]
+
+
+def _death(told: str) -> str:
+    """How an actor ended, from what Ray says of it, which is a page."""
+    found = re.search(r"pid: (\d+).*?ip: (\S+)", told, re.DOTALL)
+    return f"the death of process {found[1]} on {found[2]}" if found else " ".join(told.split())[:200]
 
 
 def _environment() -> dict[str, str]:

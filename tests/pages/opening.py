@@ -49,6 +49,17 @@ def said(app: AppTest) -> str:
     return texts(app).replace("\\", "")
 
 
+def unfolded(app: AppTest) -> AppTest:
+    """The page with every part opened that is drawn when it is opened."""
+    keys = [each.proto.id.rsplit("-", 1)[-1] for each in app.expander if each.proto.id]
+    assert keys
+    for key in keys:
+        app.session_state[key] = True
+    app.run()
+    assert not app.exception
+    return app
+
+
 def collected(app: AppTest, key: str, *, title: str = "Where it breaks", note: str = "") -> Slide:
     """Collect what a page shows into a new story; the slide that comes of it."""
     assert not app.exception

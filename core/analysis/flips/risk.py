@@ -82,6 +82,14 @@ class Shifts:
         """The shifts in order; items of one source are numbered so."""
         return self._ordered[0]
 
+    def gap(self) -> float:
+        """The estimate of :meth:`evident`, without the interval."""
+        return self._ask("gap", lambda: self.pairs.gap_at(TOLERATED))
+
+    def gap_within(self) -> tuple[float, float]:
+        """See :meth:`core.statistics.shift_pairs.ShiftPairs.gap_within`; of the same gap."""
+        return self._ask("gap within", lambda: self.pairs.gap_within(TOLERATED))
+
     def evident(self) -> Interval:
         """See :func:`core.statistics.flip_risk.evident_gap`."""
         return self._ask("evident", lambda: evident_gap(self.pairs))
@@ -274,12 +282,43 @@ _GAPS = (
 )  # fmt: skip
 
 
-def middle_gap(cells: Sequence[Cell], gaps: pd.DataFrame, *, unit: str) -> float:
+def widest_gaps(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """The cells of every evaluator and corpus whose gap of evidence is the largest: one, or those that share it."""
+    known: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        if not math.isnan(cell.shifts.gap_within()[1]):
+            known.setdefault((cell.evaluator, cell.corpus), []).append(cell)
+    found = list[Cell]()
+    for own in known.values():
+        reached = max(cell.shifts.gap_within()[0] for cell in own)
+        near = [cell for cell in own if cell.shifts.gap_within()[1] >= reached]
+        largest = max(cell.shifts.gap() for cell in near)
+        found += [cell for cell in near if cell.shifts.gap() == largest]
+    return tuple(found)
+
+
+def nearest_gap(cells: Sequence[Cell], gaps: Sequence[float], *, unit: str) -> float:
+    """The gap of some that lies nearest to :func:`middle_gap`; of two as near, the first. NaN likewise.
+
+    Args:
+        cells: of :func:`shift_cells`.
+        gaps: shares of the unit, rising.
+        unit: one of UNITS.
+    """
+
+    def nearest(middle: float) -> float:
+        return middle if math.isnan(middle) else min(gaps, key=lambda gap: abs(gap - middle))
+
+    low = nearest(_middle(cells, unit, lambda cell: cell.shifts.gap_within()[0]))
+    high = nearest(_middle(cells, unit, lambda cell: cell.shifts.gap_within()[1]))
+    return low if low == high else nearest(middle_gap(cells, unit=unit))
+
+
+def middle_gap(cells: Sequence[Cell], *, unit: str) -> float:
     """Where a map of risks shows most: the median of the cells' gaps of evidence, null edits aside.
 
     Args:
         cells: of :func:`shift_cells`.
-        gaps: :func:`evident_gaps` of these cells.
         unit: one of UNITS.
 
     Returns:
@@ -288,8 +327,13 @@ def middle_gap(cells: Sequence[Cell], gaps: pd.DataFrame, *, unit: str) -> float
     Raises:
         InvalidInput: if unit is not one of UNITS.
     """
-    sizes = zip(gaps["d"], _distances(cells, (1.0,), unit), strict=True)
-    known = [d / size for d, (cell, (size,)) in sizes if not cell.is_null and d > 0 and size > 0]
+    return _middle(cells, unit, lambda cell: cell.shifts.gap())
+
+
+def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> float:
+    """Median of the cells' gaps, or of an end of what they lie within, of those whose gap lies above 0."""
+    sizes = [(cell, size) for cell, (size,) in _distances(cells, (1.0,), unit) if not cell.is_null]
+    known = [gap(cell) / size for cell, size in sizes if cell.shifts.gap_within()[1] > 0 and size > 0]
     return float(np.median(known)) if known else math.nan
 
 

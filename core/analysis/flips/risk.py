@@ -250,15 +250,17 @@ def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval]:
 
 
 _FLOOR = "the floor itself"
+_NO_FLOOR = Interval(math.nan, math.nan, math.nan, 0, 0.95)
 _NO_NULL = "no edit that nobody can see was scored on these items"
 _NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
 
 
-def evident_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
+def evident_gaps(cells: Iterable[Cell], *, floor: bool = True) -> pd.DataFrame:
     """The smallest gap of every cell from which on its flip risk is below 5 %, beside the null family's.
 
     Args:
         cells: of :func:`shift_cells`.
+        floor: work the null family's out too; otherwise it is NaN.
 
     Returns:
         One row a cell: BY + d, low, high (in units of the score), of_iqr, of_iqr_low, of_iqr_high, of_sd, of_sd_low,
@@ -267,12 +269,12 @@ def evident_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
     """
     records = []
     for cell in cells:
-        found, null = cell.shifts.evident(), cell.null.evident()
+        found, null = cell.shifts.evident(), cell.null.evident() if floor else _NO_FLOOR
         ends = (found.estimate, found.low, found.high)
         shares = [100 * end / (cell.units[unit] or math.nan) for unit in (IQR, SD) for end in ends]
-        floor = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
+        under_null = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
-        records.append((*_name(cell), *ends, *shares, *floor, *counts, _said(found, cell.reach), found.note))
+        records.append((*_name(cell), *ends, *shares, *under_null, *counts, _said(found, cell.reach), found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
 

@@ -3,6 +3,7 @@
 Sources: DIRECTIONAL, sections 0.2 and 0.3; papers B (drops), D (rates, means, orders) and E (failures, margins).
 """
 
+import math
 from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any, Literal
@@ -189,9 +190,9 @@ def _both_true() -> str:
 
 
 @once
-def taken(view: View, known: bool = True) -> pd.DataFrame:
+def taken(view: View, known: bool = True, *, bounds: bool = True) -> pd.DataFrame:
     """What each error is most easily taken for; see :func:`core.analysis.selectivity.hidden_best`."""
-    return hidden_best(view, known=known)
+    return hidden_best(view, known=known, bounds=bounds)
 
 
 def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFrame:
@@ -216,7 +217,9 @@ def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFr
 
 
 def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
-    """The rows of one family in :func:`matrix` but for the drops' intervals and Holm's correction, which is over all.
+    """The rows of one family in :func:`matrix` without the rival's interval and Holm's correction, which is over all.
+
+    The drops have no intervals.
 
     Args:
         view: of the table of scores of the family's own caption.
@@ -225,7 +228,7 @@ def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
     """
     own = [each for each in capabilities(view) if each.family == family and each.shown]
     found = comparison_rows(view, own, known=options.known, drops=False)
-    found = _beside(view, options, _with_refusals(view, found), whole=False)
+    found = _beside(view, options, _with_refusals(view, found), "cells")
     return found.drop(columns=["p_holm", "m_tests", "conflict"]).assign(caption=caption_of(view.table))
 
 
@@ -233,24 +236,25 @@ def _of_caption(view: View, options: Options, depth: Depth) -> pd.DataFrame:
     """Failure rates of every family, beside the harmless family that each is most easily taken for; then its kinds."""
     if depth == "cells":
         families_of, kinds_of = (rate_rows(view, each(view), known=options.known) for each in (capabilities, kinds))
-        return _beside(view, options, _with_kinds(families_of, kinds_of), whole=False)
+        return _beside(view, options, _with_kinds(families_of, kinds_of), depth)
     whole = depth == "whole"
     own = comparison_rows(view, kinds(view), known=options.known, drops=whole)
     found = _with_kinds((rows if whole else _without_drops)(view, options.known), own)
-    return _beside(view, options, _with_refusals(view, found), whole=whole)
+    return _beside(view, options, _with_refusals(view, found), depth)
 
 
-def _beside(view: View, options: Options, found: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
-    """Rows with the harmless family that each is most easily taken for; ``whole``: the whole map is asked for too."""
+def _beside(view: View, options: Options, found: pd.DataFrame, depth: Depth) -> pd.DataFrame:
+    """Rows with the harmless family that each is most easily taken for, of cells without the interval."""
+    told = {"nuisance": "rival", "value": "rival_value"}
+    told |= {} if depth == "cells" else {"low": "rival_low", "high": "rival_high"}
     if lack(view) or found.empty:
-        return found.assign(rival="", rival_value=float("nan"), rival_low=float("nan"), rival_high=float("nan"))
+        return found.assign(**(dict.fromkeys(told.values(), math.nan) | {"rival": ""}))
     # whoever asks for the whole row asks for the whole map too: one set of draws serves both
-    alike = rivals(hidden(view, options.known)) if whole else taken(view, options.known)
-    alike = alike.rename(
-        columns={"nuisance": "rival", "value": "rival_value", "low": "rival_low", "high": "rival_high"}
+    alike = (
+        rivals(hidden(view, options.known)) if depth == "whole" else taken(view, options.known, bounds=depth == "rows")
     )
     keys = ["evaluator", "corpus", "family"]
-    named = alike[[*keys, "rival", "rival_value", "rival_low", "rival_high"]].assign(label=alike["family"])
+    named = alike[[*keys, *told]].rename(columns=told).assign(label=alike["family"])
     both = found.merge(named, on=[*keys, "label"], how="left", validate="1:1")
     return both.assign(rival=both["rival"].fillna(""))
 

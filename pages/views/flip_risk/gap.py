@@ -164,7 +164,7 @@ def _gaps(found: pd.DataFrame) -> None:
 def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
     """For every evaluator the family that asks for the largest gap, or all that do, as a sentence."""
     cells, told = cells_of(files, scope, chosen), []
-    found = as_families(view(files, scope, chosen), evident_gaps(widest_gaps(cells)))
+    found = as_families(view(files, scope, chosen), evident_gaps(widest_gaps(cells), floor=False))
     for name in dict.fromkeys(cell.evaluator for cell in cells):
         known = found[found["evaluator"] == name]
         if known.empty:

@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from bench.dashboard import Change, Page, measure, settle
+from bench.dashboard import FOLDED, Change, Page, measure, settle
 from bench.dashboard_store import write_store
 from core.probes.base import HUMAN
 
@@ -20,6 +20,7 @@ CHANGES = (
     Change("selectbox", "test.widget", "masking"),
     Change("selectbox", "of.widget", "e-two"),
     Change("selectbox", "test.widget", "foil"),
+    Change(FOLDED, "contrast.numbers", True),
     Change("number_input", "bar", 30.0),
     Change("multiselect", "categories", []),
 )

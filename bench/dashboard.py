@@ -38,13 +38,16 @@ class PageError(Exception):
     """A page that cannot be measured."""
 
 
+FOLDED = "folded"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One thing that a reader sets.
 
     Args:
-        kind: AppTest's name of the widget.
-        field: the page's field.
+        kind: AppTest's name of the widget; FOLDED for a part that is opened, which has none.
+        field: the page's field; key of the part.
         value: what it is set to.
     """
 
@@ -240,7 +243,10 @@ def _paint(page: Page) -> float:
 def _change(app, page: Page, change: Change) -> tuple[float, float]:  # type: ignore[no-untyped-def]
     """Milliseconds from a change to the page that follows from it: of the clock, and of all processors."""
     try:
-        getattr(app, change.kind)(key=f"{page.state or page.name}.{change.field}").set_value(change.value)
+        if change.kind == FOLDED:
+            app.session_state[change.field] = change.value
+        else:
+            getattr(app, change.kind)(key=f"{page.state or page.name}.{change.field}").set_value(change.value)
     except KeyError:
         raise PageError(f"page {_called(page)} has no {change.kind} {change.field} where it is to be set") from None
     begun, busy = time.perf_counter(), time.process_time()

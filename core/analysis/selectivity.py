@@ -136,14 +136,21 @@ def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def hidden_best(view: View, *, known: bool = True) -> pd.DataFrame:
-    """:func:`rivals` of :func:`heat_map`, without the intervals of the other cells: drawing those takes the time."""
+def hidden_best(view: View, *, known: bool = True, bounds: bool = True) -> pd.DataFrame:
+    """:func:`rivals` of :func:`heat_map`, without the intervals of the other cells: drawing those takes the time.
+
+    Args:
+        view: of the table of scores.
+        known: only comparisons that are known to break the meaning.
+        bounds: draw the intervals of the rivals; otherwise they are NaN where they would have to be drawn.
+    """
     named, of_items = _cells(view, known)
     parts = []
     for corpus, _ in corpora(view.table):
         lowest = rivals(_mapped(view, corpus, named, of_items, bounds=False))
         places = [named.index(each) for each in lowest[["evaluator", "family", "nuisance"]].to_dict("records")]
-        parts.append(_mapped(view, corpus, [named[at] for at in places], of_items[places], bounds=True))
+        there = [named[at] for at in places]
+        parts.append(_mapped(view, corpus, there, of_items[places], bounds=True) if bounds else lowest)
     return pd.concat(parts, ignore_index=True)
 
 

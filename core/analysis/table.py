@@ -7,7 +7,7 @@ A slice is a mask on it (:class:`View`). 5 evaluators × 46 probes × 9000 items
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -440,8 +440,13 @@ class ScoreTable:
         return found
 
     def view(self, chosen: Slice | None = None) -> "View":
-        """The part of the table that a slice keeps."""
-        return View(self, chosen or Slice())
+        """The part of the table that a slice keeps; of one slice the same view, as long as it is among the last."""
+        wanted = chosen or Slice()
+        return self._views.get(wanted, lambda: View(self, wanted))
+
+    @cached_property
+    def _views(self) -> "Answers[View]":
+        return Answers(16)
 
     def seen(self, scope: Narrowed) -> "ScoreTable":
         """The same scores in a scope of the same rows, with another corpus in view."""
@@ -509,6 +514,8 @@ class View:
 
     def __init__(self, table: ScoreTable, chosen: Slice) -> None:
         self.table, self.chosen = table, chosen
+        self.answered: dict[Hashable, Any] = {}
+        """What was worked out once for this view; see :func:`core.analysis.questions.base.once`."""
         self.evaluators = tuple(name for name in table.evaluators if not chosen.evaluators or name in chosen.evaluators)
         self.items = _kept(table.items["category"], chosen.categories) & _kept(
             table.items["coverage_bin"], chosen.coverage_bins
@@ -530,7 +537,7 @@ class View:
         if evaluator not in self.evaluators:
             there = ", ".join(self.evaluators) or "none"
             raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; evaluators: {there}")
-        return View(self.table, replace(self.chosen, evaluators=(evaluator,)))
+        return self.table.view(replace(self.chosen, evaluators=(evaluator,)))
 
     def whole(self, *fields: str) -> "View":
         """The same with some choices of the slice taken back: what the tests of a question are counted over.
@@ -540,7 +547,7 @@ class View:
         """
         taken = dict.fromkeys(fields or PROBES, ())
         chosen = replace(self.chosen, **taken)  # type: ignore[arg-type]
-        return self if chosen == self.chosen else View(self.table, chosen)
+        return self if chosen == self.chosen else self.table.view(chosen)
 
     @property
     def corpora(self) -> tuple[str, ...]:

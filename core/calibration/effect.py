@@ -13,7 +13,8 @@ References:
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -26,13 +27,27 @@ from core.calibration.sweep import moved
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.changes import item_medians, percent_changes
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
-from core.statistics.rank_agreement import rank_agreement
+from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman
 from core.statistics.spearman_band import spearman_bands
 
 COLUMNS = (
     "measure", "axis", "name", "gap", "before", "before_low", "before_high", "after", "after_low", "after_high",
     "ratio", "ratio_low", "ratio_high", "n", "note",
 )  # fmt: skip
+
+
+OF_FAMILIES = ("sensitivity", "percent", "flip risk")
+OF_AXES = "axis sensitivity"
+OF_ORDER = ("spearman", "kendall_b", "kendall_c")
+MEASURES = (*OF_FAMILIES, OF_AXES, *OF_ORDER)
+"""``sensitivity`` (by family, in SD of that side's clean scores; the societal families' rows are the societal gap),
+``percent`` (the same as |%Δ|), ``flip risk`` (by family and gap), ``axis sensitivity`` (mean over the axis' families),
+``spearman``, ``kendall_b``, ``kendall_c`` (by H)."""
+
+Record = dict[str, object]
+
+Bands = Mapping[str, tuple[np.ndarray, np.ndarray]]
+"""By H: bounds of ρ before and after."""
 
 
 def before_after(
@@ -42,6 +57,7 @@ def before_after(
     others: Mapping[str, np.ndarray],
     *,
     gaps: Sequence[float] = GAPS,
+    measures: Collection[str] = MEASURES,
 ) -> pd.DataFrame:
     """What calibration changes on a split, normally the held-out one; each side on its own scale.
 
@@ -54,14 +70,13 @@ def before_after(
         strength: λ.
         others: H by name, float64 [n].
         gaps: of the flip risk, as shares of the interquartile range of each side's clean scores.
+        measures: what is asked for; the rest is not worked out.
 
     Returns:
-        COLUMNS. Measures: ``sensitivity`` (by family, in SD of that side's clean scores; the societal families' rows
-        are the societal gap), ``percent`` (the same as |%Δ|), ``axis sensitivity`` (mean over the axis' families),
-        ``flip risk`` (by family and gap), ``spearman``, ``kendall_b``, ``kendall_c`` (by H). ``ratio`` is after over
-        before, of sensitivities alone. Intervals are NaN where undefined; ``note`` says why, of one side alone by name.
+        COLUMNS, a row a measure and what it is of. ``ratio`` is after over before, of sensitivities alone.
+        Intervals are NaN where undefined; ``note`` says why, of one side alone by name.
     """
-    return effect_of(scores, corrections(scores, terms), strength, others, gaps=gaps)
+    return effect_of(scores, corrections(scores, terms), strength, others, gaps=gaps).rows(measures)
 
 
 def effect_of(
@@ -71,60 +86,101 @@ def effect_of(
     others: Mapping[str, np.ndarray],
     *,
     gaps: Sequence[float] = GAPS,
-) -> pd.DataFrame:
-    """The same of corrections that were made already, or measured; see :func:`before_after`."""
-    after = moved(scores, changes, strength)
-    return changed(scores, after, others, bands=_bands(scores, changes.clean, others, strength), gaps=gaps)
+) -> "TwoSides":
+    """The same of corrections that were made already, or measured, a measure at a time; see :func:`before_after`."""
+
+    def bands() -> Bands:
+        return spearman_bands(scores.clean, changes.clean, others, [0.0, strength], level=LEVEL, sources=scores.sources)
+
+    return TwoSides(scores, moved(scores, changes, strength), others, bands=bands, gaps=gaps)
 
 
-def changed(
-    scores: Orbits,
-    after: Orbits,
-    others: Mapping[str, np.ndarray],
-    *,
-    bands: Mapping[str, tuple[np.ndarray, np.ndarray]],
-    gaps: Sequence[float] = GAPS,
-) -> pd.DataFrame:
-    """What differs between two scorings of the same pairs; see :func:`before_after`.
+class TwoSides:
+    """Two scorings of the same pairs, and what differs between them; each measure is worked out once.
 
     Args:
         scores: before.
         after: the same families, probes and items, after.
         others: H by name, float64 [n].
-        bands: bounds of ρ before and after, by H.
+        bands: makes the bounds of ρ before and after.
         gaps: of the flip risk.
     """
-    records: list[dict[str, object]] = []
-    both = first, second = side_of(scores), side_of(after)
-    for name, family in scores.families.items():
-        pair = (family, after.families[name])
-        head = {"axis": family.axis, "name": name}
-        sizes = _both(*(each.sensitivity(name) for each in both))
-        records.append({**head, "measure": "sensitivity", **sizes, **ratio(first, second, [name])})
-        records.append({**head, "measure": "percent", **_both(*(_percent(each, scores.sources) for each in pair))})
-        risks = [
-            _risks(each, [gap * side.half for gap in gaps], scores.sources)
-            for each, side in zip(pair, both, strict=True)
-        ]
-        records += [
-            {**head, "measure": "flip risk", "gap": gap, **_both(*both)}
-            for gap, *both in zip(gaps, *risks, strict=True)
-        ]
-    for axis in dict.fromkeys(family.axis for family in scores.families.values()):
-        names = [name for name, family in scores.families.items() if family.axis == axis]
-        ends = _both(*(each.mean(names) for each in both))
-        records.append(
-            {"measure": "axis sensitivity", "axis": axis, "name": axis, **ends, **ratio(first, second, names)}
-        )
-    for name, ratings in others.items():
-        records += _agreements(name, scores.clean, after.clean, ratings, bands[name], scores.sources)
-    return pd.DataFrame(records, columns=list(COLUMNS))
 
+    def __init__(
+        self, scores: Orbits, after: Orbits, others: Mapping[str, np.ndarray], *,
+        bands: Callable[[], Bands] = dict, gaps: Sequence[float] = GAPS,
+    ) -> None:  # fmt: skip
+        self._scores, self._after, self._others, self._make_bands, self._gaps = scores, after, others, bands, gaps
+        self._known: dict[tuple[str, str], list[Record]] = {}
+        self._ranked: dict[str, tuple[RankAgreement, RankAgreement]] = {}
 
-def _bands(
-    scores: Orbits, change: np.ndarray, others: Mapping[str, np.ndarray], strength: float
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    return spearman_bands(scores.clean, change, others, [0.0, strength], level=LEVEL, sources=scores.sources)
+    def rows(self, measures: Collection[str] = MEASURES) -> pd.DataFrame:
+        """What differs, see :func:`before_after`; ``measures``: of these alone, in the order of the whole."""
+        families = self._scores.families
+        axes = dict.fromkeys(family.axis for family in families.values())
+        asked = [(measure, name) for name in families for measure in OF_FAMILIES]
+        asked += [(OF_AXES, axis) for axis in axes]
+        asked += [(measure, name) for name in self._others for measure in OF_ORDER]
+        records = [record for each in asked if each[0] in measures for record in self._records(each)]
+        return pd.DataFrame(records, columns=list(COLUMNS))
+
+    def _records(self, asked: tuple[str, str]) -> list[Record]:
+        if asked not in self._known:
+            measure, name = asked
+            self._known[asked] = [{"measure": measure, **each} for each in self._made(measure, name)]
+        return self._known[asked]
+
+    def _made(self, measure: str, name: str) -> Iterator[Record]:
+        if measure in OF_ORDER:
+            yield {"name": name, **self._agreement(measure, name)}
+        elif measure == OF_AXES:
+            names = [each for each, family in self._scores.families.items() if family.axis == name]
+            yield {"axis": name, "name": name, **self._sizes(names)}
+        else:
+            pair = before, _ = self._scores.families[name], self._after.families[name]
+            head = {"axis": before.axis, "name": name}
+            if measure == "sensitivity":
+                yield {**head, **self._sizes([name])}
+            elif measure == "percent":
+                yield {**head, **_both(*(_percent(each, self._scores.sources) for each in pair))}
+            else:
+                risks = [_risks(each, [gap * side.half for gap in self._gaps], self._scores.sources)
+                         for each, side in zip(pair, self._sides, strict=True)]  # fmt: skip
+                for gap, *both in zip(self._gaps, *risks, strict=True):
+                    yield {**head, "gap": gap, **_both(*both)}
+
+    @cached_property
+    def _sides(self) -> tuple[Side, Side]:
+        return side_of(self._scores), side_of(self._after)
+
+    def _sizes(self, names: Sequence[str]) -> Record:
+        return {**_both(*(each.mean(names) for each in self._sides)), **ratio(*self._sides, names)}
+
+    @cached_property
+    def _bands(self) -> Bands:
+        return self._make_bands()
+
+    def _agreement(self, measure: str, name: str) -> Record:
+        """Of a scoring with H, on both sides."""
+        sources, ratings = self._scores.sources, self._others[name]
+        before, after = self._scores.clean, self._after.clean
+        still = np.array_equal(before, after, equal_nan=True)  # of readings that leave clean scores alone
+        if measure == "spearman":
+            first = spearman(before, ratings)
+            found = first, first if still else spearman(after, ratings)
+            rho = [Interval(value, float(low), float(high), n, LEVEL)
+                   for (value, n), low, high in zip(found, *self._bands[name], strict=True)]  # fmt: skip
+            return _both(*rho)
+        whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
+        count = int(whole.sum()) if sources is None else len(np.unique(sources[whole]))
+        sides = self._kendalls(name, still=still)
+        return _both(*(_kendall(getattr(each, measure), each.n, count) for each in sides))
+
+    def _kendalls(self, name: str, *, still: bool) -> tuple[RankAgreement, RankAgreement]:
+        if name not in self._ranked:
+            first = rank_agreement(self._scores.clean, self._others[name])
+            self._ranked[name] = first, first if still else rank_agreement(self._after.clean, self._others[name])
+        return self._ranked[name]
 
 
 def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Side) -> dict[str, object]:
@@ -162,29 +218,6 @@ def _percent(family: Family, sources: np.ndarray | None) -> Interval:
 def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) -> list[Interval]:
     items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
     return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, sources=sources, level=LEVEL)
-
-
-def _agreements(
-    name: str,
-    before: np.ndarray,
-    after: np.ndarray,
-    ratings: np.ndarray,
-    band: tuple[np.ndarray, np.ndarray],
-    sources: np.ndarray | None,
-) -> Iterator[dict[str, object]]:
-    first = rank_agreement(before, ratings)
-    still = np.array_equal(before, after, equal_nan=True)  # of readings that leave clean scores alone
-    sides = first, first if still else rank_agreement(after, ratings)
-    whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
-    count = int(whole.sum()) if sources is None else len(np.unique(sources[whole]))
-    rho = [
-        Interval(agreement.spearman, float(low), float(high), agreement.n, LEVEL)
-        for agreement, low, high in zip(sides, *band, strict=True)
-    ]
-    yield {"measure": "spearman", "name": name, **_both(*rho)}
-    for measure in ("kendall_b", "kendall_c"):
-        found = [_kendall(getattr(agreement, measure), agreement.n, count) for agreement in sides]
-        yield {"measure": measure, "name": name, **_both(*found)}
 
 
 def _kendall(tau: float, n: int, sources: int) -> Interval:

@@ -7,14 +7,14 @@ for the unedited pair and for a variant alike. So one set of scores gives the me
 weighting, of the readings ``orbit`` and ``absolute``; :mod:`core.evaluators.calibrated` computes the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from core.calibration.compositions import composed
-from core.calibration.effect import effect_of
+from core.calibration.effect import MEASURES, effect_of
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, read_all
@@ -55,9 +55,11 @@ class Measured:
         """By split as :func:`core.calibration.fit.sweep_table` names it."""
         return {"measured": self.sweep} | ({} if self.dev is None else {"measured dev": self.dev})
 
-    def effect(self, strength: float, *, gaps: Sequence[float] = GAPS) -> pd.DataFrame:
-        """Before and after at a strength; columns of :data:`core.calibration.effect.COLUMNS`."""
-        return effect_of(self.scores, self.changes, strength, self.others, gaps=gaps)
+    def effect(
+        self, strength: float, *, gaps: Sequence[float] = GAPS, measures: Collection[str] = MEASURES
+    ) -> pd.DataFrame:
+        """Before and after at a strength; see :meth:`core.calibration.effect.TwoSides.rows`."""
+        return effect_of(self.scores, self.changes, strength, self.others, gaps=gaps).rows(measures)
 
     def caveats(self, strength: float) -> tuple[str, ...]:
         """What the measurement says against a strength, in sentences."""

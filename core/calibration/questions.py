@@ -17,9 +17,10 @@ from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
 from core.calibration.ablation import ablation
 from core.calibration.contrasts import contrasts_of
-from core.calibration.effect import before_after, changed
+from core.calibration.effect import TwoSides, effect_of
 from core.calibration.fit import Fit, fit
 from core.calibration.orbits import Orbits
+from core.calibration.readings import corrections
 from core.calibration.sweep import calibrated
 from core.charts.spec import Figure
 from core.errors import InvalidInput
@@ -67,7 +68,7 @@ class _Calibrated:
     """One evaluator's calibration: the fit, and what it changes on the test split."""
 
     fit: Fit
-    table: pd.DataFrame
+    effect: TwoSides
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -189,6 +190,7 @@ def _needs(table: ScoreTable) -> str:
     return ""
 
 
+@once
 def _own(view: View) -> View:
     """The part of a view that is calibrated: its reference corpus."""
     return view.table.only(view.table.reference).view(view.chosen)
@@ -197,8 +199,8 @@ def _own(view: View) -> View:
 @once
 def _made(view: View, evaluator: str, reading: str) -> _Calibrated:
     found = fit(_own(view), evaluator=evaluator, reading=reading, epsilon=EPSILON)
-    changed = before_after(found.scores, found.terms, found.choice.strength, found.others, gaps=(GAP,))
-    return _Calibrated(found, changed)
+    changes = corrections(found.scores, found.terms)
+    return _Calibrated(found, effect_of(found.scores, changes, found.choice.strength, found.others, gaps=(GAP,)))
 
 
 @once
@@ -226,7 +228,7 @@ def _all(view: View, *readings: str) -> dict[tuple[str, str], _Calibrated]:
 
 def _measure(view: View, measure: str) -> pd.DataFrame:
     frames = [
-        each.table[each.table["measure"] == measure].assign(
+        each.effect.rows((measure,)).assign(
             evaluator=name, corpus=view.table.reference, reading=reading, basis=each.fit.basis
         )
         for (name, reading), each in _all(view, *READING).items()
@@ -245,9 +247,9 @@ def _contrast_risks(view: View, evaluator: str, reading: str) -> pd.DataFrame:
     items = np.array([places[name] for name in found.scores.items], dtype=np.intp)
     after = calibrated(found.scores, found.terms, found.choice.strength)
     before, after = (contrasts_of(each, named, items) for each in (found.scores, after))
-    rows = changed(before, after, {}, bands={}, gaps=(GAP,))
+    rows = TwoSides(before, after, {}, gaps=(GAP,)).rows(("flip risk",))
     of = {each.group.label: each.of for each in named}
-    rows = rows[rows["measure"] == "flip risk"].assign(null_risk=_floor(own, evaluator, found.scores, items))
+    rows = rows.assign(null_risk=_floor(own, evaluator, found.scores, items))
     about = {"evaluator": evaluator, "corpus": view.table.reference, "reading": reading, "basis": found.basis}
     return rows.assign(**about, of=rows["name"].map(of)).reset_index(drop=True)
 
@@ -268,7 +270,7 @@ def _by_axis(view: View, options: Options) -> pd.DataFrame:
     return rows.assign(
         strength=[each.fit.choice.strength for each in of],
         whence=[each.fit.whence for each in of],
-        loss=[_loss(each.table) for each in of],
+        loss=[_loss(each.effect.rows(("spearman",))) for each in of],
         note=[" ".join(filter(None, (_remark(each.fit), said))) for each, said in zip(of, rows["note"], strict=True)],
     )
 
@@ -279,7 +281,8 @@ def _remark(found: Fit) -> str:
 
 
 def _loss(table: pd.DataFrame) -> float:
-    kept = table[table["measure"] == "spearman"].dropna(subset=["before", "after"])
+    """The most negative change of ρ with another evaluator, of rows of it."""
+    kept = table.dropna(subset=["before", "after"])
     return float((kept["after"] - kept["before"]).min()) if len(kept) else math.nan
 
 

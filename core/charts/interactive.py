@@ -164,8 +164,13 @@ def _described(figure: Figure) -> list[str]:
 
 
 def _bold(first: str, *others: str) -> str:
-    lines = [_MINUS.sub("−", plain(each)) for each in (first, *others)]
+    lines = [_escaped(each) for each in (first, *others)]
     return "<br>".join([f"<b>{lines[0]}</b>" if lines[0] else "", *lines[1:]])
+
+
+@lru_cache(maxsize=8192)  # the marks of a series share the lines that name it and its n
+def _escaped(text: str) -> str:
+    return _MINUS.sub("−", plain(text))
 
 
 def _number(value: float) -> str:

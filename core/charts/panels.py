@@ -1,6 +1,7 @@
 """Where the marks of a figure stand, worked out once for every renderer."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from textwrap import wrap
 
 import numpy as np
@@ -93,14 +94,15 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
     return tuple(found)
 
 
-def keyed(figure: Figure, name: str) -> list[str]:
+def keyed(figure: Figure, name: str) -> tuple[str, ...]:
     """Lines of a series' words in a legend; long ones lose their middle."""
     return folded(shortened(called(figure, name), most=2 * _KEY), letters=_KEY)
 
 
-def folded(name: str, *, letters: int) -> list[str]:
+@lru_cache(maxsize=4096)  # every figure asks for its labels several times, and the next one for the same
+def folded(name: str, *, letters: int) -> tuple[str, ...]:
     """Lines of a label beside its marks, of so many letters at most where its words allow it."""
-    return wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [""]
+    return tuple(wrap(name, letters, break_long_words=False, break_on_hyphens=False)) or ("",)
 
 
 def arrows(figure: Figure, panel: Panel) -> list[tuple[tuple[float, float], tuple[float, float]]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -131,6 +131,7 @@ class Figure:
         moves: of a scatter: an arrow leads from the first mark of one series to that of another in the same panel.
         click: what a click on a mark that opens something is for; the hover says it.
         head: px above the panels at least, so that they begin where those of a figure beside it do.
+        known: what was worked out of the figure once.
 
     Raises:
         InvalidInput: if the frame lacks a column, or a kind, mark or span is not one that can be drawn.
@@ -163,6 +164,7 @@ class Figure:
     moves: tuple[tuple[str, str], ...] = ()
     click: str = "for its pairs"
     head: int = 0
+    known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -199,6 +201,13 @@ def called(figure: Figure, name: str) -> str:
 
 def series_styles(figure: Figure) -> dict[str, Style]:
     """Style of every series that the frame has, in the order of the legend."""
+    if "styles" not in figure.known:
+        figure.known["styles"] = _series_styles(figure)
+    found: dict[str, Style] = figure.known["styles"]
+    return found
+
+
+def _series_styles(figure: Figure) -> dict[str, Style]:
     there = list(dict.fromkeys(map(str, figure.frame["series"].unique())))
     names = [name for name in figure.styles if name in there]
     names += [name for name in there if name not in figure.styles]

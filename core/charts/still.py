@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -97,18 +98,20 @@ def element(figure: Figure, *, row: float = ROW) -> str:
     )
 
 
-def draw_all(figures: Sequence[Figure], *, kinds: Sequence[str]) -> list[dict[str, bytes]]:
+@contextmanager
+def drawn_beside(figures: Sequence[Figure], *, kinds: Sequence[str]) -> Iterator[Iterator[dict[str, bytes]]]:
     """Draw many figures, in processes of their own where there is enough to draw and more than one core.
 
-    Returns:
-        For each figure, in order, kind -> content.
+    Yields:
+        For each figure, in order, kind -> content; whoever asks late waits less: drawing has begun.
     """
-    workers = min(os.cpu_count() or 1, 2, len(figures))
-    if workers < 2 or sum(len(each.frame) for each in figures) < WORTH_A_PROCESS:
-        return [drawings(each, kinds=kinds) for each in figures]
+    draw, workers = partial(drawings, kinds=kinds), min(os.cpu_count() or 1, 2, len(figures))
+    if workers < 2 or not kinds or sum(len(each.frame) for each in figures) < WORTH_A_PROCESS:
+        yield map(draw, figures)
+        return
     # spawned, not forked: a fork beside threads of torch or DuckDB can hang
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
-        return list(processes.map(partial(drawings, kinds=kinds), figures))
+        yield processes.map(draw, figures)
 
 
 def canvas(figure: Figure, *, row: float = ROW, titled: bool = False, foot: str = "") -> "Canvas":

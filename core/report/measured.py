@@ -90,11 +90,9 @@ def _rows_of(table: ScoreTable, run: Run, file: Measurement) -> Iterator[pd.Data
 def _rows(found: Fit, own: Measured) -> pd.DataFrame:
     """Each family before and after at the λ that is chosen, and what the formula says of it."""
     usual = settled(found, own)
-    scored, built = (
-        each[each["measure"] == "sensitivity"]
-        for each in (own.effect(usual.strength, gaps=()),
-                     before_after(found.scores, found.terms, usual.strength, found.others, gaps=()))
-    )  # fmt: skip
+    asked = ("sensitivity",)
+    scored = own.effect(usual.strength, measures=asked)
+    built = before_after(found.scores, found.terms, usual.strength, found.others, measures=asked)
     of_formula = built.set_index("name")["ratio"]
     at = own.sweep.lambdas.index(usual.strength)
     return scored.drop(columns=["measure", "gap"]).assign(

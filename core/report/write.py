@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from core.charts.spec import Figure
-from core.charts.still import draw_all
+from core.charts.still import drawn_beside
 from core.errors import InvalidInput
 from core.report.html import html
 from core.report.latex import latex
@@ -42,14 +42,14 @@ def write(
         "html": lambda: html(report, interactive=interactive),
         "latex": lambda: latex(report),
     }
-    written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
     kinds = tuple(_DRAWN[name] for name in formats if name in _DRAWN)
-    if kinds:
-        drawn = draw_all(report.figures, kinds=kinds)
-        for each, contents in zip(report.figures, drawn, strict=True):
-            written += _figure(each, folder / "figures", contents)
     everything: list[Table | Figure] = [*report.tables, *report.figures, *report.details]
-    return written + [_data(one, folder / "data") for one in everything]
+    with drawn_beside(report.figures if kinds else (), kinds=kinds) as drawn:  # meanwhile everything else is written
+        written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
+        data = [_data(one, folder / "data") for one in everything]
+        for each, contents in zip(report.figures if kinds else (), drawn, strict=True):
+            written += _figure(each, folder / "figures", contents)
+    return written + data
 
 
 def _text(path: Path, text: str) -> Path:

@@ -105,6 +105,45 @@ class Comparison:
     power: Aside
 
 
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How often each side scores higher, of some comparisons under one evaluator: the shares of :class:`Comparison`.
+
+    Args:
+        failure, ties, beaten, n, n_items, verdict: as there.
+    """
+
+    failure: Interval
+    ties: Interval
+    beaten: Interval
+    n: int
+    n_items: int
+    verdict: str
+
+
+def rates(
+    right: ArrayLike, wrong: ArrayLike, *, items: ArrayLike | None = None, sources: ArrayLike | None = None
+) -> Rates:
+    """The shares of :func:`compare` and nothing else, for a cell of a map: a tenth of its time.
+
+    Args:
+        right, wrong, items, sources: as there.
+
+    Raises:
+        InvalidInput: as there.
+    """
+    r, w, item, source = _checked(right, wrong, items, sources)
+    names, _, n_sources, _ = _by_item(item, source)
+    return _rates(r, w, len(names), n_sources, None if n_sources == len(source) else source)
+
+
+def _rates(r: np.ndarray, w: np.ndarray, n_items: int, n_sources: int, groups: np.ndarray | None) -> Rates:
+    failure, ties = failures(r, w, groups=groups)
+    beaten = share(w > r, groups=groups)
+    said = verdict(failure, beaten, items=n_items, sources=n_sources)
+    return Rates(failure, ties, beaten, len(r), n_items, said)
+
+
 def compare(
     right: ArrayLike,
     wrong: ArrayLike,
@@ -133,24 +172,21 @@ def compare(
     tau, distance = NEAR * width, r - w
     names, rank, n_sources, of_items = _by_item(item, source)
     groups = None if n_sources == len(source) else source
-    failure, ties = failures(r, w, groups=groups)
-    near, beaten, detection = (
-        share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w > r, w < r)
-    )
+    told = _rates(r, w, len(names), n_sources, groups)
+    near, detection = (share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w < r))
     percent = percent_changes(w, r)
     mean_r, mean_w = _mean(r), _mean(w)
     sd_r, sd_w = standard_deviation(r), standard_deviation(w)
     t, t_p = _as_if_independent((mean_w, sd_w, len(w)), (mean_r, sd_r, len(r)))
-    said = verdict(failure, beaten, items=len(names), sources=n_sources)
     return Comparison(
-        failure, ties, near, tau, beaten, detection, _auroc(r, w), mean_r, mean_w,
+        told.failure, told.ties, near, tau, told.beaten, detection, _auroc(r, w), mean_r, mean_w,
         sd_r, sd_w, _scaled(mean_r, low, width), _scaled(mean_w, low, width),
         _scaled(sd_r, 0.0, width), _scaled(sd_w, 0.0, width), _drop(r, w, groups, drops),
         _noted(median_bca(_item_medians(percent, rank), groups=of_items), r),
         _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
         _paired(r, w, rank, of_items),
         t, t_p, len(r), len(names),
-        said, untold(failure, beaten) if said == OPEN else Aside(),
+        told.verdict, untold(told.failure, told.beaten) if told.verdict == OPEN else Aside(),
     )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ class ShiftPairs:
         self._weights = 1.0 / self._sizes[self._items]
         self._table = self._padded(values, codes)
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
+        self._last_influence: tuple[float, np.ndarray] | None = None
         # looking for a gap comes back to the same gaps and places again and again
         self._squares: dict[float, float] = {}
         self._exceeding: dict[float, float] = {}
@@ -130,8 +131,12 @@ class ShiftPairs:
         return np.bincount(self._owner, minlength=len(self.sources))
 
     def by_source(self, gap: float) -> np.ndarray:
-        """:meth:`influence` summed over the items of each source, in the order of ``sources``."""
-        return np.bincount(self._owner, self.influence(gap), len(self.sources))
+        """:meth:`influence` summed over the items of each source, in the order of ``sources``; never changed."""
+        last = self._last_influence  # the risk of a gap and the excess of it over the null's need it in turn
+        if last is None or last[0] != gap:
+            last = (gap, np.bincount(self._owner, self.influence(gap), len(self.sources)))
+            self._last_influence = last
+        return last[1]
 
     def between_sources(self, gap: float, risk: float) -> float:
         """Σ of squares, over pairs of different sources, of their share of exceeding pairs less its mean.
@@ -156,6 +161,22 @@ class ShiftPairs:
             apart = np.add.reduceat(np.add.reduceat(apart[np.ix_(order, order)], starts, axis=0), starts, axis=1)
         np.fill_diagonal(apart, 0.0)
         return float(np.square(apart).sum() / 2)
+
+    def gap_within(self, risk: float) -> tuple[float, float]:
+        """Two gaps that :meth:`gap_at` lies between, or equals one of, in a fraction of its time; NaN likewise.
+
+        Looked for twice on the grid, the second time without what it counted too much where the first one led: pairs
+        within an item above all.
+        """
+        if self.n_items < 2:
+            return math.nan, math.nan
+        low, high = 0.0, self.largest
+        if len(self._values) >= _FEWEST and high > 0:
+            places, step, place = len(self._grid[0]), self._grid[2], self._place(risk)
+            place = self._place(risk, less=self._apart(place) - self._pairs(place * step))
+            near, far = max(place - 4, 0) * step, min(place + 4, places) * step
+            low, high = near if self._risk(near) >= risk else 0.0, far if self._risk(far) < risk else high
+        return (0.0, 0.0) if low == 0 and self._risk(0.0) < risk else (low, high)
 
     def gap_at(self, risk: float) -> float:
         """Smallest gap of at least 0 whose risk is below a share; NaN where fewer than two items have a shift.
@@ -200,14 +221,19 @@ class ShiftPairs:
             return self.gap_at(risk)
         return self._place(risk) * self._grid[2]
 
-    def _place(self, risk: float) -> int:
-        """How many places of the grid apart the risk falls below a share, about."""
-        wanted, n = risk * self.n_items * (self.n_items - 1), self.n_items
+    def _place(self, risk: float, *, less: float | None = None) -> int:
+        """How many places of the grid apart the risk falls below a share, about.
+
+        Args:
+            risk: the share.
+            less: weight of the pairs that do not count; None: the most that those within an item can have, half an
+                item's weight each.
+        """
+        wanted, less = risk * self.n_items * (self.n_items - 1), self.n_items / 2 if less is None else less
         few, many = 0, len(self._grid[0])
         while many - few > 1:
             lag = (few + many) // 2
-            # pairs within an item do not count: at most one item's weight each
-            few, many = (lag, many) if self._apart(lag) - n / 2 >= wanted else (few, lag)
+            few, many = (lag, many) if self._apart(lag) - less >= wanted else (few, lag)
         return many
 
     def _apart(self, lag: int) -> float:

@@ -12,8 +12,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from core.analysis.beside import caption_of
 from core.analysis.questions import SECTIONS, Options, Question, catalogue
-from core.analysis.questions.directional import matrix
+from core.analysis.questions.directional import in_depth, matrix
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
@@ -511,11 +512,26 @@ def test_without_directional_probes_nothing_is_said_of_what_it_fails_to_see(tmp_
 
 @pytest.mark.parametrize("known", [False, True])
 def test_the_matrix_as_the_page_shows_it_lacks_the_bounds_of_the_drops_alone(table: ScoreTable, known: bool) -> None:
-    whole, shown = (matrix(table.view(), Options(known=known), drops=each) for each in (True, False))
+    whole, shown = (matrix(table.view(), Options(known=known), depth=each) for each in ("whole", "rows"))
     bounds = ["drop_low", "drop_high"]
     assert whole["drop_low"].lt(whole["drop_high"]).any()
     assert shown.loc[whole["drop_low"] != whole["drop_high"], bounds].isna().all(axis=None)
     pd.testing.assert_frame_equal(shown.drop(columns=bounds), whole.drop(columns=bounds))
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_cell_of_the_matrix_and_one_test_in_depth_say_what_its_row_says(table: ScoreTable, known: bool) -> None:
+    view, options = table.view(), Options(known=known)
+    rows, cells = (matrix(view, options, depth=each) for each in ("rows", "cells"))
+    assert {"failure", "ties", "verdict", "rival", "caption", "section"} <= set(cells)
+    assert {"auroc", "drop", "p_holm"} <= set(rows) - set(cells)
+    pd.testing.assert_frame_equal(cells, rows[list(cells)])
+    for family in rows.loc[rows["caption"] == caption_of(table), "family"].unique():
+        own = rows[(rows["family"] == family) & (rows["label"] == family)].reset_index(drop=True)
+        found = in_depth(view, options, str(family))
+        assert {"auroc", "drop", "scaled_right", "refused"} <= set(found)
+        pd.testing.assert_frame_equal(found, own[list(found)], check_dtype=False)  # counts beside kinds are floats
+    assert in_depth(view, options, "nothing").empty
 
 
 def test_the_matrix_names_the_paper_s_elsewhere_and_what_is_not_here(asked: dict[str, Question]) -> None:

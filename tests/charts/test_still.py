@@ -97,10 +97,13 @@ def test_two_drawings_on_one_page_share_no_id() -> None:
 
 def test_figures_drawn_in_processes_of_their_own_have_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = [FIGURE, MAKERS["curve"](EDGES["usual"])]
-    here = still.draw_all(figures, kinds=("svg", "pdf"))
+    with still.drawn_beside(figures, kinds=("svg", "pdf")) as drawn:
+        here = list(drawn)
+    assert [set(each) for each in here] == [{"svg", "pdf"}] * 2
     monkeypatch.setattr(still, "WORTH_A_PROCESS", 0)
     monkeypatch.setattr(still.os, "cpu_count", lambda: 2)
-    assert still.draw_all(figures, kinds=("svg", "pdf")) == here
+    with still.drawn_beside(figures, kinds=("svg", "pdf")) as drawn:
+        assert list(drawn) == here
 
 
 def test_drawing_leaves_the_settings_of_the_process_alone_even_from_several_threads() -> None:

@@ -52,7 +52,19 @@ def said(app: AppTest) -> str:
 def missing_told(app: AppTest) -> AppTest:
     """The page with the list of what cannot score here opened."""
     name = next(key for key in ("lab.missing", "run.missing") if key in app.session_state)
-    app.session_state[name] = True
+    return _opened(app, name)
+
+
+def unfolded(app: AppTest) -> AppTest:
+    """The page with every part opened that is drawn when it is opened."""
+    keys = [each.proto.id.rsplit("-", 1)[-1] for each in app.expander if each.proto.id]
+    assert keys
+    return _opened(app, *keys)
+
+
+def _opened(app: AppTest, *keys: str) -> AppTest:
+    for key in keys:
+        app.session_state[key] = True
     app.run()
     assert not app.exception
     return app

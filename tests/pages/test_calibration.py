@@ -18,7 +18,7 @@ from core.settings import results_dir
 from core.store.store import Store
 from pages.views.common.text import counted, number
 from tests.analysis.broken_runs import BROKEN, facts_of, rows_of, write_broken
-from tests.pages.opening import Open, click, marks_that_open, said, ways
+from tests.pages.opening import Open, click, marks_that_open, said, unfolded, ways
 
 PAGE = "pages/calibration.py"
 Calibrated = Callable[..., AppTest]
@@ -69,7 +69,7 @@ def test_every_reading_says_what_it_does(page: Calibrated, reading: str, sentenc
 
 
 def test_the_absolute_reading_leaves_the_flips_where_they_are(page: Calibrated) -> None:
-    app = page(reading="absolute", axes="spatial", strength="1")
+    app = unfolded(page(reading="absolute", axes="spatial", strength="1"))
     table = app.dataframe[0].value
     flips = table[(table["measure"] == "sensitivity") & table["name"].isin(["vertical-flip", "horizontal-flip"])]
     assert len(flips) == 2
@@ -107,7 +107,7 @@ def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) ->
     assert not app.exception
     assert "λ = 0.5" in said(app)
     assert app.query_params["strength"] == "0.5"
-    table = app.dataframe[0].value.set_index(["measure", "name"])
+    table = unfolded(app).dataframe[0].value.set_index(["measure", "name"])
     known = table.dropna(subset=["before_low"])  # flip risks of few sources have no interval
     assert len(known) > len(table) / 2
     assert (known["before_low"] <= known["before"]).all()
@@ -129,7 +129,7 @@ def test_a_click_on_a_line_chooses_its_strength_and_one_on_a_bar_opens_its_famil
 
 
 def test_no_correlation_moves_under_the_shift_reading(page: Calibrated) -> None:
-    table = page(reading="shift", strength="1").dataframe[0].value
+    table = unfolded(page(reading="shift", strength="1")).dataframe[0].value
     rho = table[table["measure"] == "spearman"]
     assert len(rho) == 2
     assert rho["after"].to_numpy() == pytest.approx(rho["before"].to_numpy())

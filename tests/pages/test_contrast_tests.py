@@ -28,7 +28,7 @@ from pages.views.results.data import answer
 from tests.analysis.broken_runs import ITEMS, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.human.small_study import comparisons, make, vote_versions
-from tests.pages.opening import CONTRAST, FAILURES, Open, click, marks_that_open, said, ways
+from tests.pages.opening import CONTRAST, FAILURES, Open, click, marks_that_open, said, unfolded, ways
 
 
 def view_of(folder: Path):
@@ -138,7 +138,7 @@ def test_a_family_of_another_caption_stands_in_the_matrix_and_opens_under_it(
     app = open_page(CONTRAST, subject="human", test="misplaced", of="e")
     assert not app.exception
     assert "misplaced (caption template)" in app.selectbox(key="contrast.test.widget").options
-    shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
+    shown = next(each.value for each in unfolded(app).dataframe if "against_bar" in each.value.columns)
     assert dict(zip(shown["label"], shown["caption"], strict=True)) == {
         "denied": "human, en", "misplaced": "template, en",
     }  # fmt: skip
@@ -152,7 +152,7 @@ def test_a_row_of_too_few_items_lies_on_no_side_of_a_bar(
     write_broken(results_dir() / "r", rows_of(("e",), probes=["identity", "vflip", "swapped:far"], items=6))
     app = open_page(CONTRAST, subject="human", bar="99")
     assert not app.exception
-    shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
+    shown = next(each.value for each in unfolded(app).dataframe if "against_bar" in each.value.columns)
     assert (list(shown["verdict"]), list(shown["against_bar"])) == (["too few items"], ["too few items"])
 
 
@@ -174,7 +174,7 @@ def voted(own_folder: None, both_halves: Path) -> list[str]:
 
 def test_how_often_people_fail_stands_beside_the_failure_rates(open_page: Open, voted: list[str]) -> None:
     app = open_page(CONTRAST)
-    shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
+    shown = next(each.value for each in unfolded(app).dataframe if "against_bar" in each.value.columns)
     told = shown[~shown["label"].str.contains(": ")].set_index(["evaluator", "label"])
     assert told.loc[("e", "denied"), "n_people"] == len(voted) == 4
     assert told.loc[("e", "denied"), "people"] == 100  # all said that both are equally good
@@ -316,7 +316,7 @@ def test_the_template_chosen_by_hand_stays_chosen_and_says_where_the_tests_are(
 def test_a_reader_s_own_bar_stands_in_the_link_and_judges_by_the_interval(open_page: Open, both_halves: Path) -> None:
     app = open_page(CONTRAST, bar="30")
     assert not app.exception
-    assert app.number_input[0].value == 30
+    assert unfolded(app).number_input[0].value == 30
     shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
     view = view_of(both_halves)
     question = next(each for each in catalogue(view.table) if each.id == RATES)

@@ -15,7 +15,7 @@ from core.probes.titles import CONTRASTS, family_title
 from core.settings import results_dir
 from core.store.store import Store
 from tests.analysis.made_runs import scores_of, write_run
-from tests.pages.opening import Open, click, marks_that_open, said, ways
+from tests.pages.opening import Open, click, marks_that_open, said, unfolded, ways
 
 PAGE = "pages/flip_risk.py"
 
@@ -42,7 +42,7 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_the_map_begins_where_risks_differ_and_no_table_scrolls_by_itself(open_page: Open) -> None:
-    app = open_page(PAGE)
+    app = unfolded(open_page(PAGE))
     risks = app.dataframe[1].value
     own = risks[risks["axis"] != "null"]
     below = (own["risk"] < 5).mean()
@@ -56,7 +56,7 @@ def test_the_map_begins_where_risks_differ_and_no_table_scrolls_by_itself(open_p
 
 @pytest.mark.usefixtures("demo")
 def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Open) -> None:
-    table = open_page(PAGE, unit="scale").dataframe[1].value
+    table = unfolded(open_page(PAGE, unit="scale")).dataframe[1].value
     assert len(table) == 39 == table["risk"].notna().sum()
     assert (table["low"] <= table["risk"]).all()
     assert (table["risk"] <= table["high"]).all()
@@ -66,7 +66,7 @@ def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Op
 
 @pytest.mark.usefixtures("demo")
 def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page: Open, store: Store) -> None:
-    shown = open_page(PAGE, unit="scale", gap="0.7").dataframe[1].value
+    shown = unfolded(open_page(PAGE, unit="scale", gap="0.7")).dataframe[1].value
     table = read_table(store)
     question = next(each for each in questions(table) if each.id == "T13")
     report = question.compute(table.view(), Options())
@@ -80,7 +80,7 @@ def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page:
 
 @pytest.mark.usefixtures("demo")
 def test_what_is_no_evidence_stands_in_words_beside_the_null_edits(open_page: Open) -> None:
-    table = open_page(PAGE).dataframe[0].value
+    table = unfolded(open_page(PAGE)).dataframe[0].value
     assert len(table) == 39
     assert table["said"].str.contains("evidence|any difference counts").all()
     known = table.dropna(subset=["low"])
@@ -92,10 +92,10 @@ def test_what_is_no_evidence_stands_in_words_beside_the_null_edits(open_page: Op
 
 @pytest.mark.usefixtures("demo")
 def test_the_unit_changes_the_sentence_and_the_distance(open_page: Open) -> None:
-    app = open_page(PAGE, gap="1")
+    app = unfolded(open_page(PAGE, gap="1"))
     wide = app.dataframe[1].value
     assert "interquartile range" in said(app)
-    own = open_page(PAGE, gap="1", unit="scale")
+    own = unfolded(open_page(PAGE, gap="1", unit="scale"))
     assert "span of the score's own scale" in said(own)
     assert set(own.dataframe[1].value["d"]) == {0.01, 0.1}
     assert set(wide["d"]) != {0.01, 0.1}
@@ -112,10 +112,10 @@ def test_one_of_the_paper_s_gaps_moves_the_slider(open_page: Open) -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_filters_make_every_number(open_page: Open) -> None:
-    app = open_page(PAGE, families="rotation", evaluators="conse-lite0")
+    app = unfolded(open_page(PAGE, families="rotation", evaluators="conse-lite0"))
     assert app.dataframe[1].value["family"].tolist() == ["rotation by ±10°", "rotation"]
     assert app.dataframe[0].value["said"].str.startswith("differences below").all()
-    app = open_page(PAGE, gap="77", families="nothing")
+    app = unfolded(open_page(PAGE, gap="77", families="nothing"))
     assert "could not be restored" in said(app)
     assert "the usual one is shown" in said(app)
 
@@ -173,7 +173,7 @@ def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> No
     rows = scores_of(probes, 60, lambda probe, item: item % 5 / 5 + (0.1 if probe == "vflip" and item % 3 else 0.2 *
                      (probe != "identity" and item % 2)))  # fmt: skip
     write_run(results_dir() / "r", rows)
-    app = open_page(PAGE)
+    app = unfolded(open_page(PAGE))
     assert not app.exception
     gaps = app.dataframe[0].value.set_index("family")["d"]
     assert gaps["horizontal-flip"] == gaps["rotation"] > gaps["vertical-flip"]
@@ -182,7 +182,7 @@ def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> No
 
 @pytest.mark.usefixtures("demo")
 def test_the_page_begins_with_the_gap_that_each_evaluator_needs(open_page: Open) -> None:
-    app = open_page(PAGE)
+    app = unfolded(open_page(PAGE))
     found = app.dataframe[0].value
     shown = said(app)
     for name, own in found.groupby("evaluator"):

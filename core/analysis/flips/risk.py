@@ -82,6 +82,14 @@ class Shifts:
         """The shifts in order; items of one source are numbered so."""
         return self._ordered[0]
 
+    def gap(self) -> float:
+        """The estimate of :meth:`evident`, without the interval."""
+        return self._ask("gap", lambda: self.pairs.gap_at(TOLERATED))
+
+    def gap_within(self) -> tuple[float, float]:
+        """See :meth:`core.statistics.shift_pairs.ShiftPairs.gap_within`; of the same gap."""
+        return self._ask("gap within", lambda: self.pairs.gap_within(TOLERATED))
+
     def evident(self) -> Interval:
         """See :func:`core.statistics.flip_risk.evident_gap`."""
         return self._ask("evident", lambda: evident_gap(self.pairs))
@@ -242,15 +250,17 @@ def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval]:
 
 
 _FLOOR = "the floor itself"
+_NO_FLOOR = Interval(math.nan, math.nan, math.nan, 0, 0.95)
 _NO_NULL = "no edit that nobody can see was scored on these items"
 _NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
 
 
-def evident_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
+def evident_gaps(cells: Iterable[Cell], *, floor: bool = True) -> pd.DataFrame:
     """The smallest gap of every cell from which on its flip risk is below 5 %, beside the null family's.
 
     Args:
         cells: of :func:`shift_cells`.
+        floor: work the null family's out too; otherwise it is NaN.
 
     Returns:
         One row a cell: BY + d, low, high (in units of the score), of_iqr, of_iqr_low, of_iqr_high, of_sd, of_sd_low,
@@ -259,12 +269,12 @@ def evident_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
     """
     records = []
     for cell in cells:
-        found, null = cell.shifts.evident(), cell.null.evident()
+        found, null = cell.shifts.evident(), cell.null.evident() if floor else _NO_FLOOR
         ends = (found.estimate, found.low, found.high)
         shares = [100 * end / (cell.units[unit] or math.nan) for unit in (IQR, SD) for end in ends]
-        floor = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
+        under_null = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
-        records.append((*_name(cell), *ends, *shares, *floor, *counts, _said(found, cell.reach), found.note))
+        records.append((*_name(cell), *ends, *shares, *under_null, *counts, _said(found, cell.reach), found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
 
@@ -274,12 +284,43 @@ _GAPS = (
 )  # fmt: skip
 
 
-def middle_gap(cells: Sequence[Cell], gaps: pd.DataFrame, *, unit: str) -> float:
+def widest_gaps(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """The cells of every evaluator and corpus whose gap of evidence is the largest: one, or those that share it."""
+    known: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        if not math.isnan(cell.shifts.gap_within()[1]):
+            known.setdefault((cell.evaluator, cell.corpus), []).append(cell)
+    found = list[Cell]()
+    for own in known.values():
+        reached = max(cell.shifts.gap_within()[0] for cell in own)
+        near = [cell for cell in own if cell.shifts.gap_within()[1] >= reached]
+        largest = max(cell.shifts.gap() for cell in near)
+        found += [cell for cell in near if cell.shifts.gap() == largest]
+    return tuple(found)
+
+
+def nearest_gap(cells: Sequence[Cell], gaps: Sequence[float], *, unit: str) -> float:
+    """The gap of some that lies nearest to :func:`middle_gap`; of two as near, the first. NaN likewise.
+
+    Args:
+        cells: of :func:`shift_cells`.
+        gaps: shares of the unit, rising.
+        unit: one of UNITS.
+    """
+
+    def nearest(middle: float) -> float:
+        return middle if math.isnan(middle) else min(gaps, key=lambda gap: abs(gap - middle))
+
+    low = nearest(_middle(cells, unit, lambda cell: cell.shifts.gap_within()[0]))
+    high = nearest(_middle(cells, unit, lambda cell: cell.shifts.gap_within()[1]))
+    return low if low == high else nearest(middle_gap(cells, unit=unit))
+
+
+def middle_gap(cells: Sequence[Cell], *, unit: str) -> float:
     """Where a map of risks shows most: the median of the cells' gaps of evidence, null edits aside.
 
     Args:
         cells: of :func:`shift_cells`.
-        gaps: :func:`evident_gaps` of these cells.
         unit: one of UNITS.
 
     Returns:
@@ -288,8 +329,13 @@ def middle_gap(cells: Sequence[Cell], gaps: pd.DataFrame, *, unit: str) -> float
     Raises:
         InvalidInput: if unit is not one of UNITS.
     """
-    sizes = zip(gaps["d"], _distances(cells, (1.0,), unit), strict=True)
-    known = [d / size for d, (cell, (size,)) in sizes if not cell.is_null and d > 0 and size > 0]
+    return _middle(cells, unit, lambda cell: cell.shifts.gap())
+
+
+def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> float:
+    """Median of the cells' gaps, or of an end of what they lie within, of those whose gap lies above 0."""
+    sizes = [(cell, size) for cell, (size,) in _distances(cells, (1.0,), unit) if not cell.is_null]
+    known = [gap(cell) / size for cell, size in sizes if cell.shifts.gap_within()[1] > 0 and size > 0]
     return float(np.median(known)) if known else math.nan
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
-from weakref import WeakKeyDictionary
 
 import pandas as pd
 
@@ -192,14 +191,14 @@ R = TypeVar("R")
 
 def once(answer: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[View, P], R]:
     """Work an answer out once for each view and its arguments, as long as the view lives; nobody writes into it."""
-    kept: WeakKeyDictionary[View, dict[object, R]] = WeakKeyDictionary()
 
     @wraps(answer)
     def asked(view: View, *args: P.args, **kwargs: P.kwargs) -> R:
-        own = kept.setdefault(view, {})
-        key = (args, tuple(sorted(kwargs.items())))
-        if key not in own:
-            own[key] = answer(view, *args, **kwargs)
-        return own[key]
+        # with the view, not beside it: an answer may hold its view, and would keep it for ever
+        key = (asked, args, tuple(sorted(kwargs.items())))
+        if key not in view.answered:
+            view.answered[key] = answer(view, *args, **kwargs)
+        found: R = view.answered[key]
+        return found
 
     return cast(Callable[Concatenate[View, P], R], asked)

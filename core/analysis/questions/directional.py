@@ -3,9 +3,10 @@
 Sources: DIRECTIONAL, sections 0.2 and 0.3; papers B (drops), D (rates, means, orders) and E (failures, margins).
 """
 
+import math
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -19,6 +20,7 @@ from core.analysis.comparisons import (
     comparison_rows,
     families,
     kinds,
+    rate_rows,
 )
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
@@ -86,6 +88,11 @@ HOW = (
     "A comparison has a right and a wrong side of one item; a failure is a wrong side that scores at least as high. "
     "Shares count comparisons, medians and tests count items. "
 )
+
+
+Depth = Literal["cells", "rows", "whole"]
+"""How much the matrix tells of each family: what a cell shows (:data:`core.analysis.comparisons.RATED` and the rival),
+the row without the intervals of the drops, which take most of the time, or all."""
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -183,12 +190,12 @@ def _both_true() -> str:
 
 
 @once
-def taken(view: View, known: bool = True) -> pd.DataFrame:
+def taken(view: View, known: bool = True, *, bounds: bool = True) -> pd.DataFrame:
     """What each error is most easily taken for; see :func:`core.analysis.selectivity.hidden_best`."""
-    return hidden_best(view, known=known)
+    return hidden_best(view, known=known, bounds=bounds)
 
 
-def matrix(view: View, options: Options, *, drops: bool = True) -> pd.DataFrame:
+def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFrame:
     """Failure rates of every family under its own caption, by section; see :func:`_of_caption`.
 
     A family that the scope's caption has too is that one; section by section, the scope's caption first.
@@ -196,13 +203,12 @@ def matrix(view: View, options: Options, *, drops: bool = True) -> pd.DataFrame:
     Args:
         view: of the table of scores.
         options: whether only verified comparisons count.
-        drops: draw the intervals of the drops, which no cell of the matrix shows; otherwise they are NaN, all else
-            is the same, and it takes a fraction of the time.
+        depth: how much is told of each; what is told is the same in each depth.
     """
-    parts = [_of_caption(view, options, drops=drops).assign(caption=caption_of(view.table))]
+    parts = [_of_caption(view, options, depth).assign(caption=caption_of(view.table))]
     for table in every_caption(view.table)[1:] if len(parts[0]) else ():
         seen = {str(name) for part in parts for name in part["family"]}
-        other = _of_caption(table.view(view.chosen), options, drops=drops).assign(caption=caption_of(table))
+        other = _of_caption(table.view(view.chosen), options, depth).assign(caption=caption_of(table))
         parts.append(other[~other["family"].isin(seen)])
     whole = pd.concat([each for each in parts if len(each)] or parts[:1], ignore_index=True)
     whole = whole.assign(section=list(map(papers.section_of, whole["family"], whole["axis"])))
@@ -210,22 +216,47 @@ def matrix(view: View, options: Options, *, drops: bool = True) -> pd.DataFrame:
     return whole.sort_values("section", key=lambda names: names.map(place), kind="stable", ignore_index=True)
 
 
-def _of_caption(view: View, options: Options, *, drops: bool) -> pd.DataFrame:
+def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
+    """The rows of one family in :func:`matrix` without the rival's interval and Holm's correction, which is over all.
+
+    The drops have no intervals.
+
+    Args:
+        view: of the table of scores of the family's own caption.
+        options: as there.
+        family: its name; one that the view leaves out has no row.
+    """
+    own = [each for each in capabilities(view) if each.family == family and each.shown]
+    found = comparison_rows(view, own, known=options.known, drops=False)
+    found = _beside(view, options, _with_refusals(view, found), "cells")
+    return found.drop(columns=["p_holm", "m_tests", "conflict"]).assign(caption=caption_of(view.table))
+
+
+def _of_caption(view: View, options: Options, depth: Depth) -> pd.DataFrame:
     """Failure rates of every family, beside the harmless family that each is most easily taken for; then its kinds."""
-    own = comparison_rows(view, kinds(view), known=options.known, drops=drops)
-    found = _with_kinds((rows if drops else _without_drops)(view, options.known), own)
-    found = _with_refusals(view, found)
+    if depth == "cells":
+        families_of, kinds_of = (rate_rows(view, each(view), known=options.known) for each in (capabilities, kinds))
+        return _beside(view, options, _with_kinds(families_of, kinds_of), depth)
+    whole = depth == "whole"
+    own = comparison_rows(view, kinds(view), known=options.known, drops=whole)
+    found = _with_kinds((rows if whole else _without_drops)(view, options.known), own)
+    return _beside(view, options, _with_refusals(view, found), depth)
+
+
+def _beside(view: View, options: Options, found: pd.DataFrame, depth: Depth) -> pd.DataFrame:
+    """Rows with the harmless family that each is most easily taken for, of cells without the interval."""
+    told = {"nuisance": "rival", "value": "rival_value"}
+    told |= {} if depth == "cells" else {"low": "rival_low", "high": "rival_high"}
     if lack(view) or found.empty:
-        return found.assign(rival="", rival_value=float("nan"), rival_low=float("nan"), rival_high=float("nan"))
+        return found.assign(**(dict.fromkeys(told.values(), math.nan) | {"rival": ""}))
     # whoever asks for the whole row asks for the whole map too: one set of draws serves both
-    alike = rivals(hidden(view, options.known)) if drops else taken(view, options.known)
-    alike = alike.rename(
-        columns={"nuisance": "rival", "value": "rival_value", "low": "rival_low", "high": "rival_high"}
+    alike = (
+        rivals(hidden(view, options.known)) if depth == "whole" else taken(view, options.known, bounds=depth == "rows")
     )
     keys = ["evaluator", "corpus", "family"]
-    named = alike[[*keys, "rival", "rival_value", "rival_low", "rival_high"]].assign(label=alike["family"])
-    whole = found.merge(named, on=[*keys, "label"], how="left", validate="1:1")
-    return whole.assign(rival=whole["rival"].fillna(""))
+    named = alike[[*keys, *told]].rename(columns=told).assign(label=alike["family"])
+    both = found.merge(named, on=[*keys, "label"], how="left", validate="1:1")
+    return both.assign(rival=both["rival"].fillna(""))
 
 
 def _with_refusals(view: View, found: pd.DataFrame) -> pd.DataFrame:

@@ -3,11 +3,13 @@
 Rows are the paper's contrasts, and the whole families beside them.
 """
 
+from collections.abc import Hashable, Mapping
+
 import pandas as pd
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, openings
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, opening
 from core.analysis.questions.contrasts import CONTRAST, Named, named_groups, without
 from core.analysis.questions.paper import CONTRASTS, THINGS_ONLY
 from core.analysis.table import ScoreTable, View
@@ -91,16 +93,21 @@ _RISKS = ("risk", "low", "high", "null_risk", "over", "over_low", "over_high")
 
 @once
 def _risks(view: View, unit: str) -> pd.DataFrame:
-    found = cell_risks(named_cells(view), unit=unit)
+    found = cell_risks(_cells(view), unit=unit)
     return found.assign(**{name: 100 * found[name] for name in _RISKS})
 
 
 @once
+def _cells(view: View) -> tuple[Cell, ...]:
+    return named_cells(view)
+
+
 def named_cells(view: View) -> tuple[Cell, ...]:
     """Shifts of the paper's contrasts and of the whole families, of every evaluator and corpus, under their labels."""
     return group_cells(view, [(each.group, each.items) for each in _named(view)])
 
 
+@once
 def named_rows(view: View) -> pd.DataFrame:
     """Label of each of these, what it is of, and the family; see :class:`core.analysis.questions.contrasts.Named`."""
     rows = [(each.group.label, each.of, each.family) for each in _named(view)]
@@ -132,7 +139,7 @@ def _ordered(frame: pd.DataFrame) -> list[str]:
 
 
 def _evident(view: View, options: Options) -> pd.DataFrame:
-    found = _labelled(view, evident_gaps(named_cells(view)).rename(columns={"d": "value"}))
+    found = _labelled(view, evident_gaps(_cells(view)).rename(columns={"d": "value"}))
     return found[found["n_items"] > 0].reset_index(drop=True)
 
 
@@ -160,6 +167,21 @@ def _labelled(view: View, found: pd.DataFrame) -> pd.DataFrame:
     return found.assign(label=labels, of=labels.map(known["of"]), family=labels.map(known["family"]))
 
 
+@once
+def _screened(view: View) -> dict[str, tuple[str, dict[str, str]]]:
+    """Label of a row -> what a screen calls it, and the columns of _OPENS."""
+    rows = _with_opened(named_rows(view))
+    family = rows["family"].where(rows["of"] != CONTRAST, rows["label"])
+    opened = rows[[*_OPENS.values()]].to_dict("records")
+    return {str(label): (str(name), {str(key): str(said) for key, said in each.items()})
+            for label, name, each in zip(rows["label"], family, opened, strict=True)}  # fmt: skip
+
+
+def _opened(evaluator: str, corpus: str, label: str, known: Mapping[str, tuple[str, dict[str, str]]]) -> str:
+    row: dict[Hashable, str] = {"evaluator": evaluator, "corpus": corpus}
+    return opening(row | dict(known[label][1]), _OPENS)
+
+
 def as_families(view: View, cells: pd.DataFrame) -> pd.DataFrame:
     """Rows of cells for a screen: a whole family by its name, and in ``opens`` what the mark of a row opens.
 
@@ -170,9 +192,10 @@ def as_families(view: View, cells: pd.DataFrame) -> pd.DataFrame:
         view: that the cells are of.
         cells: columns evaluator, corpus and family, the label of the cell.
     """
-    rows = _with_opened(_labelled(view, cells))
-    family = rows["family"].where(rows["of"] != CONTRAST, rows["label"])
-    return cells.assign(family=family, opens=openings(rows, _OPENS))
+    known = _screened(view)
+    asked = list(zip(cells["evaluator"].tolist(), cells["corpus"].tolist(), cells["family"].tolist(), strict=True))
+    made = {each: _opened(*each, known) for each in dict.fromkeys(asked)}
+    return cells.assign(family=[known[label][0] for *_, label in asked], opens=[made[each] for each in asked])
 
 
 def _by_gap(view: View, options: Options) -> pd.DataFrame:

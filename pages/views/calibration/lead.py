@@ -5,21 +5,26 @@ from typing import Any
 
 import pandas as pd
 
+from core.calibration.effect import OF_AXES
 from pages.views.common.text import counted, listed, number, safe
+
+LED = (OF_AXES, "spearman")
+"""Measures that the sentence is of."""
 
 
 def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
     """Say how much less the axes move at a strength, and what becomes of the order of the clean scores.
 
     Args:
-        changed: ``core.calibration.effect.before_after`` of the held-out items, or what was measured of them.
+        changed: ``core.calibration.effect.before_after`` of the held-out items, or what was measured of them: LED at
+            least.
         strength: λ, in [0, 1].
         basis: how the numbers came about, e.g. ``by construction`` or ``measured``.
 
     Returns:
         Markdown, its names made safe; empty where nothing is known.
     """
-    axes = changed[changed["measure"] == "axis sensitivity"].to_dict("records")
+    axes = changed[changed["measure"] == OF_AXES].to_dict("records")
     axes = [row for row in axes if float(row["before"]) > 0 and not math.isnan(float(row["after"]))]
     moved = [_moved(row) for row in axes]
     if not moved:

@@ -116,11 +116,9 @@ def _find(
 
 
 def _show(key: Key, found: Fit, strength: float, own: Measured, source: Source) -> None:
-    scored, told = own.effect(strength), effect(key, strength, found)
+    scored, told = own.effect(strength), effect(key, strength, ("sensitivity",), found)
     rows = scored[scored["measure"] == "sensitivity"].merge(
-        told.loc[told["measure"] == "sensitivity", ["name", "after", "ratio"]].rename(
-            columns={"after": "constructed", "ratio": "constructed_ratio"}
-        ),
+        told[["name", "after", "ratio"]].rename(columns={"after": "constructed", "ratio": "constructed_ratio"}),
         on="name",
     )
     rows = rows.assign(opens=opened(rows["name"], found, source))

@@ -7,6 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.table import View
+from core.calibration.effect import MEASURES as EVERY
+from core.calibration.effect import OF_AXES, OF_ORDER
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
 from core.calibration.measured import Measured, Settled, settled
@@ -17,17 +19,21 @@ from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
 from core.statistics.flip_risk import GAPS
 from core.statistics.spearman_band import BAND_RESAMPLES
-from pages.views.calibration.lead import lead
+from pages.views.calibration.lead import LED, lead
 from pages.views.calibration.measured import OPENS, Source, draw_measured, measurement, opened
 from pages.views.calibration.selective import draw_selectivity
 from pages.views.calibration.state import MEASURES, Bands, effect
 from pages.views.common.charts import draw
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
+from pages.views.common.folded import draw_folded
 from pages.views.common.links import pairs_behind
 from pages.views.common.slice_filters import slice_link
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
+
+Changed = Callable[[tuple[str, ...]], pd.DataFrame]
+"""What a strength changes of some measures; see :func:`pages.views.calibration.state.effect`."""
 
 _AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "surface": PALETTE[3], "null": PALETTE[7]}
 
@@ -41,8 +47,8 @@ def draw_lead(key: tuple[object, ...], found: Fit, source: Source) -> None:
 def _lead(key: tuple[object, ...], found: Fit, own: Measured | None, strength: float) -> None:
     for sentence in found.caveats(strength, measured=own is not None):  # before any number
         st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
-    scored = lead(own.effect(strength), strength, "measured, every score scored") if own else ""
-    st.markdown(scored or lead(effect(key, strength, found), strength, found.basis))
+    scored = lead(own.effect(strength, measures=LED), strength, "measured, every score scored") if own else ""
+    st.markdown(scored or lead(effect(key, strength, LED, found), strength, found.basis))
 
 
 @st.fragment
@@ -62,7 +68,7 @@ def draw_sweep(
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
     strength = _slider(state, usual)
-    changed = effect(key, strength, found)
+    changed = partial(effect, key, strength, _found=found)
     if strength != usual.strength:
         _lead(key, found, own, strength)
     measured = {} if own is None else own.sweeps
@@ -84,7 +90,7 @@ def draw_sweep(
     )
     draw_measured(source, key, found, strength, own, stale)
     st.header(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
-    _tiles(changed, usual, strength)
+    _tiles(changed((OF_AXES,)), usual, strength)
     draw_selectivity(found, strength, view)
     _changes(state, changed, found, source)
     _take_home(found, table, strength, fingerprint)
@@ -151,8 +157,7 @@ def _sensitivity(state: PageState, table: pd.DataFrame, strength: float, usual: 
     figure_buttons(figure, rows, "calibration-sensitivity", title="Sensitivity along λ", key="calib.a")
 
 
-def _tiles(changed: pd.DataFrame, usual: Settled, strength: float) -> None:
-    axes = changed[changed["measure"] == "axis sensitivity"]
+def _tiles(axes: pd.DataFrame, usual: Settled, strength: float) -> None:
     tiles = st.grid(max(min(len(axes) + 1, 4), 1), min_column_width=180)
     at = LAMBDAS.index(strength)
     allowed = "yes" if usual.choice.allowed[at] else "no"
@@ -168,28 +173,22 @@ def _tiles(changed: pd.DataFrame, usual: Settled, strength: float) -> None:
                        f"n = {counted(row['n'], 'item')}")  # fmt: skip
 
 
-def _changes(state: PageState, changed: pd.DataFrame, found: Fit, source: Source) -> None:
+def _changes(state: PageState, changed: Changed, found: Fit, source: Source) -> None:
     colour = colours([found.evaluator])[found.evaluator]
     measure = st.segmented_control(
         "Measure", tuple(MEASURES), format_func=lambda name: MEASURES[name][0], key=state.key("measure"), required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    _change(state, str(measure), changed.assign(opens=opened(changed["name"], found, source)), colour, found.basis,
-            source)  # fmt: skip
-    with st.expander("Every number", icon=":material/table:"):
-        _numbers(changed)
+    rows = changed(OF_ORDER if measure == "agreement" else (str(measure),))
+    _change(state, str(measure), rows.assign(opens=opened(rows["name"], found, source)), colour, found.basis, source)
+    draw_folded("Every number", lambda: _numbers(changed(EVERY)), key="calib.every")
 
 
-def _change(
-    state: PageState, measure: str, changed: pd.DataFrame, colour: str, basis: str, source: Source
-) -> None:  # fmt: skip
+def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, basis: str, source: Source) -> None:
     told = MEASURES[measure][1]
     if measure == "agreement":
-        rows = changed[changed["measure"].isin(["spearman", "kendall_b", "kendall_c"])]
-        rows = rows.assign(name=rows["measure"].map({"spearman": "ρ", "kendall_b": "τ_b", "kendall_c": "τ_c"})
+        rows = rows.assign(name=rows["measure"].map(dict(zip(OF_ORDER, ("ρ", "τ_b", "τ_c"), strict=True)))
                            + " with " + rows["name"])  # fmt: skip
-    else:
-        rows = changed[changed["measure"] == measure]
     if measure == "flip risk":
         gap = st.segmented_control("Gap d", GAPS, required=True, format_func=lambda value: f"{100 * value:g} %",
                                    key=state.key("gap"))  # fmt: skip

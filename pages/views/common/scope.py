@@ -9,6 +9,7 @@ from core.analysis.labels import labels_said
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.errors import InvalidInput
 from pages.views.common.frame import Chips, chips
+from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, narrowed, scores, store
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
@@ -55,7 +56,7 @@ def choose_scope(
     scope, undone = _possible(files, _chosen(state), first)
     _keep(state, scope)
     found = narrowed(files, scope)
-    offered = _offers(files, scope, found)
+    offered = _offers(files, scope)
     row = row or chips(state)
     with row.scope:
         for each in offered:
@@ -127,9 +128,10 @@ _HELP = {
 }
 
 
-def _offers(files: Signature, scope: Scope, found: Narrowed) -> tuple[_Offer, ...]:
+@st.cache_resource(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
     """What can be chosen: of each what the choices before it leave, the usual one first."""
-    rows = holdings(store(files))
+    rows, found = holdings(store(files)), narrowed(files, scope)
     runs = rows.drop_duplicates("run").set_index("run")["corpus"]
     of_runs = rows[rows["run"].isin(scope.runs)] if scope.runs else rows
     own = of_runs[of_runs["corpus"] == found.corpus]

@@ -16,7 +16,7 @@ from pages.views.common.runs import Signature, scores
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
-from pages.views.contrast_tests.rates import shown, whole
+from pages.views.contrast_tests.rates import of_test, whole
 from pages.views.contrast_tests.state import choose_test
 from pages.views.results.blocks import nothing
 from pages.views.results.data import people_beside, questions
@@ -32,7 +32,7 @@ def draw_test(
     """
     st.header("One test in depth", anchor=False)
     family, evaluator, scope = choose_test(state, files, scope)
-    own = _of_test(shown(files, scope, chosen, options), family)
+    own = of_test(files, scope, chosen, options, family)
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:
         nothing(f"{family_title(family)} under {evaluator}")

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 import pandas as pd
-import streamlit as st
 
 from core.analysis.bar import judged, needed
 from core.analysis.people.baseline import asked_of_people
@@ -16,10 +15,11 @@ from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
 from core.probes.titles import family_title
 from core.statistics.bootstrap import Interval
+from pages.views.common.folded import draw_folded
 from pages.views.common.runs import Signature
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import draw_figure, draw_rows
-from pages.views.contrast_tests.rates import shown, whole
+from pages.views.contrast_tests.rates import cells, shown, whole
 from pages.views.contrast_tests.state import choose_bar
 from pages.views.results.blocks import nothing
 from pages.views.results.data import baseline_beside, questions
@@ -30,18 +30,22 @@ BAR, MORE = "against_bar", "to_decide"
 def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
     """Draw the figure, and the table behind it folded away, each row held to the reader's bar."""
     question = questions(files, scope)[RATES]
-    frame, every = shown(files, scope, chosen, options), whole(files, scope, chosen, options)
+    frame, every = cells(files, scope, chosen, options), whole(files, scope, chosen, options)
     if frame.empty:
         nothing(question.title)
         return
     drawing = question.figures[0]
     draw_figure(_called(drawing.figure(frame)), every, drawing.id, title=drawing.title, note=drawing.note)
-    with st.expander("The numbers, with ties, tests and what each is taken for", icon=":material/table:"):
+
+    def numbers() -> None:
         most = choose_bar(state)
         beside = partial(baseline_beside, files, scope, chosen, options)
-        rows = beside(frame)
+        rows = beside(shown(files, scope, chosen, options))
         asked, judged_rows = held(asked_of_people(question, rows), rows, most)
         draw_rows(asked, judged_rows, files=lambda: held(question, beside(every()), most)[1])
+        state.publish()
+
+    draw_folded("The numbers, with ties, tests and what each is taken for", numbers, key="contrast.numbers")
 
 
 def _called(figure: Figure) -> Figure:

@@ -1,7 +1,8 @@
-"""Failure rates as the page shows them, and the whole of them for its files.
+"""Failure rates as the page shows them, each part as deep as it is shown, and the whole of them for its files.
 
-No cell of the matrix shows how far the drop of means may lie, and drawing those intervals takes most of the time: the
-page leaves them out, and whoever asks for a file gets them with all else.
+A cell of the matrix says how often a test fails, its row in the table much more, one test in depth nearly all. No part
+shows how far the drop of means may lie, whose intervals take most of the time: whoever asks for a file gets them with
+all else.
 """
 
 from collections.abc import Callable
@@ -10,21 +11,32 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.questions import Options
-from core.analysis.questions.directional import matrix
+from core.analysis.questions.directional import in_depth, matrix
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature
-from pages.views.results.data import seen
+from pages.views.common.runs import Signature, view
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner="Working it out …")
+def cells(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
+    """What the cells of the matrix say of the answer to :data:`core.analysis.questions.directional.RATES`."""
+    return matrix(view(files, scope, chosen), options, depth="cells")
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner="Working it out …")
+def of_test(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str) -> pd.DataFrame:
+    """One test; see :func:`core.analysis.questions.directional.in_depth`."""
+    return in_depth(view(files, scope, chosen), options, family)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner="Working it out …")
 def shown(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
-    """The answer to :data:`core.analysis.questions.directional.RATES` but for the intervals of the drops."""
-    return matrix(seen(files, scope, chosen), options, drops=False)
+    """The whole answer but for the intervals of the drops."""
+    return matrix(view(files, scope, chosen), options, depth="rows")
 
 
 def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> Callable[[], pd.DataFrame]:
     """What makes the answer with the intervals of the drops."""
-    view = seen(files, scope, chosen)
-    return lambda: matrix(view, options)
+    seen = view(files, scope, chosen)
+    return lambda: matrix(seen, options)

@@ -7,7 +7,16 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import EVIDENCE, READ, Cell, cell_curves, cell_risks, evident_gaps, middle_gap
+from core.analysis.flips.risk import (
+    EVIDENCE,
+    READ,
+    Cell,
+    cell_curves,
+    cell_risks,
+    evident_gaps,
+    nearest_gap,
+    widest_gaps,
+)
 from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.flips import as_families, named_cells, named_rows
 from core.analysis.scope import Narrowed
@@ -20,6 +29,7 @@ from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
 from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.folded import draw_folded
 from pages.views.common.keys import KEYED
 from pages.views.common.links import pairs_behind
 from pages.views.common.runs import Signature, view
@@ -60,13 +70,15 @@ def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: floa
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
 def evident(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
     """The gap of every cell from which on its flip risk is below 5 %."""
-    return evident_gaps(cells_of(files, scope, chosen))
+    found = evident_gaps(cells_of(files, scope, chosen))
+    return as_families(view(files, scope, chosen), found).drop(columns="opens")
 
 
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
 def usual_gap(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> float:
     """The slider's gap nearest to the middle gap of evidence: at a small one every risk is near its ceiling."""
-    middle = middle_gap(cells_of(files, scope, chosen), evident(files, scope, chosen), unit=unit)
-    return USUAL if math.isnan(middle) else min(GAPS, key=lambda gap: abs(gap - middle))
+    nearest = nearest_gap(cells_of(files, scope, chosen), GAPS, unit=unit)
+    return USUAL if math.isnan(nearest) else nearest
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Counting every pair of shifts …")
@@ -100,7 +112,10 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
                 ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
         return
-    _evidence(as_families(view(files, scope, chosen), evident(files, scope, chosen)).drop(columns="opens"))
+    st.header("What is no evidence", anchor=False)
+    for sentence in _lead(files, scope, chosen):
+        st.markdown(sentence)
+    draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
     st.header("The risk at a gap of your own", anchor=False)
     st.markdown(
         "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
@@ -115,16 +130,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
     _map(cells, gap, behind)
     drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
     _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit), behind)
-    with st.expander("Every number", icon=":material/table:"):
-        _numbers(cells)
-
-
-def _evidence(found: pd.DataFrame) -> None:
-    st.header("What is no evidence", anchor=False)
-    for sentence in _lead(found):
-        st.markdown(sentence)
-    with st.expander("The gap of every family", icon=":material/table:"):
-        _gaps(found)
+    draw_folded("Every number", lambda: _numbers(cells), key="flip.every")
 
 
 def _gaps(found: pd.DataFrame) -> None:
@@ -154,13 +160,15 @@ def _gaps(found: pd.DataFrame) -> None:
     data_buttons(found, "gaps-of-evidence", key="flip.evidence")
 
 
-def _lead(found: pd.DataFrame) -> list[str]:
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
     """For every evaluator the family that asks for the largest gap, or all that do, as a sentence."""
-    told = []
-    for name, own in found.groupby("evaluator", sort=False):
-        known = own.dropna(subset=["d"])
+    cells, told = cells_of(files, scope, chosen), []
+    found = as_families(view(files, scope, chosen), evident_gaps(widest_gaps(cells), floor=False))
+    for name in dict.fromkeys(cell.evaluator for cell in cells):
+        known = found[found["evaluator"] == name]
         if known.empty:
-            told.append(f"**{safe(str(name))}**: no gap is known here.")
+            told.append(f"**{safe(name)}**: no gap is known here.")
             continue
         largest = furthest(known, value="d")
         worst, families = largest.iloc[0], [f"*{safe(family_title(name))}*" for name in largest["family"]]
@@ -168,9 +176,9 @@ def _lead(found: pd.DataFrame) -> list[str]:
         sure = "" if pd.isna(worst["low"]) else f"95 % CI {low} to {high}, "
         share = "" if pd.isna(worst["of_iqr"]) else f"{worst['of_iqr']:.0f} % of its interquartile range, "
         said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
-        rest = len(own) - len(known)
+        rest = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
         unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
-        told.append(f"**{safe(str(name))}**: {said}, because of {listed(families)}{unknown}")
+        told.append(f"**{safe(name)}**: {said}, because of {listed(families)}{unknown}")
     return told
 
 

@@ -10,10 +10,9 @@ from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.table import View
 from core.human.studies import list_studies
 from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, scores
+from pages.views.common.runs import Signature, scores, view
 
 _KEPT = 256
 """Answers, tables of a few hundred rows, that are kept."""
@@ -23,13 +22,6 @@ _KEPT = 256
 def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
     """Every question to the scores of a scope, by id; see ``core.analysis.questions.catalogue``."""
     return {each.id: each for each in catalogue(scores(files, scope))}
-
-
-# Kept as one object for each slice: answers that share their rows work them out once for it.
-@st.cache_resource(hash_funcs=KEYED, max_entries=16, show_spinner=False)
-def seen(files: Signature, scope: Narrowed, chosen: Slice) -> View:
-    """What a slice leaves of the scores of a scope."""
-    return scores(files, scope).view(chosen)
 
 
 def people_beside(
@@ -45,7 +37,7 @@ def people_beside(
 def _people_beside(
     files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
 ) -> pd.DataFrame:
-    return with_people(means, seen(files, scope, chosen), list_studies()[0], known=options.known)
+    return with_people(means, view(files, scope, chosen), list_studies()[0], known=options.known)
 
 
 def baseline_beside(
@@ -59,7 +51,7 @@ def baseline_beside(
 def _baseline_beside(
     files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
 ) -> pd.DataFrame:
-    return with_baseline(rates, seen(files, scope, chosen), list_studies()[0], known=options.known)
+    return with_baseline(rates, view(files, scope, chosen), list_studies()[0], known=options.known)
 
 
 def answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
@@ -69,4 +61,4 @@ def answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")
 def _answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
-    return questions(files, scope)[id_].compute(seen(files, scope, chosen), options)
+    return questions(files, scope)[id_].compute(view(files, scope, chosen), options)

@@ -154,8 +154,8 @@ def test_the_middle_gap_is_the_median_of_the_families_gaps_of_evidence(view: Vie
     cells = shift_cells(view)
     gaps = evident_gaps(cells)
     own = gaps[(gaps["axis"] != "null") & (gaps["of_iqr"] > 0)]
-    assert middle_gap(cells, gaps, unit=IQR) == pytest.approx(own["of_iqr"].median() / 100)
-    assert math.isnan(middle_gap((), evident_gaps(()), unit=IQR))
+    assert middle_gap(cells, unit=IQR) == pytest.approx(own["of_iqr"].median() / 100)
+    assert math.isnan(middle_gap((), unit=IQR))
 
 
 def test_an_unknown_unit_is_refused(view: View) -> None:

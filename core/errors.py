@@ -47,6 +47,10 @@ class ProbeRejected(InvariscopeError):
         self.code = code
         self.detail = detail
 
+    def to_keep(self) -> "ProbeRejected":
+        """The same without its traceback, whose frames hold the pictures that were being worked on."""
+        return ProbeRejected(self.code, self.detail)
+
 
 class StoreError(InvariscopeError, OSError):
     """A run or a published file that cannot be written or read."""

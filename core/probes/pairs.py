@@ -141,7 +141,7 @@ class Pairs:
                 return of_every_frame(probe, self.scene, held, draw)
             return probe.make(self.scene, held, draw())
         except ProbeRejected as rejection:
-            return rejection
+            return rejection.to_keep()
         except Exception as error:  # a stranger's probe may raise anything; it costs this variant alone
             told = f"{type(error).__name__}: {' '.join(str(error).split())}"
             return ProbeRejected("probe-failed", f"probe {probe.name!r} failed on item {self.item.id!r}: {told}")
@@ -265,7 +265,7 @@ def subjects_of(
             texts = (_template(item),) if name == TEMPLATE else _human(item, language)[:captions_each]
             found += [Subject(name, language, rank, _storable(item, text)) for rank, text in enumerate(texts)]
         except ProbeRejected as rejection:
-            reasons.append(rejection)
+            reasons.append(rejection.to_keep())
     return tuple(found), tuple(reasons)
 
 

@@ -126,10 +126,10 @@ class Scene:
                 try:
                     self._kept[name] = compute()
                 except ProbeRejected as rejection:
-                    self._kept[name] = rejection
+                    self._kept[name] = rejection.to_keep()
             value: T | ProbeRejected = self._kept[name]
         if isinstance(value, ProbeRejected):
-            raise ProbeRejected(value.code, value.detail)
+            raise value.to_keep()
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
         return value

@@ -3,9 +3,18 @@
 from collections.abc import Callable
 
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from core.errors import InvariscopeError
 from pages.views.common.text import safe
+
+
+def is_open(place: ExpanderContainer | PopoverContainer) -> bool:
+    """Whether a reader opened a place, which then is to be filled; a closed one says what it shows until it is."""
+    if not place.open:
+        place.caption("One moment …")
+    return bool(place.open)
 
 
 @st.fragment
@@ -19,7 +28,7 @@ def draw_folded(label: str, draw: Callable[[], None], *, key: str, icon: str = "
         icon: before the label.
     """
     place = st.expander(label, icon=icon, key=key, on_change="rerun")
-    if not place.open:
+    if not is_open(place):
         return
     with place:
         try:

@@ -14,6 +14,7 @@ from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.captions import attribute_caption, base_caption
 from core.registry import BrokenPlugin
+from pages.views.common.folded import is_open
 from pages.views.common.own_metrics import own_ready, problems
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -139,7 +140,7 @@ def choose_evaluators(
         )
         panel = st.popover(said, type="tertiary", key=f"{state.page}.missing", on_change="rerun",
                            help="How to get what is not available here")  # fmt: skip
-        if panel.open:
+        if is_open(panel):
             with panel:
                 _draw_missing(missing, gone, known.broken, get)
     return list(chosen)
@@ -169,7 +170,7 @@ def choose_probes(state: PageState) -> list[Probe]:
     chosen = set(state.get("probes"))
     panel = st.popover(f"Probes: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel", on_change="rerun")
     kept = chosen
-    if panel.open:  # two hundred buttons cost a sixth of a turn
+    if is_open(panel):  # two hundred buttons cost a sixth of a turn
         with panel.container(key="lab_probe_panel", gap="xsmall"):
             kept = _draw_probes(state, offered, chosen)
     state.put("probes", [name for name in offered if name in kept])

@@ -86,7 +86,7 @@ class Metric:
     repeats: int
 
 
-CONSE = Metric("`conse-lite0`", items=12, separately=2, repeats=2)
+CONSE = Metric("`conse-lite0`", items=8, separately=2, repeats=2)
 CLIPSCORE = Metric("CLIPScore's ViT-B/32, random weights", items=6, separately=1, repeats=1)
 
 

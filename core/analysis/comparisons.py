@@ -145,8 +145,9 @@ def pairs(
     table = view.table
     which, places, names = table.place(evaluator), table.places(probes), tuple(probes)
     looked = np.broadcast_to(view.items, (len(places), len(view.items)))
-    if view.cells is not None:
-        looked = looked & view.cells[which, places]
+    kept = view.where(evaluator, probes)
+    if kept is not None:
+        looked = looked & kept
     if known:
         looked = looked & verified(table, names)
     if key:

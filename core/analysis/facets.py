@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.slices import CHOICES, SIGNS, Slice
-from core.analysis.table import ScoreTable
+from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis, Expectation
 
 FIELDS = (*CHOICES, "sign")
@@ -33,13 +33,11 @@ def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
     whole = _whole(table)
     # which shifts are inside, accepted, of a whole object and of no tied label depends on no other choice: one look
     # serves every field
-    kept = table.view(Slice(inside=chosen.inside, accepted=chosen.accepted, whole=chosen.whole)).cells
-    if chosen.untied and table.tied.any():
-        untied = np.broadcast_to(~table.tied, table.scores.shape)
-        kept = untied if kept is None else kept & untied
-    if kept is None:
+    untied = chosen.untied and bool(table.tied.any())
+    asked = Slice(inside=chosen.inside, accepted=chosen.accepted, whole=chosen.whole, untied=untied)
+    if asked == Slice():
         return whole.counts(chosen)
-    found = _Cells.of(table, kept).counts(chosen)
+    found = _Cells.of(table.view(asked)).counts(chosen)
     return {name: dict.fromkeys(whole.names[name], 0) | found[name] for name in FIELDS}
 
 
@@ -61,20 +59,22 @@ class _Cells:
     n: np.ndarray
 
     @classmethod
-    def of(cls, table: ScoreTable, kept: np.ndarray | None = None) -> "_Cells":
-        """Count a table's shifts, all of them or those that are kept, bool [E, P, N]."""
+    def of(cls, view: View) -> "_Cells":
+        """Count the shifts of a view."""
+        table = view.table
         kinds, kind = _kinds(table.items)
         invariant = (table.probes["expectation"] == Expectation.INVARIANT.value).to_numpy()
-        counted = (table.baselines >= 0) & table.stored & invariant[None, :, None]
-        counted = counted if kept is None else counted & kept
-        signs = table.signs()
+        asked, signs = table.probes.index[invariant], table.signs()
+        first = kind * len(_SIGNS)
         n = np.zeros((*table.scores.shape[:2], len(kinds), len(_SIGNS)), dtype=np.int64)
-        for evaluator in range(n.shape[0]):
-            for probe in range(n.shape[1]):
-                rows = counted[evaluator, probe]
-                if rows.any():
-                    place = kind[rows] * n.shape[3] + (signs[evaluator, probe][rows] % n.shape[3])
-                    n[evaluator, probe].ravel()[:] = np.bincount(place, minlength=n.shape[2] * n.shape[3])
+        for which, evaluator in enumerate(table.evaluators):
+            for name, probe in zip(asked, np.flatnonzero(invariant), strict=True):
+                counted = table.stored[which, probe] & (table.baselines[which, probe] >= 0) & view.items
+                kept = view.where(evaluator, (name,))
+                counted = counted if kept is None else counted & kept[0]
+                place = first + signs[which, probe] % len(_SIGNS)
+                place = place if counted.all() else place[counted]
+                n[which, probe].ravel()[:] = np.bincount(place, minlength=n.shape[2] * n.shape[3])
         columns = {
             **{name: table.probes.reset_index()[CHOICES[name]] for name in _PROBE_FIELDS},
             **{name: kinds[CHOICES[name]] for name in _ITEM_FIELDS},
@@ -125,7 +125,7 @@ _known: WeakKeyDictionary[ScoreTable, _Cells] = WeakKeyDictionary()
 def _whole(table: ScoreTable) -> _Cells:
     """Cells of a table; what it holds never changes."""
     if table not in _known:
-        _known[table] = _Cells.of(table)
+        _known[table] = _Cells.of(table.view())
     return _known[table]
 
 

@@ -1,12 +1,14 @@
 """The order of pairs: which of a slice move the furthest, and a page of them."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.measured import Items
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable, View
 from core.errors import InvalidInput
@@ -17,8 +19,8 @@ ORDERS = ("percent", "absolute", "standardised", "disagreement")
 """What a pair can be ranked by; see :func:`rank`."""
 
 _UNRANKED, _ABSENT = -1.0, -2.0  # below every key: keys are sizes
-_ITEMS_AT_ONCE = 16_384
-"""Items whose shifts are held at once, under every evaluator."""
+_PAIRS_AT_ONCE = 2**17
+"""Pairs whose shifts are held at once, of every evaluator in turn: what the processor holds nearest to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +71,23 @@ def rank(
     check(order, floor, limit, offset)
     view = table.view(chosen)
     probes = _probes(view)
-    looked = _looked(view, probes, item, named)
-    count = _Count(probes, view.evaluators, usual, order, floor)
-    best, shifts = _counted(count, view, looked)
-    there = shifts > 0
-    counted = np.where(there, np.where(np.isnan(best), _UNRANKED, best), _ABSENT)
-    items, which, more = _page(counted, there, limit=limit, offset=offset, once=once)
-    found = best[which, items]
+    looked, items = _looked(view, probes, item, named)
+    count = _Count(view, probes, usual, order, floor)
+    page = _Page(offset + limit, once=once)
+    for some in _in_turn(items, max(_PAIRS_AT_ONCE // max(len(probes), 1), 1)):
+        there = _as_slice(some)
+        page.add(some, *count.pairs(looked[:, there], there))
+    keys, places, which, more = (each[offset:] for each in (page.keys, page.items, page.probes, page.more))
     leaders = None
     if order != "disagreement":
-        keys, _ = count.keys(table.at(items), looked[:, items], _of(view.cells, items))
-        leaders = _leaders(keys[:, which, np.arange(len(items))], view.evaluators)
+        every = [key[which, np.arange(len(which))] for key, _ in count.shifts(places)]
+        leaders = _leaders(np.array(every).reshape(len(every), len(which)), view.evaluators)
     pairs = pd.DataFrame({
-        "run": table.scope.run, "corpus": table.scope.corpus, "item": table.items["item"].to_numpy()[items],
-        "subject": table.scope.subject, "probe": np.array(probes, dtype=object)[which], "key": found, "more": more,
-        "leader": leaders,
+        "run": table.scope.run, "corpus": table.scope.corpus, "item": table.items["item"].to_numpy()[places],
+        "subject": table.scope.subject, "probe": np.array(probes, dtype=object)[which],
+        "key": np.where(keys == _UNRANKED, math.nan, keys), "more": more, "leader": leaders,
     })  # fmt: skip
-    unranked = int((there & np.isnan(best)).sum())
-    return Ranking(pairs, int(there.sum()), int(shifts.sum()), unranked, int(there.any(axis=0).sum()))
+    return Ranking(pairs, page.n_pairs, page.n_shifts, page.n_unranked, page.n_items)
 
 
 def check(order: str, floor: float, limit: int, offset: int) -> None:
@@ -114,113 +115,144 @@ def _probes(view: View) -> tuple[str, ...]:
 
 def _looked(
     view: View, probes: tuple[str, ...], item: str | None, named: Collection[tuple[str, str]] | None
-) -> np.ndarray:
-    """Pairs that are looked at, whether or not they have a shift, bool [k, N]."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs that are looked at, whether or not they have a shift, bool [k, N]; and the items of some, int [n]."""
     names = view.table.items["item"]
     own = view.items & view.table.of_corpus(view.table.scope.corpus)
     if item is not None:
         own = own & (names == item).to_numpy()
-    looked = np.broadcast_to(own, (len(probes), len(names)))
     if named is None:
-        return looked
-    wanted = pd.MultiIndex.from_product([probes, names]).isin([(probe, name) for name, probe in named])
-    return looked & wanted.reshape(looked.shape)
+        return np.broadcast_to(own, (len(probes), len(own))), np.flatnonzero(own)
+    some = np.flatnonzero(own & names.isin({name for name, _ in named}).to_numpy())
+    asked = pd.MultiIndex.from_product([probes, names.iloc[some]]).isin([(probe, name) for name, probe in named])
+    looked = np.zeros((len(probes), len(own)), dtype=bool)
+    looked[:, some] = asked.reshape(len(probes), len(some))
+    return looked, some
+
+
+def _in_turn(items: np.ndarray, most: int) -> Iterator[np.ndarray]:
+    return (items[start : start + most] for start in range(0, len(items), most))
+
+
+def _as_slice(items: np.ndarray) -> Items:
+    """Places of some items, rising: as a slice where they are neighbours, which are read faster."""
+    first, last = int(items[0]), int(items[-1])
+    return slice(first, last + 1) if last - first + 1 == len(items) else items
 
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """What shifts of some probes under some evaluators count in an order; see :func:`rank`."""
+    """What the shifts of some probes count in an order; see :func:`rank`."""
 
+    view: View
     probes: tuple[str, ...]
-    evaluators: tuple[str, ...]
     usual: pd.DataFrame
     order: str
     floor: float
 
-    def keys(self, table: ScoreTable, looked: np.ndarray, cells: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """What every shift counts, float64 [E, k, N], NaN where nothing; and how many a pair has, int16 [k, N].
-
-        Args:
-            table: of N items.
-            looked: pairs that are looked at, bool [k, N].
-            cells: scores that are, bool [E, P, N]; None: all.
-        """
+    def shifts(self, items: Items) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """What the shifts of some items count, float64 [k, n], NaN where nothing, and whether they are stored, bool
+        [k, n]; of one evaluator of the view after the other."""
         scales = {str(row["evaluator"]): (float(row["sd"]), float(row["typical"]))
                   for row in self.usual.to_dict("records")}  # fmt: skip
-        keys = np.full((len(self.evaluators), *looked.shape), math.nan)
-        shifts = np.zeros(looked.shape, dtype=np.int16)
-        for place, name in enumerate(self.evaluators):
-            delta, stored = table.shifts(name, self.probes, cells=cells)
-            stored = stored & looked
-            shifts += stored
-            np.copyto(keys[place], self._key(table, name, delta, *scales[name]), where=stored)
-        return keys, shifts
+        for name in self.view.evaluators:
+            looked = self.view.where(name, self.probes, items=items)
+            after, before, stored = self.view.table.pairs(name, self.probes, where=looked, items=items)
+            yield self._keys(after, before, *scales[name]), stored
 
-    def _key(self, table: ScoreTable, evaluator: str, delta: np.ndarray, sd: float, typical: float) -> np.ndarray:
-        """What the shifts of one evaluator, of such a spread and typical score, count, [k, N]."""
+    def _keys(self, after: np.ndarray, before: np.ndarray, sd: float, typical: float) -> np.ndarray:
+        """What the shifts of one evaluator, of such a spread and typical score, count, [k, n]."""
+        if self.order == "percent":
+            size = np.abs(percent_change(after, before))
+            least = self.floor * (0.0 if math.isnan(typical) else typical)
+            return np.where(np.abs(before) >= least, size, math.nan) if least > 0 else np.asarray(size)
+        delta = after - before
         if self.order == "absolute":
             return np.asarray(np.abs(delta))
-        if self.order != "percent":
-            apart = delta / (sd if sd > 0 else math.nan)
-            return np.asarray(apart if self.order == "disagreement" else np.abs(apart))
-        before = table.before(evaluator, self.probes)
-        least = self.floor * (0.0 if math.isnan(typical) else typical)
-        size = np.abs(percent_change(table.after(evaluator, self.probes), before))
-        return np.where(np.abs(before) >= least, size, math.nan)
+        apart = delta / (sd if sd > 0 else math.nan)
+        return np.asarray(apart if self.order == "disagreement" else np.abs(apart))
+
+    def pairs(self, looked: np.ndarray, items: Items) -> tuple[np.ndarray, np.ndarray]:
+        """What the pairs of some items count over their evaluators: the largest, or how far apart they are.
+
+        Args:
+            looked: pairs that are looked at, bool [k, n].
+            items: places of the n items.
+
+        Returns:
+            float64 [k, n], NaN where nothing; and how many shifts each pair has, 0 where it is not looked at, int16.
+        """
+        keys, n = [], np.zeros(looked.shape, dtype=np.int16)
+        for key, stored in self.shifts(items):
+            keys.append(key)
+            n += stored
+        n *= looked
+        if not keys:
+            return np.full(looked.shape, math.nan), n
+        most = reduce(np.fmax, keys)
+        if self.order != "disagreement":
+            return np.asarray(most), n
+        several = np.add.reduce([~np.isnan(key) for key in keys], dtype=np.int16) > 1
+        return np.where(several, most - reduce(np.fmin, keys), math.nan), n
 
 
-def _counted(count: _Count, view: View, looked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What every pair counts, float64 [k, N], and how many shifts it has, int16 [k, N]; some items at a time."""
-    best, shifts = np.full(looked.shape, math.nan), np.zeros(looked.shape, dtype=np.int16)
-    for start in range(0, looked.shape[1], _ITEMS_AT_ONCE):
-        own = slice(start, start + _ITEMS_AT_ONCE)
-        if looked[:, own].any():
-            keys, shifts[:, own] = count.keys(view.table.at(own), looked[:, own], _of(view.cells, own))
-            best[:, own] = _best(keys, count.order)
-    return best, shifts
-
-
-def _of(cells: np.ndarray | None, items: slice | np.ndarray) -> np.ndarray | None:
-    return None if cells is None else cells[..., items]
-
-
-def _best(keys: np.ndarray, order: str) -> np.ndarray:
-    """What a pair counts over its evaluators, [k, N]: the largest, or how far apart they are; NaN where nothing."""
-    if not len(keys):
-        return np.full(keys.shape[1:], math.nan)
-    most = np.fmax.reduce(keys)
-    if order != "disagreement":
-        return np.asarray(most)
-    several = (~np.isnan(keys)).sum(axis=0) > 1
-    return np.where(several, most - np.fmin.reduce(keys), math.nan)
-
-
-def _page(
-    counted: np.ndarray, there: np.ndarray, *, limit: int, offset: int, once: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of item and probe of the pairs of a page, and the other pairs of each item.
+class _Page:
+    """The furthest of the pairs that it was shown, at most so many; and how many it was shown.
 
     Args:
-        counted: keys [k, N], _UNRANKED where there is none, _ABSENT where there is no pair.
-        there: which pairs there are, bool [k, N].
-        limit, offset, once: see :func:`rank`.
+        most: pairs that are kept; of equal ones the first.
+        once: keep an item's furthest pair alone, the first of equal ones.
     """
-    if not counted.size:
-        return (np.empty(0, dtype=np.intp),) * 3
-    if once:
-        items = _furthest(counted.max(axis=0), limit, offset)
-        return items, counted[:, items].argmax(axis=0), there[:, items].sum(axis=0) - 1
-    flat = _furthest(counted.T.ravel(), limit, offset)
-    items, which = np.divmod(flat, len(counted))
-    return items, which, np.zeros(len(flat), dtype=np.intp)
+
+    def __init__(self, most: int, *, once: bool) -> None:
+        self._most, self._once = most, once
+        self.keys = np.empty(0)
+        """What each counts, the largest first; _UNRANKED where nothing."""
+        self.items, self.probes, self.more = (np.empty(0, dtype=np.intp) for _ in range(3))
+        """Places of item and probe, and how many other pairs its item has; where an item may be there twice, 0."""
+        self.n_pairs = self.n_shifts = self.n_unranked = self.n_items = 0
+
+    def add(self, items: np.ndarray, keys: np.ndarray, n: np.ndarray) -> None:
+        """Show it the pairs of some items, which come after those that it was shown before.
+
+        Args:
+            items: places of the n items, rising.
+            keys: what the pairs count, float64 [k, n]; NaN where nothing.
+            n: how many shifts each has, int [k, n]; none: there is no pair.
+        """
+        if not keys.size:
+            return
+        there = n > 0
+        unranked = np.isnan(keys) & there
+        keys = np.where(there, np.where(unranked, _UNRANKED, keys), _ABSENT)
+        self.n_pairs += int(np.count_nonzero(there))
+        self.n_shifts += int(n.sum())
+        self.n_unranked += int(np.count_nonzero(unranked))
+        self.n_items += int(np.count_nonzero(there.any(axis=0)))
+        least = self.keys[-1] if len(self.keys) == self._most else _ABSENT
+        if self._once:
+            near = np.flatnonzero(keys.max(axis=0) > least)
+            which, more = keys[:, near].argmax(axis=0), there[:, near].sum(axis=0) - 1
+        else:
+            near, which = np.nonzero((keys > least).T)
+            more = np.zeros(len(near), dtype=np.intp)
+        self._keep(keys[which, near], items[near], which, more)
+
+    def _keep(self, keys: np.ndarray, items: np.ndarray, probes: np.ndarray, more: np.ndarray) -> None:
+        every = np.append(self.keys, keys)
+        kept = _largest(every, self._most)
+        self.keys = every[kept]
+        self.items = np.append(self.items, items)[kept]
+        self.probes = np.append(self.probes, probes)[kept]
+        self.more = np.append(self.more, more)[kept]
 
 
-def _furthest(keys: np.ndarray, limit: int, offset: int) -> np.ndarray:
-    """Places of the keys from ``offset`` on, the largest first, ties in their order; those that are absent left out."""
-    most = min(offset + limit, len(keys))
-    least = max(float(np.partition(keys, len(keys) - most)[len(keys) - most]), _UNRANKED)
-    near = np.flatnonzero(keys >= least)
-    return near[np.argsort(-keys[near], kind="stable")][offset : offset + limit]
+def _largest(keys: np.ndarray, most: int) -> np.ndarray:
+    """Places of the largest keys, the largest first, equal ones in their order."""
+    near = np.arange(len(keys))
+    if len(keys) > most:
+        near = near[keys >= np.partition(keys, len(keys) - most)[len(keys) - most]]
+    return near[np.argsort(-keys[near], kind="stable")][:most]
 
 
 def _leaders(keys: np.ndarray, evaluators: tuple[str, ...]) -> list[str | None]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.analysis.places import Places
+from core.analysis.places import Places, place_of
 from core.analysis.scope import NAMED, NAMED_GROUP, Narrowed, Scope, narrow, open_probes
 from core.analysis.table import CAPTIONS, ScoreTable
 from core.analysis.ties import TIES, ties_of
@@ -28,7 +28,10 @@ DIAGNOSTICS = ("bg_delta", "seam_energy", "seam_ratio", "fill_ratio", "texture_r
 _IN_SCOPE = "list_contains($runs, run) and subject = $subject and language = $language and rank = $rank"
 _ROWS = f"from scores where {_IN_SCOPE} and {NAMED}"
 _OWN = f"{_ROWS} and list_contains($evaluators, evaluator)"
-_SCORES = f"select corpus, item, probe, baseline, evaluator, score, object_inside::float as inside {_OWN}"
+_SCORES = f"""
+select {place_of("corpus", "corpora")}, item, {place_of("evaluator", "evaluators")}, {place_of("probe", "probes")},
+       {place_of("baseline", "probes")}, score, object_inside::float as inside {_OWN}
+"""
 _SCORED = f"select distinct corpus, item {_OWN} order by corpus, item"
 _TWICE = f"""
 select corpus, item {_OWN} group by evaluator, probe, corpus, item having count(*) > 1
@@ -48,8 +51,8 @@ select corpus, item, any_value(category) as category, any_value(coverage) as cov
 from items where list_contains($runs, run) group by corpus, item
 """
 _MEASURED = f"""
-select corpus, item, probe, {", ".join(f"any_value({name}) as {name}" for name in DIAGNOSTICS)}
-{_ROWS} and ({" or ".join(f"{name} is not null" for name in DIAGNOSTICS)}) group by corpus, item, probe
+select {place_of("corpus", "corpora")}, item, {place_of("probe", "probes")}, {", ".join(DIAGNOSTICS)}
+{_ROWS} and ({" or ".join(f"{name} is not null" for name in DIAGNOSTICS)})
 """
 _REJECTIONS = """
 select corpus, coalesce(probe, '') as probe, code, count(*) as n from rejections
@@ -68,8 +71,8 @@ _CAPTIONS = f"""
 select corpus, item, probe, any_value(caption) as caption {_ROWS} and list_contains($probes, probe)
 group by corpus, item, probe order by corpus, item, probe
 """
-_VERDICTS = """
-select corpus, item, probe, accepted, upheld from verdicts
+_VERDICTS = f"""
+select {place_of("corpus", "corpora")}, item, {place_of("probe", "probes")}, accepted, upheld from verdicts
 where subject = $subject and language = $language and rank = $rank
 """
 
@@ -102,12 +105,13 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     named = items["corpus"] + "\x1f" + items["item"]
     items["source"] = items["source"].fillna(items["pixels"]).fillna(named)
     cells = _cells(store, own, places)
-    measured = store.table(_MEASURED, params)
-    judged = store.table(_VERDICTS, {name: params[name] for name in ("subject", "language", "rank")})
+    sides = {name: places.names[name] for name in ("corpora", "probes")}
+    measured = places.measured(_some(store.batches(_MEASURED, params | sides)), DIAGNOSTICS)
+    judged = store.table(_VERDICTS, sides | {name: params[name] for name in ("subject", "language", "rank")})
     accepted, upheld = places.laid_out(judged, ("accepted", "upheld"), dtype=np.float32).values()
     return ScoreTable(
         narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), cells.scores,
-        cells.baselines, cells.stored, cells.inside, accepted, upheld, places.laid_out(measured, DIAGNOSTICS),
+        cells.baselines, cells.stored, cells.inside, accepted, upheld, measured,
         _about(store, narrowed, params, probes), reader=partial(read_table, store),
         texts=partial(_texts, store, params),
     )  # fmt: skip
@@ -222,12 +226,10 @@ def _cells(store: Store, params: dict[str, object], places: Places) -> _Cells:
         np.zeros(shape, dtype=bool),
     )  # fmt: skip
     seen = 0
-    for rows in _some(store.batches(_SCORES, params)):
+    for rows in _some(store.batches(_SCORES, params | places.names)):
         flat = places.flat(rows)
-        for array, values in zip(
-            cells, (rows["score"].to_numpy(), rows["inside"].to_numpy(), places.of_probes(rows["baseline"]), True),
-            strict=True,
-        ):  # fmt: skip
+        told = (*(rows[name].to_numpy() for name in ("score", "inside", "baseline")), True)
+        for array, values in zip(cells, told, strict=True):
             array.ravel()[flat] = values
         seen += len(flat)
     if seen > np.count_nonzero(cells.stored):

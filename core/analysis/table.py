@@ -9,13 +9,15 @@ import hashlib
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.kept import Answers
+from core.analysis.measured import EVERY, Items, Measured, picked
 from core.analysis.scope import REFERENCE, Narrowed
 from core.analysis.slices import PROBES, Slice, is_cut
 from core.analysis.ties import COLUMNS, TIES, other_category
@@ -100,8 +102,8 @@ class ScoreTable:
         accepted: share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged.
         upheld: share of people who uphold a comparison (they accept its right side and refuse the wrong one, or prefer
             the right one; see :func:`core.human.ratings.verdicts`), float32 [P, N]; NaN where nobody judged.
-        diagnostics: float64 [P, N] by name (bg_delta, seam_energy, seam_ratio, fill_ratio, texture_ratio,
-            object_kept); NaN where not measured.
+        diagnostics: what was measured of every variant, by name (bg_delta, seam_energy, seam_ratio, fill_ratio,
+            texture_ratio, object_kept).
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
@@ -123,7 +125,7 @@ class ScoreTable:
     inside: np.ndarray
     accepted: np.ndarray
     upheld: np.ndarray
-    diagnostics: Mapping[str, np.ndarray]
+    diagnostics: Mapping[str, Measured]
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept, repr=False)
     reader: "Callable[[Narrowed], ScoreTable] | None" = field(default=None, repr=False)
@@ -176,13 +178,13 @@ class ScoreTable:
         scope = replace(self.scope, corpus=corpus).only()
         return replace(self.at(np.flatnonzero(self.of_corpus(corpus))), scope=scope)
 
-    def at(self, items: "slice | np.ndarray") -> "ScoreTable":
+    def at(self, items: Items) -> "ScoreTable":
         """The same scores of some items, by their places; those of a slice are no copies."""
         dense = {
             name: getattr(self, name)[..., items]
             for name in ("scores", "baselines", "stored", "inside", "accepted", "upheld")
         }
-        measured = {name: values[:, items] for name, values in self.diagnostics.items()}
+        measured = {name: each.at(items) for name, each in self.diagnostics.items()}
         return replace(self, items=self.items.iloc[items].reset_index(drop=True), diagnostics=measured, kept=Kept(),
                        **dense)  # fmt: skip
 
@@ -318,21 +320,47 @@ class ScoreTable:
 
     def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
         """Scores under some probes, float64 [k, N]."""
-        return np.asarray(self.scores[self.place(evaluator), self.places(probes)])
+        return picked(self.scores[self.place(evaluator)], self.places(probes))
 
-    def before(self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE) -> np.ndarray:
-        """Score that each is compared with, float64 [k, N]: its baseline's, or that of the probe named ``against``."""
+    def before(
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, items: Items = EVERY
+    ) -> np.ndarray:
+        """Score that each is compared with, float64 [k, n]: its baseline's, or that of the probe named ``against``.
+
+        Not to be written to: probes of one baseline share its scores.
+        """
         which, places = self.place(evaluator), self.places(probes)
         if against != BASELINE:
             other = self.places((against,))
             score = self.scores[which, other[0]] if len(other) else np.full(len(self.items), math.nan)
-            return np.broadcast_to(score, (len(places), len(self.items)))
-        baseline = self.baselines[which, places]
-        found = self.scores[which, baseline, np.arange(len(self.items))]
-        return np.where(baseline < 0, math.nan, found)
+            return np.broadcast_to(score[items], (len(places), len(score[items])))
+        one, all_ = (each[which, places] for each in self._one_baseline)
+        if len(one) and one[0] >= 0 and all_.all() and (one == one[0]).all():
+            score = self.scores[which, one[0], items]
+            return np.broadcast_to(score, (len(places), len(score)))
+        baselines = picked(self.baselines[which], places, items)
+        found = np.empty(baselines.shape)
+        for row, own, place in zip(found, baselines, one, strict=True):
+            row[:] = self.scores[which, own if place < 0 else place, self._numbers[items] if place < 0 else items]
+            np.copyto(row, math.nan, where=own < 0)
+        return found
+
+    @cached_property
+    def _one_baseline(self) -> tuple[np.ndarray, np.ndarray]:
+        """Place of the one baseline that a probe's scores name, int16 [E, P], -1 where they name none or several; and
+        whether the score of every item names one, bool [E, P]."""
+        if not len(self.items):
+            return np.full(self.scores.shape[:2], -1, dtype=np.int16), np.ones(self.scores.shape[:2], dtype=bool)
+        most = self.baselines.max(axis=2)
+        least = self.baselines.view(np.uint16).min(axis=2)  # as such, none comes after every place
+        return np.where(least == most, most, -1), self.baselines.min(axis=2) >= 0
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        return np.arange(len(self.items))
 
     def changes(
-        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, cells: np.ndarray | None = None
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None
     ) -> Changes:
         """What some probes do to every item under one evaluator.
 
@@ -340,14 +368,14 @@ class ScoreTable:
             evaluator: whose scores.
             probes: names; what an item counts is the median over them.
             against: BASELINE, or the name of the probe that each is compared with.
-            cells: which scores to look at, bool [E, P, N]; None: all.
+            where: which of their scores to look at, bool [k, N]; None: all.
         """
 
         def work() -> Changes:
-            pairs = self._pairs(evaluator, probes, against, cells)
+            pairs = self.pairs(evaluator, probes, against=against, where=where)
             return _changes(*pairs, self._withheld(evaluator, None if against == BASELINE else pairs[1]))
 
-        return work() if cells is not None else self.kept.changes.get((evaluator, tuple(probes), against), work)
+        return work() if where is not None else self.kept.changes.get((evaluator, tuple(probes), against), work)
 
     def withheld(self, evaluator: str, corpus: str) -> bool:
         """Whether %Δ is withheld, since one of the evaluator's baselines in a corpus is negative.
@@ -382,35 +410,47 @@ class ScoreTable:
     @cached_property
     def _negative(self) -> dict[str, frozenset[str]]:
         """Evaluator -> the corpora in which one of its baselines is negative."""
-        every = tuple(map(str, self.probes.index))
-        low = {name: (self.before(name, every) < 0).any(axis=0) for name in self.evaluators}
-        return {name: frozenset(corpus for corpus in self.corpora if bool((found & self.of_corpus(corpus)).any()))
-                for name, found in low.items()}  # fmt: skip
+        every, found = tuple(map(str, self.probes.index)), dict.fromkeys(self.evaluators, frozenset[str]())
+        for name in self.evaluators:
+            if (self.scores[self.place(name)] < 0).any():  # else no baseline is: they are scores, too
+                low = (self.before(name, every) < 0).any(axis=0)
+                found[name] = frozenset(corpus for corpus in self.corpora if (low & self.of_corpus(corpus)).any())
+        return found
 
     def shifts(
-        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, cells: np.ndarray | None = None
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Every shift of some probes, and whether it is stored, scored or not; see :meth:`changes`.
 
         Returns:
             Δ, float64 [k, N], NaN without a score; bool [k, N].
         """
-        after, before, stored = self._pairs(evaluator, probes, against, cells)
+        after, before, stored = self.pairs(evaluator, probes, against=against, where=where)
         return after - before, stored
 
-    def _pairs(
-        self, evaluator: str, probes: Sequence[str], against: str, cells: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Scores, their baselines and whether the pair is stored, each [k, N]; only those in ``cells``."""
+    def pairs(
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None,
+        items: Items = EVERY,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Scores of some probes, what they are compared with, and whether the pair is stored, scored or not.
+
+        Args:
+            evaluator, probes, against: see :meth:`changes`.
+            where: which of these scores to look at, bool [k, n]; None: all.
+            items: n of them.
+
+        Returns:
+            float64, float64 (see :meth:`before`) and bool, each [k, n]; a score that is not looked at is NaN, its pair
+            not stored.
+        """
         which, places = self.place(evaluator), self.places(probes)
-        after, before = self.scores[which, places], self.before(evaluator, probes, against=against)
-        stored = self.stored[which, places]
-        if against == BASELINE:
-            stored = stored & (self.baselines[which, places] >= 0)
-        if cells is not None:
-            looked = cells[which, places]
-            after, stored = np.where(looked, after, math.nan), stored & looked
-        return after, before, stored
+        after, stored = (picked(each[which], places, items) for each in (self.scores, self.stored))
+        if against == BASELINE and not self._one_baseline[1][which, places].all():
+            stored &= picked(self.baselines[which], places, items) >= 0
+        if where is not None:
+            stored &= where
+            np.copyto(after, math.nan, where=~where)
+        return after, self.before(evaluator, probes, against=against, items=items), stored
 
     def beside(self, evaluator: str, other: str) -> Changes:
         """What the clean score of every item changes from one evaluator to another on the same scale.
@@ -432,11 +472,11 @@ class ScoreTable:
 
     @cached_property
     def _signs(self) -> np.ndarray:
-        found = np.full(self.scores.shape, 2, dtype=np.int8)
-        every = tuple(map(str, self.probes.index))
-        for name in self.evaluators:
-            moved = np.sign(self.after(name, every) - self.before(name, every))
-            found[self.place(name)] = np.where(np.isnan(moved), 2, moved)
+        found = np.empty(self.scores.shape, dtype=np.int8)
+        for name, own in zip(self.evaluators, found, strict=True):
+            for probe, signs in zip(map(str, self.probes.index), own, strict=True):  # one at a time: little is held
+                moved = np.sign(self.after(name, (probe,)) - self.before(name, (probe,)))[0]
+                signs[:] = np.where(np.isnan(moved), 2, moved)
         return found
 
     def view(self, chosen: Slice | None = None) -> "View":
@@ -471,7 +511,7 @@ class ScoreTable:
             items=self.items.iloc[items].reset_index(drop=True), scores=self.scores[at],
             baselines=ranks[self.baselines[at]], stored=self.stored[at], inside=self.inside[at],
             accepted=self.accepted[there], upheld=self.upheld[there], about=self._about_fewer(scope),
-            diagnostics={name: values[there] for name, values in self.diagnostics.items()},
+            diagnostics={name: each.part(probes).at(items) for name, each in self.diagnostics.items()},
             kept=self.kept if len(items) == len(self.items) else Kept(),
         )  # fmt: skip
 
@@ -524,7 +564,6 @@ class View:
             self.items = self.items & _told(table, chosen.told)
         if chosen.untied:
             self.items = self.items & ~table.tied
-        self.cells = _cells(table, chosen)
         self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""
 
@@ -573,18 +612,30 @@ class View:
 
     def changes(self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE) -> Changes:
         """See :meth:`ScoreTable.changes`; of every item, also those that the slice leaves out."""
-        return self.table.changes(evaluator, probes, against=against, cells=self.cells)
+        return self.table.changes(evaluator, probes, against=against, where=self.where(evaluator, probes))
 
     def shifts(
         self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE
     ) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`ScoreTable.shifts`; of every item, also those that the slice leaves out."""
-        return self.table.shifts(evaluator, probes, against=against, cells=self.cells)
+        return self.table.shifts(evaluator, probes, against=against, where=self.where(evaluator, probes))
+
+    def where(self, evaluator: str, probes: Sequence[str], *, items: Items = EVERY) -> np.ndarray | None:
+        """Scores that the slice looks at by what they are, not by where they stand, bool [k, n]; None: all.
+
+        Args:
+            evaluator: whose scores.
+            probes: names.
+            items: n of them.
+        """
+        return _where(self.table, self.chosen, self.table.place(evaluator), self.table.places(probes), items)
 
     def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
         """See :meth:`ScoreTable.after`; of every item, NaN where the slice leaves the comparison out."""
-        scores, kept = self.table.after(evaluator, probes), _upheld(self.table, self.chosen)
-        return scores if kept is None else np.where(kept[self.table.places(probes)], scores, math.nan)
+        scores, least = self.table.after(evaluator, probes), self.chosen.upheld
+        if least is None:
+            return scores
+        return np.where(_upheld(self.table, least, self.table.places(probes), EVERY), scores, math.nan)
 
     def null_size(self, evaluator: str) -> np.ndarray:
         """|%Δ| of every item under edits that nobody can see, float64 [N]; NaN where none was scored."""
@@ -631,31 +682,24 @@ def _told(table: ScoreTable, wanted: Sequence[tuple[str, str]]) -> np.ndarray:
     return kept
 
 
-def _cells(table: ScoreTable, chosen: Slice) -> np.ndarray | None:
-    """Scores that a slice looks at by what they are, not by where they stand; None: all."""
-    kept: np.ndarray | None = None
+def _where(table: ScoreTable, chosen: Slice, which: int, places: np.ndarray, items: Items) -> np.ndarray | None:
+    """See :meth:`View.where`."""
+    found = []
     if chosen.sign is not None:
-        kept = table.signs() == {"up": 1, "none": 0, "down": -1}[chosen.sign]
+        found.append(picked(table.signs()[which], places, items) == {"up": 1, "none": 0, "down": -1}[chosen.sign])
     if chosen.inside is not None:
-        low, high = chosen.inside
-        inside = (table.inside >= low) & (table.inside <= high)
-        kept = inside if kept is None else kept & inside
+        inside, (low, high) = picked(table.inside[which], places, items), chosen.inside
+        found.append((inside >= low) & (inside <= high))
     if chosen.accepted is not None:
-        accepted = np.broadcast_to(table.accepted >= chosen.accepted, table.scores.shape)
-        kept = accepted if kept is None else kept & accepted
-    upheld = _upheld(table, chosen)
-    if upheld is not None:
-        compared = np.broadcast_to(upheld, table.scores.shape)
-        kept = compared if kept is None else kept & compared
+        found.append(picked(table.accepted, places, items) >= chosen.accepted)
+    if chosen.upheld is not None:
+        found.append(_upheld(table, chosen.upheld, places, items))
     if chosen.whole and "object_kept" in table.diagnostics:
-        whole = np.broadcast_to(~is_cut(table.diagnostics["object_kept"]), table.scores.shape)
-        kept = whole if kept is None else kept & whole
-    return kept
+        found.append(~is_cut(table.diagnostics["object_kept"].of(places, items)))
+    return reduce(and_, found) if found else None
 
 
-def _upheld(table: ScoreTable, chosen: Slice) -> np.ndarray | None:
-    """Comparisons that enough people uphold, and all that is no comparison, bool [P, N]; None: all."""
-    if chosen.upheld is None:
-        return None
-    compared = (table.probes["expectation"] == Expectation.DIRECTIONAL.value).to_numpy()
-    return np.asarray(~compared[:, None] | (table.upheld >= chosen.upheld))
+def _upheld(table: ScoreTable, least: float, places: np.ndarray, items: Items) -> np.ndarray:
+    """Comparisons that at least such a share of people uphold, and all that is no comparison, bool [k, n]."""
+    compared = (table.probes["expectation"] == Expectation.DIRECTIONAL.value).to_numpy()[places]
+    return np.asarray(~compared[:, None] | (picked(table.upheld, places, items) >= least))

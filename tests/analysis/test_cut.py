@@ -59,7 +59,8 @@ def test_the_balance_counts_every_scored_item_once(table: ScoreTable) -> None:
 def test_without_masks_nothing_is_said_to_be_cut(table: ScoreTable) -> None:
     from dataclasses import replace
 
-    blind = np.full_like(table.diagnostics["object_kept"], np.nan)
+    own = table.diagnostics["object_kept"]
+    blind = replace(own, values=np.full_like(own.values, np.nan))
     bare = replace(table, diagnostics={**table.diagnostics, "object_kept": blind}, kept=Kept())
     assert "takes a corpus with masks" in question(bare, "S-cut").needs(bare)
 

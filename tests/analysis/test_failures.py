@@ -117,7 +117,7 @@ def test_items_that_are_ranked_a_few_at_a_time_are_ranked_alike(
 ) -> None:
     whole = rank(table, chosen, usual, order=order, limit=40)
     assert len(whole.pairs) == 40
-    monkeypatch.setattr("core.analysis.ranking._ITEMS_AT_ONCE", 50)
+    monkeypatch.setattr("core.analysis.ranking._PAIRS_AT_ONCE", 500)
     parts = rank(table, chosen, usual, order=order, limit=40)
     pd.testing.assert_frame_equal(whole.pairs, parts.pairs)
     counts = ("n_pairs", "n_shifts", "n_unranked", "n_items")

@@ -42,6 +42,11 @@ def pivot(rows: pd.DataFrame, table: ScoreTable, column: str) -> np.ndarray:
     return wide.to_numpy().T.reshape(table.scores.shape)
 
 
+def dense(table: ScoreTable, name: str) -> np.ndarray:
+    """A diagnostic as [P, N]."""
+    return table.diagnostics[name].of(np.arange(len(table.probes)))
+
+
 def assert_equal_tables(one: ScoreTable, other: ScoreTable) -> None:
     assert (one.scope, one.evaluators) == (other.scope, other.evaluators)
     pd.testing.assert_frame_equal(one.probes, other.probes)
@@ -49,7 +54,7 @@ def assert_equal_tables(one: ScoreTable, other: ScoreTable) -> None:
     for name in ("scores", "baselines", "stored", "inside", "accepted"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     for name in DIAGNOSTICS:
-        np.testing.assert_array_equal(one.diagnostics[name], other.diagnostics[name], err_msg=name)
+        np.testing.assert_array_equal(dense(one, name), dense(other, name), err_msg=name)
     assert one.digest() == other.digest()
 
 
@@ -92,8 +97,26 @@ def test_diagnostics_land_in_their_cells_and_nowhere_else(table: ScoreTable, row
         expected = rows.dropna(subset=name).drop_duplicates(["item", "probe"])
         wide = expected.pivot_table(index="item", columns="probe", values=name, aggfunc="first")
         wide = wide.reindex(index=table.items["item"], columns=table.probes.index)
-        np.testing.assert_array_equal(table.diagnostics[name], wide.to_numpy(dtype=float).T, err_msg=name)
-    assert np.isfinite(table.diagnostics["seam_ratio"]).any()
+        np.testing.assert_array_equal(dense(table, name), wide.to_numpy(dtype=float).T, err_msg=name)
+    assert np.isfinite(dense(table, "seam_ratio")).any()
+
+
+def test_of_diagnostics_only_the_rows_of_probes_that_have_one_are_held(table: ScoreTable, rows: pd.DataFrame) -> None:
+    for name in DIAGNOSTICS:
+        measured = rows.loc[rows[name].notna(), "probe"].nunique()
+        assert table.diagnostics[name].values.shape == (measured + 1, len(table.items)), name
+        some = np.array([2, 0])
+        assert table.diagnostics[name].of(some, some).shape == (2, 2)
+        np.testing.assert_array_equal(table.diagnostics[name].of(some, some), dense(table, name)[np.ix_(some, some)])
+
+
+def test_where_evaluators_tell_other_diagnostics_of_one_variant_the_first_row_counts(tmp_path: Path) -> None:
+    rows = [score(item, "vflip", 0.5, evaluator=name, object_kept=kept)
+            for item, told in (("a", (0.25, 0.5)), ("b", (None, 0.75)), ("c", (None, None)))
+            for name, kept in zip("ef", told, strict=True)]  # fmt: skip
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        table = read_table(store)
+    np.testing.assert_array_equal(dense(table, "object_kept")[table.places(("vflip",))], [[0.25, 0.75, math.nan]])
 
 
 @pytest.mark.parametrize("seed", [1, 2])

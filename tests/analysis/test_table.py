@@ -106,6 +106,31 @@ def test_scores_can_be_held_against_any_probe(
         assert_changes(table.changes(name, probes, against=against), expected)
 
 
+@pytest.mark.parametrize("baselines", [
+    ("base", "base", "base", "base"), ("base", "base", None, "base"), ("base", "blur-1", "base", None),
+    (None, None, None, None),
+])  # fmt: skip
+def test_each_score_is_compared_with_the_baseline_that_its_own_row_names(
+    made: Open, baselines: tuple[str | None, ...]
+) -> None:
+    probes = ["identity", "base", "blur-1", "gender:boy", "vflip"]
+    drawn = np.random.default_rng(3).uniform(size=(len(probes), len(baselines)))
+    rows = scores_of(probes, len(baselines), lambda probe, item: float(drawn[probes.index(probe), item]))
+    for row in (row for row in rows if row["probe"] == "gender:boy"):
+        row["baseline"] = baselines[int(row["item"][1:])]
+    rows = [row for row in rows if (row["probe"], row["item"]) != ("vflip", "i001")]
+    table = made(rows)
+    own = [math.nan if name is None else drawn[probes.index(name), item] for item, name in enumerate(baselines)]
+    flipped = np.where(np.arange(len(baselines)) == 1, math.nan, drawn[0])
+    for asked, expected in ((("gender:boy",), [own]), (("gender:boy", "vflip", "base"), [own, flipped, drawn[0]])):
+        for items in (slice(None), slice(1, 3), np.array([3, 1])):
+            np.testing.assert_array_equal(table.before("e", asked, items=items), np.array(expected)[:, items])
+            after, before, stored = table.pairs("e", asked, items=items)
+            np.testing.assert_array_equal(before, np.array(expected)[:, items])
+            np.testing.assert_array_equal(stored, ~np.isnan(np.array(expected))[:, items])
+            np.testing.assert_array_equal(after, table.after("e", asked)[:, items])
+
+
 def test_against_a_probe_that_nobody_scored_every_score_is_missing(table: ScoreTable) -> None:
     found = table.changes("conse-lite0", ("vflip", "hflip"), against="nothing of the kind")
     assert np.isnan(found.delta).all()
@@ -135,7 +160,7 @@ def test_an_item_counts_once_however_many_probes_its_family_has(made: Open) -> N
 def test_asking_again_and_asking_of_some_scores_alone_give_the_same_numbers(table: ScoreTable) -> None:
     probes = table.families()["rotation"]
     first, again = (table.changes("conse-lite2", probes) for _ in range(2))
-    everything = table.changes("conse-lite2", probes, cells=np.ones(table.scores.shape, dtype=bool))
+    everything = table.changes("conse-lite2", probes, where=np.ones((len(probes), len(table.items)), dtype=bool))
     for name in ("percent", "size", "delta", "baseline", "n_shifts", "n_zero_baseline", "n_missing"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
         np.testing.assert_array_equal(getattr(first, name), getattr(everything, name))
@@ -143,7 +168,7 @@ def test_asking_again_and_asking_of_some_scores_alone_give_the_same_numbers(tabl
 
 def test_scores_outside_the_cells_are_neither_medians_nor_counts(table: ScoreTable, rows: pd.DataFrame) -> None:
     probes = table.families()["reposition"]
-    down = table.changes("conse-lite0", probes, cells=table.signs() == -1)
+    down = table.changes("conse-lite0", probes, where=table.signs()[0][table.places(probes)] == -1)
     own = rows[(rows["evaluator"] == "conse-lite0") & rows["probe"].isin(probes) & (rows["delta"] < 0)]
     assert_changes(down, expected_changes(own, table))
 
@@ -256,5 +281,7 @@ def test_a_part_of_the_evaluators_is_what_reading_them_alone_gives(store: Store)
         pd.testing.assert_frame_equal(read.items, part.items)
         for name in ("baselines", "stored", "inside", "accepted"):
             np.testing.assert_array_equal(getattr(read, name), getattr(part, name))
-        for name, values in read.diagnostics.items():
-            np.testing.assert_array_equal(values, part.diagnostics[name])
+        every = np.arange(len(read.probes))
+        for name, measured in read.diagnostics.items():
+            np.testing.assert_array_equal(measured.of(every), part.diagnostics[name].of(every))
+            np.testing.assert_array_equal(measured.there(), part.diagnostics[name].there())

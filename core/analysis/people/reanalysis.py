@@ -131,10 +131,10 @@ def _compared(
 ) -> dict[str, object]:
     every, less = (
         median_bca(
-            table.changes(evaluator, probes, cells=np.broadcast_to(cells, table.scores.shape)).percent,
+            table.changes(evaluator, probes, where=pairs[table.places(probes)]).percent,
             groups=table.sources,
         )
-        for cells in (whole, kept)
+        for pairs in (whole, kept)
     )
     lost = bool((whole != kept)[table.places(probes)].any())
     return {

@@ -62,10 +62,12 @@ def _looked_at(view: View, judged: pd.DataFrame, *, known: bool) -> np.ndarray:
     items = places.get_indexer(pd.MultiIndex.from_frame(judged[["corpus", "item"]]))
     probes = table.probes.index.get_indexer(pd.Index(judged["probe"], dtype=object))
     there = np.broadcast_to(view.items, (len(table.probes), len(view.items)))
-    if view.cells is not None:
-        there = there & view.cells.any(axis=0)
+    names = tuple(map(str, table.probes.index))
+    kept = [each for name in table.evaluators if (each := view.where(name, names)) is not None]
+    if kept:
+        there = there & np.logical_or.reduce(kept)
     if known:
-        there = there & verified(table, tuple(map(str, table.probes.index)))
+        there = there & verified(table, names)
     found = (items >= 0) & (probes >= 0)
     found[found] = there[probes[found], items[found]]
     return np.asarray(found)

@@ -105,7 +105,7 @@ def _masks() -> Question:
 
 def _mask_of(table: ScoreTable) -> pd.Series:
     """Where the outline of every item's object comes from; None where no variant was cut out by it, object [N]."""
-    cut_out = ~np.isnan(table.diagnostics["bg_delta"]).all(axis=0)
+    cut_out = table.diagnostics["bg_delta"].there()
     facts = table.about["facts"]
     found = facts[(facts["key"] == MASK_SOURCE) & (facts["value"] == GRABCUT)][["corpus", "item"]].astype(object)
     named = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
@@ -115,7 +115,7 @@ def _mask_of(table: ScoreTable) -> pd.Series:
 
 
 def _needs_masks(table: ScoreTable) -> str:
-    if not np.isnan(table.diagnostics["bg_delta"]).all():
+    if table.diagnostics["bg_delta"].there().any():
         return ""
     return no_family(table, "reposition", what="a moved object") or "no object could be moved; S13 says why"
 

@@ -66,13 +66,13 @@ def _needs(table: ScoreTable) -> str:
 
 def _measured(table: ScoreTable) -> dict[str, np.ndarray]:
     """Which of the two composites of each item were measured, bool [2, N], by diagnostic."""
-    return {name: np.isfinite(values[table.places(paper.CORNERS)]) for name, values in table.diagnostics.items()}
+    return {name: np.isfinite(each.of(table.places(paper.CORNERS))) for name, each in table.diagnostics.items()}
 
 
 def _note(table: ScoreTable) -> str:
     said = "Median %Δ from top left to bottom right, with ever more suspicious composites dropped; 95 % BCa intervals."
     if table.diagnostics and len(table.places(paper.CORNERS)) == len(paper.CORNERS) and not _needs(table):
-        own = {name: values[table.places(paper.CORNERS)] for name, values in table.diagnostics.items()}
+        own = {name: each.of(table.places(paper.CORNERS)) for name, each in table.diagnostics.items()}
         said += (
             f" Over the {int(_measured(table)['seam_energy'].sum())} composites, the median BGΔ is "
             f"{1000 * np.nanmedian(own['bg_delta']):.2f} · 10⁻³ and the median seam ratio "
@@ -166,7 +166,7 @@ def _not_here(way: str) -> dict[str, object]:
 
 
 def _diagnostics(table: ScoreTable, probes: Sequence[str], items: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: values[np.ix_(table.places(probes), items)] for name, values in table.diagnostics.items()}
+    return {name: each.of(table.places(probes), items) for name, each in table.diagnostics.items()}
 
 
 def in_words(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
@@ -179,6 +179,5 @@ def _scores(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
     table = view.table
     scores = table.after(evaluator, probes)
     plain = view if view.chosen.sign is None else table.view(view.chosen.without("sign"))
-    if plain.cells is None:
-        return scores
-    return np.where(plain.cells[table.place(evaluator), table.places(probes)], scores, np.nan)
+    kept = plain.where(evaluator, probes)
+    return scores if kept is None else np.where(kept, scores, np.nan)

@@ -59,12 +59,12 @@ def cut_items(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Items whose object one of some edits cut, bool [N]."""
     if KEPT not in table.diagnostics:
         return np.zeros(len(table.items), dtype=bool)
-    return np.asarray(is_cut(table.diagnostics[KEPT][table.places(probes)]).any(axis=0))
+    return np.asarray(is_cut(table.diagnostics[KEPT].of(table.places(probes))).any(axis=0))
 
 
 def _needs(table: ScoreTable) -> str:
     lack = no_family(table, ROTATION, what="a rotation")
-    if lack or (KEPT in table.diagnostics and np.isfinite(table.diagnostics[KEPT]).any()):
+    if lack or (KEPT in table.diagnostics and np.isfinite(table.diagnostics[KEPT].values).any()):
         return lack
     return "no run measured how much of the object its edits leave in the image; that takes a corpus with masks"
 
@@ -83,7 +83,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     table, records = view.table, list[dict[str, object]]()
     for group in _groups(view):
         cut = cut_items(table, group.probes)
-        kept = table.diagnostics[KEPT][table.places(group.probes)]
+        kept = table.diagnostics[KEPT].of(table.places(group.probes))
         for evaluator in view.evaluators:
             percent = view.changes(evaluator, group.probes).percent
             for corpus, own in corpora(table):

@@ -85,15 +85,8 @@ def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, us
     """
     if pairs.empty:
         return store.query("select * from shifts where false")
-    # a column at a time: what the store can look up by; the product of the columns is cut to the pairs after
-    sought = {name: {f"{name}_{place}": each for place, each in enumerate(sorted(set(pairs[name])))}
-              for name in _LOOKED_UP}  # fmt: skip
-    some = " and ".join(f"s.{name} in ({', '.join(f'${each}' for each in own)})" for name, own in sought.items())
-    params = {key: each for own in sought.values() for key, each in own.items()}
-    found = store.query(
-        f"select s.* from shifts s where {some} and s.language = $language and s.rank = $rank",
-        params | {"language": scope.language, "rank": scope.rank},
-    )
+    sought = pairs[list(_LOOKED_UP)].itertuples(index=False, name=None)
+    found = store.shifts(sought, language=scope.language, rank=scope.rank)
     wanted = pairs[list(PAIR)].assign(_place=range(len(pairs)))
     found = wanted.merge(found, on=list(PAIR)).merge(usual, on=["run", "evaluator"], how="left")
     found["standardised"] = _standardised(found["delta"], found["sd"])

@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from core.errors import InvalidInput, StoreError
+from core.store import lookup
 from core.store import sorted_copies as copies
 from core.store.manifest import COMPLETE, Run, read_run, run_folders
 from core.store.published import HeldElsewhere, attach
@@ -31,7 +32,8 @@ from core.store.whole import NotWhole, check_tables
 class Opening:
     """Collects what a store's views are made of.
 
-    ``copies`` are the copies that are read, ``direct`` the runs whose own files are.
+    ``copies`` are the copies that are read, ``large`` the relation of each run whose copy is large
+    (:mod:`core.store.lookup`), ``direct`` the runs whose own files are read.
 
     Args:
         copies_in: folder of the copies that answer at once (:mod:`core.store.sorted_copies`); None: read the files
@@ -45,6 +47,7 @@ class Opening:
         self.notes: list[str] = []
         self.held: list[Path] = []
         self.copies: list[Path] = []
+        self.large: dict[str, str] = {}
         self.direct: list[Run] = []
         self._copies_in = copies_in
         self._parts: dict[str, list[str]] = {table: [] for table in VIEWS}
@@ -181,6 +184,9 @@ class Opening:
         self._take_scores(f"select * from ({scores}) {_of(runs)}")
 
     def _take_copied(self, alias: str, runs: Sequence[Run]) -> None:
+        (rows,) = self.connection.execute(f"select count(*) from {alias}.main.scored").fetchall()[0]
+        if rows >= lookup.MANY:
+            self.large |= {run.id: f"{alias}.main.scored" for run in runs}
         for view, schema in VIEWS.items():
             table = f"{alias}.main.{'scored' if view in ('scores', 'shifts') else view}"
             compared = " and baseline is not null" if view == "shifts" else ""

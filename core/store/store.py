@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from core import settings
 from core.errors import InvalidInput, StoreError
+from core.store.lookup import Pair, shifts_select
 from core.store.manifest import Run
 from core.store.mending import damaged, is_damage, source_problem
 from core.store.opening import Opening
@@ -33,6 +34,9 @@ from core.store.sql import first_line
 from core.store.whole import BATCH_ROWS
 
 __all__ = ["SCHEMAS", "Store", "default_store", "run_paths", "signature"]
+
+Params = Sequence[Any] | dict[str, Any] | None
+"""Values of a question's parameters, in their order or by name."""
 
 
 class Store:
@@ -95,7 +99,7 @@ class Store:
         """Runs that are open, with their manifests."""
         return self._runs
 
-    def query(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pd.DataFrame:
+    def query(self, sql: str, params: Params = None) -> pd.DataFrame:
         """Answer one SELECT.
 
         Args:
@@ -107,16 +111,32 @@ class Store:
             StoreError: if a file went away or changed since the store was opened; it names the file. A copy that
                 turns out damaged is made anew first, and the question asked again.
         """
-        frame: pd.DataFrame = self._run(sql, params, _frame)
+        frame: pd.DataFrame = self._run(lambda _: (sql, params), _frame)
         return frame
 
-    def table(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pa.Table:
+    def table(self, sql: str, params: Params = None) -> pa.Table:
         """Answer one SELECT as an Arrow table; see :meth:`query`."""
-        return self._run(sql, params, duckdb.DuckDBPyRelation.to_arrow_table)
+        return self._run(lambda _: (sql, params), duckdb.DuckDBPyRelation.to_arrow_table)
 
-    def batches(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pa.RecordBatchReader:
+    def batches(self, sql: str, params: Params = None) -> pa.RecordBatchReader:
         """Answer one SELECT as Arrow batches of at most BATCH_ROWS rows, none of which is held; see :meth:`query`."""
-        return self._run(sql, params, lambda relation: relation.to_arrow_reader(BATCH_ROWS))
+        return self._run(lambda _: (sql, params), lambda relation: relation.to_arrow_reader(BATCH_ROWS))
+
+    def shifts(self, pairs: Iterable[Pair], *, language: str, rank: int) -> pd.DataFrame:
+        """Rows of the view ``shifts`` of some pairs, in any order.
+
+        Args:
+            pairs: (run, item, probe) each.
+            language, rank: of their captions.
+
+        Raises:
+            StoreError: see :meth:`query`.
+        """
+        sought = tuple(pairs)
+        frame: pd.DataFrame = self._run(
+            lambda opening: shifts_select(opening.large, sought, language=language, rank=rank), _frame
+        )
+        return frame
 
     def close(self) -> None:
         """Let go of the files."""
@@ -130,18 +150,19 @@ class Store:
 
     def _run(
         self,
-        sql: str,
-        params: Sequence[Any] | dict[str, Any] | None,
+        asked: Callable[[Opening], tuple[str, Params]],
         fetch: Callable[[duckdb.DuckDBPyRelation], Any],
     ) -> Any:
         opening = self._opening
+        sql, params = asked(opening)
         try:
             try:
                 return self._answer(opening, sql, params, fetch)
             except duckdb.Error as error:
                 if not is_damage(error):
                     raise
-                return self._answer(self._mended(opening, error), sql, params, fetch)
+                opening = self._mended(opening, error)
+                return self._answer(opening, *asked(opening), fetch)
         except duckdb.Error as error:
             if is_damage(error):
                 raise StoreError(_changed(first_line(error))) from error
@@ -151,7 +172,7 @@ class Store:
         self,
         opening: Opening,
         sql: str,
-        params: Sequence[Any] | dict[str, Any] | None,
+        params: Params,
         fetch: Callable[[duckdb.DuckDBPyRelation], Any],
     ) -> Any:
         with self._lock:  # making a cursor is not safe beside another thread's; using it is

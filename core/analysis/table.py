@@ -137,6 +137,11 @@ class ScoreTable:
         return tuple(sorted(map(str, self.items["corpus"].unique())))
 
     @cached_property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """(corpus, item) of every item, [N]."""
+        return tuple(zip(self.items["corpus"].tolist(), self.items["item"].tolist(), strict=True))
+
+    @cached_property
     def tied(self) -> np.ndarray:
         """Items whose label could as well belong to another category, where the run records it, bool [N]."""
         ties = self.about.get(TIES, pd.DataFrame(columns=list(COLUMNS)))

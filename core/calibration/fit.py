@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.questions.base import once
 from core.analysis.table import View
 from core.calibration.oracle import oracle_terms
 from core.calibration.orbits import Orbits, dev_split, orbits
@@ -222,12 +223,18 @@ def halves(
     """
     own = orbits(view, evaluator)
     others = _others(view, own, ratings, judged, against)
-    on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
+    on_dev = _on_dev(view.table.view())[view.items]
     if on_dev.all() or not on_dev.any():
         raise InvalidInput(f"{counted(len(own.items), 'item')} cannot be split into dev and test; audit more of them")
     dev_others = {name: values[on_dev] for name, values in others.items()}
     test_others = {name: values[~on_dev] for name, values in others.items()}
     return own.part(on_dev), own.part(~on_dev), dev_others, test_others
+
+
+@once
+def _on_dev(whole: View) -> np.ndarray:
+    """Which items of a table are on the dev side, whatever a slice keeps of them, bool [N]."""
+    return dev_split(whole.table.items["source"].astype(str).tolist())
 
 
 def _others(
@@ -245,8 +252,9 @@ def _others(
         values = people.reindex(pd.MultiIndex.from_tuples(own.items)).to_numpy(dtype=np.float64)
         if not np.isnan(values).all():
             found[HUMAN] = values
-    items = pd.MultiIndex.from_tuples(own.items)
-    found |= {name: values.reindex(items).to_numpy(dtype=np.float64) for name, values in judged.items()}
+    if judged:
+        items = pd.MultiIndex.from_tuples(own.items)
+        found |= {name: values.reindex(items).to_numpy(dtype=np.float64) for name, values in judged.items()}
     if against is None:
         return found
     unknown = [name for name in against if name not in found]

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 
 import numpy as np
 
@@ -59,7 +60,7 @@ class Orbits:
             name: Family(family.axis, family.probes, family.scores[:, chosen], family.baselines[:, chosen])
             for name, family in self.families.items()
         }
-        items = tuple(item for item, keep in zip(self.items, chosen, strict=True) if keep)
+        items = tuple(compress(self.items, chosen.tolist()))
         sources = None if self.sources is None else self.sources[chosen]
         return Orbits(self.evaluator, items, self.clean[chosen], families, sources)
 
@@ -82,8 +83,7 @@ def orbits(view: View, evaluator: str) -> Orbits:
             families[name] = Family(table.axis_of(name), probes, after, before)
     if not families:
         raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; audit some invariant probes with it first")
-    items = tuple(zip(table.items["corpus"].tolist(), table.items["item"].tolist(), strict=True))
-    return Orbits(evaluator, items, table.clean(evaluator), families, table.sources).part(view.items)
+    return Orbits(evaluator, table.names, table.clean(evaluator), families, table.sources).part(view.items)
 
 
 def dev_split(sources: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEED) -> np.ndarray:

@@ -19,7 +19,7 @@ from pages.views.common.folded import draw_folded
 from pages.views.common.runs import Signature
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import draw_figure, draw_rows
-from pages.views.contrast_tests.rates import cells, shown, whole
+from pages.views.contrast_tests.rates import NUMBERS, cells, shown, whole
 from pages.views.contrast_tests.state import choose_bar
 from pages.views.results.blocks import nothing
 from pages.views.results.data import baseline_beside, questions
@@ -45,7 +45,7 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         draw_rows(asked, judged_rows, files=lambda: held(question, beside(every()), most)[1])
         state.publish()
 
-    draw_folded("The numbers, with ties, tests and what each is taken for", numbers, key="contrast.numbers")
+    draw_folded("The numbers, with ties, tests and what each is taken for", numbers, key=NUMBERS)
 
 
 def _called(figure: Figure) -> Figure:

@@ -17,10 +17,20 @@ from core.analysis.slices import Slice
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, view
 
+NUMBERS = "contrast.numbers"
+"""Key of the table behind the matrix, where it is folded; in the session, whether it is open."""
+
+
+def cells(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
+    """What the cells of the matrix say of the answer to :data:`core.analysis.questions.directional.RATES`.
+
+    Where the table is open its rows are asked for in any case, and say the same.
+    """
+    return (shown if st.session_state.get(NUMBERS) else _cells)(files, scope, chosen, options)
+
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner="Working it out …")
-def cells(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
-    """What the cells of the matrix say of the answer to :data:`core.analysis.questions.directional.RATES`."""
+def _cells(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
     return matrix(view(files, scope, chosen), options, depth="cells")
 
 

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +38,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let the processes share the cores; they inherit the variable."""
     if count := config.getoption("numprocesses", None):
         os.environ.setdefault("OMP_NUM_THREADS", str(spread.threads(count)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what is imported and collected: all of it stays, and each process has it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> spread.FilesLongestFirst | None:

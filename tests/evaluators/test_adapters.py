@@ -13,8 +13,6 @@ import pytest
 import torch
 from huggingface_hub import constants
 from PIL import Image
-from torchmetrics.multimodal import CLIPScore
-from transformers import CLIPProcessor
 
 from core.analysis.metric_contract import check_contract
 from core.audit.record import describe_evaluator
@@ -54,6 +52,8 @@ def metric(tiny: tuple[Path, Any]) -> TorchmetricsClipScore:
 
 def cosines(folder: Path, network: Any, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
     """Cosines by transformers alone, from one forward pass over the whole batch."""
+    from transformers import CLIPProcessor
+
     processor = CLIPProcessor.from_pretrained(folder)
     pixels = [torch.tensor(image).permute(2, 0, 1) for image in images]
     given = processor(text=list(captions), images=pixels, return_tensors="pt", padding=True)
@@ -73,6 +73,9 @@ def test_a_score_of_torchmetrics_is_a_hundred_times_the_cosine_of_its_pair(
 def test_torchmetrics_itself_keeps_one_mean_of_a_batch_and_the_adapter_a_score_a_pair(
     metric: TorchmetricsClipScore, tiny: tuple[Path, Any], images: list[np.ndarray]
 ) -> None:
+    from torchmetrics.multimodal import CLIPScore  # seconds of imports, for this test alone
+    from transformers import CLIPProcessor
+
     folder, network = tiny
     theirs = CLIPScore(lambda: (_Features(network), CLIPProcessor.from_pretrained(folder)))
     pixels = [torch.tensor(image).permute(2, 0, 1) for image in images]

@@ -235,7 +235,8 @@ def test_who_used_up_the_quota_has_no_edit_made_and_is_told_so(
     monkeypatch.setenv(quota.VIEWER_SECONDS, "0.000001")
     app = open_page(LAB, evaluators="", probes="vflip")
     assert [each for each in app.button if each.key == "lab.see.vflip"]
-    app.button(key="lab.usual").click().run()
+    app.session_state["lab.probes.panel"] = True
+    app.run().button(key="lab.usual").click().run()
     assert not app.exception
     assert "a viewer may keep this server busy" in said(app)
     assert not [each for each in app.button if str(each.key).startswith("lab.see.")]

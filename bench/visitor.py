@@ -199,7 +199,6 @@ class Visitor:
         self._fetch(Request(f"{self._origin}/_stcore/health"))
 
     def _put(self, url: str, name: str, data: bytes) -> None:
-        self._health()
         token = next((each.value for each in self.cookies if each.name == _COOKIE), None) or ""
         edge = uuid4().hex
         head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'

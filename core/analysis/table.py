@@ -485,12 +485,15 @@ class ScoreTable:
         return found
 
     def view(self, chosen: Slice | None = None) -> "View":
-        """The part of the table that a slice keeps; of one slice the same view, as long as it is among the last."""
-        wanted = chosen or Slice()
-        return self._views.get(wanted, lambda: View(self, wanted))
+        """The part of the table that a slice keeps; views of one slice, while it is among the last, share answers."""
+        return View(self, chosen or Slice())
 
     @cached_property
-    def _views(self) -> "Answers[View]":
+    def of_slices(self) -> Answers[tuple[np.ndarray, dict[Hashable, Any]]]:
+        """Items of a slice, bool [N], and what was worked out of it (:attr:`View.answered`), of the last slices.
+
+        The views themselves would hold the table, and it would stay until a collection.
+        """
         return Answers(16)
 
     def seen(self, scope: Narrowed) -> "ScoreTable":
@@ -559,16 +562,10 @@ class View:
 
     def __init__(self, table: ScoreTable, chosen: Slice) -> None:
         self.table, self.chosen = table, chosen
-        self.answered: dict[Hashable, Any] = {}
-        """What was worked out once for this view; see :func:`core.analysis.questions.base.once`."""
         self.evaluators = tuple(name for name in table.evaluators if not chosen.evaluators or name in chosen.evaluators)
-        self.items = _kept(table.items["category"], chosen.categories) & _kept(
-            table.items["coverage_bin"], chosen.coverage_bins
-        )
-        if chosen.told:
-            self.items = self.items & _told(table, chosen.told)
-        if chosen.untied:
-            self.items = self.items & ~table.tied
+        self.items, self.answered = table.of_slices.get(chosen, lambda: (_items(table, chosen), {}))
+        """Items that the slice keeps, bool [N]; what was worked out once, see
+        :func:`core.analysis.questions.base.once`."""
         self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""
 
@@ -581,7 +578,7 @@ class View:
         if evaluator not in self.evaluators:
             there = ", ".join(self.evaluators) or "none"
             raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; evaluators: {there}")
-        return self.table.view(replace(self.chosen, evaluators=(evaluator,)))
+        return View(self.table, replace(self.chosen, evaluators=(evaluator,)))
 
     def whole(self, *fields: str) -> "View":
         """The same with some choices of the slice taken back: what the tests of a question are counted over.
@@ -591,7 +588,7 @@ class View:
         """
         taken = dict.fromkeys(fields or PROBES, ())
         chosen = replace(self.chosen, **taken)  # type: ignore[arg-type]
-        return self if chosen == self.chosen else self.table.view(chosen)
+        return self if chosen == self.chosen else View(self.table, chosen)
 
     @property
     def corpora(self) -> tuple[str, ...]:
@@ -670,6 +667,15 @@ class View:
 
 def _kept(column: pd.Series | pd.Index, values: Sequence[str]) -> np.ndarray:
     return np.asarray(column.isin(values)) if values else np.ones(len(column), dtype=bool)
+
+
+def _items(table: ScoreTable, chosen: Slice) -> np.ndarray:
+    """Items that a slice keeps, bool [N]."""
+    items = table.items
+    kept = _kept(items["category"], chosen.categories) & _kept(items["coverage_bin"], chosen.coverage_bins)
+    if chosen.told:
+        kept = kept & _told(table, chosen.told)
+    return np.asarray(kept & ~table.tied if chosen.untied else kept)
 
 
 def _told(table: ScoreTable, wanted: Sequence[tuple[str, str]]) -> np.ndarray:

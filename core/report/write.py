@@ -44,10 +44,11 @@ def write(
     }
     kinds = tuple(_DRAWN[name] for name in formats if name in _DRAWN)
     everything: list[Table | Figure] = [*report.tables, *report.figures, *report.details]
-    with drawn_beside(report.figures if kinds else (), kinds=kinds) as drawn:  # meanwhile everything else is written
+    figures = report.figures if kinds else ()
+    with drawn_beside(figures, kinds=kinds) as drawn:  # meanwhile everything else is written
         written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
         data = [_data(one, folder / "data") for one in everything]
-        for each, contents in zip(report.figures if kinds else (), drawn, strict=True):
+        for each, contents in zip(figures, drawn, strict=True):
             written += _figure(each, folder / "figures", contents)
     return written + data
 

@@ -1,6 +1,8 @@
 """The table of scores against plain readings of the raw Parquet with pandas."""
 
+import gc
 import math
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -129,6 +131,21 @@ def test_each_score_is_compared_with_the_baseline_that_its_own_row_names(
             np.testing.assert_array_equal(before, np.array(expected)[:, items])
             np.testing.assert_array_equal(stored, ~np.isnan(np.array(expected))[:, items])
             np.testing.assert_array_equal(after, table.after("e", asked)[:, items])
+
+
+def test_a_table_that_was_looked_at_is_let_go_at_once(made: Open) -> None:
+    """It is the largest thing that a server holds, and a collection may be long in coming."""
+    table = made(scores_of(["identity", "base", "vflip"], 3, lambda probe, item: float(item)))
+    seen = table.view(Slice(categories=("animal",)))
+    assert table.view(Slice(categories=("animal",))).answered is seen.answered
+    held = weakref.ref(table)
+    gc.collect()
+    gc.disable()
+    try:
+        del table, seen
+        assert held() is None
+    finally:
+        gc.enable()
 
 
 def test_against_a_probe_that_nobody_scored_every_score_is_missing(table: ScoreTable) -> None:

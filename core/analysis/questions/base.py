@@ -190,11 +190,11 @@ R = TypeVar("R")
 
 
 def once(answer: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[View, P], R]:
-    """Work an answer out once for each view and its arguments, as long as the view lives; nobody writes into it."""
+    """Work an answer out once for each slice of a table and its arguments; nobody writes into it."""
 
     @wraps(answer)
     def asked(view: View, *args: P.args, **kwargs: P.kwargs) -> R:
-        # with the view, not beside it: an answer may hold its view, and would keep it for ever
+        # with the table, not beside it: an answer may hold its view, and would keep both for ever
         key = (asked, args, tuple(sorted(kwargs.items())))
         if key not in view.answered:
             view.answered[key] = answer(view, *args, **kwargs)

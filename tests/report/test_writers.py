@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs
 
@@ -94,10 +94,12 @@ def test_latex_escapes_everything() -> None:
 
 
 @given(st.text(max_size=60))
+@example("₁ of a_b² \\$5")
 def test_whatever_a_name_holds_latex_stays_balanced(text: str) -> None:
     escaped = latex.escaped(text)
     assert balanced(escaped)
-    assert not re.search(r"(?<!\\)[%&#_]", escaped)
+    words = re.sub(r"(?<!\\)\$[^$]*\$", "", escaped)  # ₁ is typeset as a formula, with its own mark of a subscript
+    assert not re.search(r"(?<!\\)[%&#_]", words)
 
 
 def test_html_is_balanced_and_runs_no_name(demo_report: Report) -> None:

@@ -56,20 +56,38 @@ def start(
     subject: Annotated[
         Literal["template", "human", "both"], typer.Option(help="Caption that is held while the image is edited.")
     ] = "template",
+    language: Annotated[
+        list[str] | None, typer.Option(help="Languages of the human captions, e.g. en,de. Default: en.")
+    ] = None,
+    captions_each: Annotated[
+        int, typer.Option(min=1, help="Most human captions of an item in each language, the first ones.")
+    ] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of everything random. Default: 2025.")] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus and time.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that render and score, each with models of its own. Same bytes.")
+    ] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Address of a Ray cluster whose actors do it: auto, HOST:6379. docs/cluster.md starts one."),
+    ] = None,
 ) -> None:
     """Put an audit in line. It begins at once where nothing else runs, and goes on when this shell is closed."""
     from core.commands.audit import OFFLINE
     from core.jobs import jobs
     from core.jobs.request import audit_request
+    from core.probes.base import ENGLISH
 
     request = audit_request(
         corpus=corpus, root=root, options=key_values(option), probes=listed(probes) or ("default",),
-        evaluators=references(evaluators) or OFFLINE, subject=subject, limit=limit, seed=seed, run_id=run_id,
-        device=device,
+        evaluators=references(evaluators) or OFFLINE, subject=subject, languages=listed(language) or (ENGLISH,),
+        captions_each=captions_each, limit=limit, sample=sample, seed=seed, run_id=run_id, device=device,
+        workers=workers, cluster=cluster,
     )  # fmt: skip
     job = jobs.start(request)
     typer.echo(f"job {job.id} is in line; see it with: python -m core jobs")

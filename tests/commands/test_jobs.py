@@ -27,20 +27,27 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_job_is_started_listed_read_and_forgotten(invoke: Invoke, folder: Path, colour_words: str) -> None:
-    asked = ("--corpus", "folder", "--root", folder, "--probes", "vflip", "--subject", "human")
-    begun = invoke("jobs", "start", *asked, "--evaluators", colour_words, "--run-id", "first")
-    assert begun.exit_code == Code.OK, begun.stderr
-    assert begun.stdout.startswith("job first is in line")
+def ended(name: str) -> jobs.Job:
+    """The job, once it is over."""
     deadline = time.monotonic() + 300
-    while jobs.get("first").status in jobs.ACTIVE:
+    while jobs.get(name).status in jobs.ACTIVE:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+    return jobs.get(name)
+
+
+def test_a_job_is_started_listed_read_and_forgotten(invoke: Invoke, folder: Path, colour_words: str) -> None:
+    asked = ("--corpus", "folder", "--root", folder, "--probes", "vflip", "--subject", "human")
+    more = ("--sample", "2", "--captions-each", "2", "--workers", "2")
+    begun = invoke("jobs", "start", *asked, *more, "--evaluators", colour_words, "--run-id", "first")
+    assert begun.exit_code == Code.OK, begun.stderr
+    assert begun.stdout.startswith("job first is in line")
+    assert ended("first").status == "complete"
     assert read_run(runs_dir() / "first").status == "complete"
     listed = json.loads(invoke("jobs", "--json").stdout)
-    assert [(job["job"], job["status"], job["request"]["subject"]) for job in listed] == [
-        ("first", "complete", "human")
-    ]
+    assert [(job["job"], job["status"]) for job in listed] == [("first", "complete")]
+    kept = {"subject": "human", "sample": 2, "captions_each": 2, "workers": 2}
+    assert {name: listed[0]["request"][name] for name in kept} == kept
     assert "first  complete" in invoke("jobs").stdout
     assert "4 of 4 images" in invoke("jobs", "log", "first").stdout
     again = invoke("jobs", "start", *asked, "--evaluators", colour_words, "--run-id", "first")
@@ -71,6 +78,26 @@ def test_a_job_that_is_not_there_is_one_sentence(invoke: Invoke, action: str, jo
     done = invoke("jobs", action, job)
     assert done.exit_code == Code.BAD_INPUT
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_language_that_a_corpus_does_not_hold_ends_the_job_with_a_sentence(
+    invoke: Invoke, folder: Path, colour_words: str
+) -> None:
+    asked = ("--corpus", "folder", "--root", folder, "--subject", "human", "--language", "en,de")
+    assert invoke("jobs", "start", *asked, "--evaluators", colour_words, "--run-id", "both").exit_code == Code.OK
+    job = ended("both")
+    assert (job.status, job.request.languages) == ("failed", ("en", "de"))
+    assert "no caption of corpus 'folder' is in language 'de'" in job.log(lines=5)
+
+
+def test_an_address_that_no_cluster_can_have_is_one_sentence(invoke: Invoke, folder: Path, colour_words: str) -> None:
+    asked = ("--corpus", "folder", "--root", folder, "--evaluators", colour_words)
+    done = invoke("jobs", "start", *asked, "--cluster", "no address")
+    assert done.exit_code == Code.BAD_INPUT
+    assert len(done.stderr.splitlines()) == 1
+    assert "cluster" in done.stderr
+    assert "'no address'" in done.stderr
+    assert invoke("jobs", "--json").stdout.strip() == "[]"
 
 
 def test_a_worker_with_nothing_to_do_ends(invoke: Invoke) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.analysis.measured import Measured
+from core.analysis.diagnostic import Diagnostic
 
 
 def place_of(column: str, names: str) -> str:
@@ -73,7 +73,7 @@ class Places:
             found[name][probes[there], items[there]] = rows[name].to_numpy()[there]
         return found
 
-    def measured(self, rows: Iterable[pa.Table], columns: Sequence[str]) -> dict[str, Measured]:
+    def diagnostics(self, rows: Iterable[pa.Table], columns: Sequence[str]) -> dict[str, Diagnostic]:
         """Columns of rows with corpus, item and probe, strangers left out; of a pair's rows, what the first tells.
 
         Args:
@@ -93,10 +93,10 @@ class Places:
                     row[items[this]] = values[this]
         return {name: self._held(own) for name, own in found.items()}
 
-    def _held(self, found: dict[int, np.ndarray]) -> Measured:
+    def _held(self, found: dict[int, np.ndarray]) -> Diagnostic:
         rows = np.full(self.shape[1], len(found), dtype=np.intp)
         rows[np.array(list(found), dtype=np.intp)] = np.arange(len(found))
-        return Measured(rows, np.stack([*found.values(), np.full(self.shape[2], math.nan)]))
+        return Diagnostic(rows, np.stack([*found.values(), np.full(self.shape[2], math.nan)]))
 
     def _of_items(self, rows: pa.Table) -> np.ndarray:
         return np.asarray(self._ranks[self._pairs(rows["corpus"].to_numpy(), rows["item"])])

@@ -106,7 +106,7 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     items["source"] = items["source"].fillna(items["pixels"]).fillna(named)
     cells = _cells(store, own, places)
     sides = {name: places.names[name] for name in ("corpora", "probes")}
-    measured = places.measured(_some(store.batches(_MEASURED, params | sides)), DIAGNOSTICS)
+    measured = places.diagnostics(_some(store.batches(_MEASURED, params | sides)), DIAGNOSTICS)
     judged = store.table(_VERDICTS, sides | {name: params[name] for name in ("subject", "language", "rank")})
     accepted, upheld = places.laid_out(judged, ("accepted", "upheld"), dtype=np.float32).values()
     return ScoreTable(

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.diagnostic import EVERY, Diagnostic, Items, picked
 from core.analysis.kept import Answers
-from core.analysis.measured import EVERY, Items, Measured, picked
 from core.analysis.scope import REFERENCE, Narrowed
 from core.analysis.slices import PROBES, Slice, is_cut
 from core.analysis.ties import COLUMNS, TIES, other_category
@@ -125,7 +125,7 @@ class ScoreTable:
     inside: np.ndarray
     accepted: np.ndarray
     upheld: np.ndarray
-    diagnostics: Mapping[str, Measured]
+    diagnostics: Mapping[str, Diagnostic]
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept, repr=False)
     reader: "Callable[[Narrowed], ScoreTable] | None" = field(default=None, repr=False)

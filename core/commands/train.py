@@ -14,7 +14,7 @@ from core.commands._shared import exit_codes, key_values, listed, note, table
 if TYPE_CHECKING:
     from core.corpora.schema import Corpus
     from core.training.mcs import Distilled
-    from core.training.measure import Measured
+    from core.training.measure import HeldOut
     from core.training.pr_mcs import Trained
     from core.training.sentences import Sentence
 
@@ -231,7 +231,7 @@ def _tell(trained: "Trained") -> None:
     note(f"{trained.folder / 'pr-mcs'} is the encoder; score with pr-mcs@{trained.folder}")
 
 
-def _interval(found: "Measured") -> str:
+def _interval(found: "HeldOut") -> str:
     return f"{found.mean_drop:.1f} ({found.low:.1f} to {found.high:.1f})"
 
 

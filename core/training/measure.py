@@ -19,7 +19,7 @@ Scorer = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class HeldOut:
     """Scores of held-out images.
 
     Args:
@@ -48,7 +48,7 @@ class Measured:
         }  # fmt: skip
 
 
-def measure(held_out: Sequence[Example], score: Scorer, *, seed: int) -> Measured:
+def measure(held_out: Sequence[Example], score: Scorer, *, seed: int) -> HeldOut:
     """Score held-out captions, whole and under each edit; a score is max(cos, 0).
 
     Args:
@@ -75,7 +75,7 @@ def measure(held_out: Sequence[Example], score: Scorer, *, seed: int) -> Measure
     drop = {name: float(_drop({name: pair}, ones)[0]) for name, pair in sums.items()}
     counts = stream(seed, "interval").multinomial(len(images), ones[0] / len(images), size=RESAMPLES)
     low, high = np.nanpercentile(_drop(sums, counts), [2.5, 97.5])
-    return Measured(
+    return HeldOut(
         drop, float(_drop(sums, ones)[0]), float(low), float(high), detected, whole, len(images), len(held_out)
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.training.losses import LossWeights, PrMcsLosses, pr_mcs_losses
-from core.training.measure import Measured, measure, rank_correlation
+from core.training.measure import HeldOut, measure, rank_correlation
 from core.training.trainer import Schedule, Trainer
 from core.training.triplets import Example, batches, perturb
 
@@ -46,13 +46,13 @@ class Gain:
         spearman: between clean scores before and after, over all held-out captions.
     """
 
-    before: Measured
-    after: Measured
+    before: HeldOut
+    after: HeldOut
     spearman: float
     steps: int
 
 
-class Tuner(Trainer[Example, Measured, Gain]):
+class Tuner(Trainer[Example, HeldOut, Gain]):
     """Trains a text encoder against embeddings of images."""
 
     def __init__(self, network: Any, material: Material, recipe: Recipe, *, folder: Path, device: str = "cpu") -> None:
@@ -81,11 +81,11 @@ class Tuner(Trainer[Example, Measured, Gain]):
         images = torch.stack([self.material.embeddings[each.image] for each in batch]).to(self.device)
         return pr_mcs_losses(images, texts[: len(batch)], texts[len(batch) :], self.recipe.losses)
 
-    def measure(self) -> Measured:
+    def measure(self) -> HeldOut:
         """How far held-out captions fall when they are broken."""
         return measure(self.material.held_out, self.score, seed=self.recipe.seed)
 
-    def gain(self, before: Measured, after: Measured, done: int) -> Gain:
+    def gain(self, before: HeldOut, after: HeldOut, done: int) -> Gain:
         """Both measurements, and whether whole captions keep their order."""
         return Gain(before, after, rank_correlation(before.clean, after.clean), done)
 

@@ -22,7 +22,7 @@ def picked(rows: np.ndarray, places: np.ndarray, items: Items = EVERY) -> np.nda
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Diagnostic:
     """What was measured of every variant of a table, a number a (probe, item) [P, N]; NaN where it was not.
 
     Args:
@@ -41,11 +41,11 @@ class Measured:
         """Items of which some variant was measured, bool [N]."""
         return np.asarray(~np.isnan(self.values).all(axis=0))
 
-    def at(self, items: Items) -> "Measured":
+    def at(self, items: Items) -> "Diagnostic":
         """The same of some items; those of a slice are no copies."""
-        return Measured(self.rows, self.values[:, items])
+        return Diagnostic(self.rows, self.values[:, items])
 
-    def part(self, probes: np.ndarray) -> "Measured":
+    def part(self, probes: np.ndarray) -> "Diagnostic":
         """The same of some probes, by their places."""
         held, rows = np.unique(np.append(self.rows[probes], len(self.values) - 1), return_inverse=True)
-        return Measured(rows[:-1], self.values[held])
+        return Diagnostic(rows[:-1], self.values[held])

@@ -1,6 +1,7 @@
 """What a mark opens: the pairs that it stands for, and no others."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -47,6 +48,7 @@ def test_every_mark_of_the_shipped_runs_opens_exactly_its_items_or_stands_for_no
         with Store.open(run) as store:
             scope = narrow(store, Scope()).only()
             table = read_table(store, scope)
+            items = cache(lambda link, store=store, scope=scope: _items(store, scope, json.loads(link)))
             for question in catalogue(table):
                 silent |= {drawing.id for drawing in question.figures if not drawing.opens}
                 drawings = [each for each in question.figures if each.opens and not each.needs(table)]
@@ -63,7 +65,7 @@ def test_every_mark_of_the_shipped_runs_opens_exactly_its_items_or_stands_for_no
                     opened.add(drawing.id)
                     for link, n in links:
                         if link and "test" not in json.loads(link):
-                            assert n in _items(store, scope, json.loads(link)), (drawing.id, link)
+                            assert n in items(link), (drawing.id, link)
     assert silent == {*NOTHING}
     assert opened >= {"F-spatial", "F-societal", "F2", "F4", "F-rotation", "F-shifts-coverage", "F7", "F8", "F15",
                       "F-shown", "F11", "F-evidence", "F-strength-blur"}  # fmt: skip

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.evaluators.memory import share_arenas
-from pages.views.common.access import admit, at_the_door, hidden, remember, visible
+from pages.views.common.access import admit, at_the_door, hidden, one_reader, remember, visible
 from pages.views.common.crash import catch_crashes
 from pages.views.common.entry import by_the_door
 from pages.views.common.find import draw_find
@@ -68,5 +68,5 @@ if not hidden():
     draw_find({f"pages/{name}.py": title for section in listed.values() for name, title, _ in section})
     remember()
 describe_help()
-with by_the_door():
+with by_the_door(), one_reader():
     page.run()

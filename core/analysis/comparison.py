@@ -5,8 +5,8 @@ Two sides whose signed medians are alike may scatter by 0.1 % and by 12 %.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -146,7 +146,8 @@ def _numbers(a: View, b: View) -> tuple[np.ndarray, np.ndarray]:
 class _Values:
     """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources.
 
-    ``why`` says why nothing can be claimed of the side whatever its n; ``control`` whether it holds controls alone.
+    ``why`` says why nothing can be claimed of the side whatever its n; ``control`` whether it holds controls alone;
+    ``answered`` has what was worked out of the side's slice, under ``asked`` of these values.
     """
 
     items: np.ndarray
@@ -156,6 +157,16 @@ class _Values:
     stored: bool
     why: str = ""
     control: bool = False
+    asked: Hashable = None
+    answered: dict[Hashable, Any] = field(default_factory=dict)
+
+    def median(self, of: str) -> Interval:
+        """Median of ``values`` or of ``sizes``, worked out once however many sides this one is held against."""
+        key = (_Values.median, of, self.asked)
+        if key not in self.answered:
+            self.answered[key] = median_bca(getattr(self, of), groups=self.sources)
+        found: Interval = self.answered[key]
+        return found
 
 
 class _Side:
@@ -187,7 +198,8 @@ class _Side:
             kept = [probe for name, probes in self._probes.items() for probe in probes if not self._bare(name)]
             column = table.items[by]
             names = sorted(map(str, column[items].dropna().unique()))
-            return {name: self._values(kept, measure, items & (column == name).to_numpy()) for name in names}
+            return {name: self._values(kept, measure, items & (column == name).to_numpy(), of=(by, name))
+                    for name in names}  # fmt: skip
         groups: dict[str, list[str]] = {}
         for family, probes in self._probes.items():
             for probe in probes:
@@ -201,7 +213,8 @@ class _Side:
         table = self._view.table
         return table.is_control(family) and table.axis_of(family) != Axis.NULL.value
 
-    def _values(self, probes: list[str], measure: str, items: np.ndarray) -> _Values:
+    def _values(self, probes: list[str], measure: str, items: np.ndarray, of: Hashable = None) -> _Values:
+        """Values of some probes and items; ``of`` names the items where they are not all of the slice."""
         if not probes:
             return _Values(self._numbers[:0], np.empty(0), np.empty(0), None, stored=False)
         found = self._view.changes(self._evaluator, tuple(probes))
@@ -212,10 +225,12 @@ class _Side:
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
         table = self._view.table
         sources = table.sources
-        of = None if sources is None else sources[kept][order]
+        groups = None if sources is None else sources[kept][order]
         control = bool(table.probes["control"].to_numpy(dtype=bool)[table.places(probes)].all())
         why = self._why(found, measure, items, lost=not kept.any())
-        return _Values(self._numbers[kept][order], values[kept][order], sizes[kept][order], of, stored, why, control)
+        asked, answered = (tuple(probes), measure, of), self._view.answered
+        numbers, values, sizes = (each[kept][order] for each in (self._numbers, values, sizes))
+        return _Values(numbers, values, sizes, groups, stored, why, control, asked, answered)
 
     def _why(self, found: Changes, measure: str, items: np.ndarray, *, lost: bool) -> str:
         """Why nothing can be claimed of some changes whatever their n; ``lost``: no item has a value."""
@@ -247,7 +262,8 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
     bound = margin if measure == "percent" else 0.0
     sides = _medians("", a, b)
     size_a, size_b = (replace(each, values=each.sizes) for each in (a, b))
-    shown, apart = _difference(a, b, pairing), _difference(size_a, size_b, pairing)
+    both = _shared(a, b)
+    shown, apart = _difference(a, b, pairing, both), _difference(size_a, size_b, pairing, both)
     power, size_power = (reach(each.interval, margin=bound or math.nan) for each in (shown, apart))
     return {
         "label": label, **sides, "a_n": len(a.items), "b_n": len(b.items), "difference": shown.interval.estimate,
@@ -255,7 +271,7 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
         "shared": shown.shared, "verdict": _claim(a, b, shown, bound), "test": shown.test, "p": shown.p,
         "detectable": power.detectable, "needed": power.needed, "cliffs_delta": cliffs_delta(a.values, b.values),
         "note": _noted(a, b, shown), "control": a.control and b.control,
-        **_medians("size", size_a, size_b), "size_difference": apart.interval.estimate,
+        **_medians("size", a, b), "size_difference": apart.interval.estimate,
         "size_low": apart.interval.low, "size_high": apart.interval.high, "scatter": _claim(a, b, apart, bound),
         "size_test": apart.test, "size_p": apart.p, "size_detectable": size_power.detectable,
         "size_needed": size_power.needed, "size_note": _noted(a, b, apart),
@@ -264,7 +280,7 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
 
 def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
     """Median of each side with its interval: ``a_value``, ``a_low``, … or ``a_size``, ``a_size_low``, …"""
-    found = {name: median_bca(each.values, groups=each.sources) for name, each in (("a", a), ("b", b))}
+    found = {name: each.median("sizes" if of else "values") for name, each in (("a", a), ("b", b))}
     value, ends = of or "value", f"{of}_" if of else ""
     return {
         column: number
@@ -300,15 +316,24 @@ class _Found:
     p: float
 
 
-def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
-    both, in_a, in_b = np.intersect1d(a.items, b.items, assume_unique=True, return_indices=True)
+def _shared(a: _Values, b: _Values) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the items that stand on both sides, on either."""
+    if np.array_equal(a.items, b.items):
+        places = np.arange(len(a.items))
+        return places, places
+    _, in_a, in_b = np.intersect1d(a.items, b.items, assume_unique=True, return_indices=True)
+    return in_a, in_b
+
+
+def _difference(a: _Values, b: _Values, pairing: bool, both: tuple[np.ndarray, np.ndarray]) -> _Found:
+    in_a, in_b = both
     least = min(len(a.items), len(b.items))
-    if pairing and least and 2 * len(both) >= least:
+    if pairing and least and 2 * len(in_a) >= least:
         one, other = a.values[in_a], b.values[in_b]
         groups = None if a.sources is None else a.sources[in_a]
         wide, narrow = median_bca_levels(one - other, levels=(0.95, 0.90), groups=groups)
         test = paired_test(other, one, groups=groups)
-        return _Found(wide, narrow, PAIRED, len(both), len(both), test.name, test.p)
+        return _Found(wide, narrow, PAIRED, len(in_a), len(in_a), test.name, test.p)
     known = [np.arange(len(each.items)) if each.sources is None else each.sources for each in (a, b)]
     of = None if a.sources is None and b.sources is None else (known[0], known[1])
     wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90), groups=of)
@@ -317,4 +342,4 @@ def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
     p = float(stats.mannwhitneyu(*sides).pvalue) if least else math.nan
     shared = next((own for own in ranks if own is not None), None)
     name = named(MANN_WHITNEY, shared) if least else NO_TEST
-    return _Found(wide, narrow, INDEPENDENT, len(both), least, name, p)
+    return _Found(wide, narrow, INDEPENDENT, len(in_a), least, name, p)

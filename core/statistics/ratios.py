@@ -400,7 +400,11 @@ def _drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
 @lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units
 def _as_numbers(units: int, draws: int, seed: int) -> np.ndarray:
     """The counts as float64, since a product would make them so each time; 32 MB at most."""
-    return np.concatenate([each.astype(np.float64) for each in drawn_counts(units, draws, seed=seed)])
+    numbers, start = np.empty((draws, units), order="F"), 0
+    for each in drawn_counts(units, draws, seed=seed):
+        numbers[start : start + len(each)] = each
+        start += len(each)
+    return numbers
 
 
 def drawn_counts(

@@ -1,8 +1,10 @@
 """Two sides held against each other: scipy's tests and the items' own differences are the references."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +31,7 @@ from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.analysis.verdicts import CONSTANT, NO_SCORE, TOO_FEW
 from core.errors import InvalidInput
-from core.statistics.bootstrap import median_bca
+from core.statistics.bootstrap import Interval, median_bca
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
@@ -383,3 +385,26 @@ def test_equal_rows_are_no_tests_and_are_not_corrected_for(tmp_path: Path) -> No
     found = compare(*sides(tmp_path, one=moving, two=other), by="probe").set_index("label")
     assert (found.loc["hflip", "test"], found.loc["hflip", "p"], found.loc["hflip", "m_tests"]) == ("none", 1.0, 0)
     assert found.loc["vflip", "m_tests"] == 2  # and all together
+
+
+def test_what_one_side_says_alone_is_worked_out_once_however_many_it_is_held_against(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = read_table(store)
+    one, other, third = map(table.view, (ONE, OTHER, replace(OTHER, categories=("animal", "person"))))
+    expected = [compare(one, other, by=by) for by in ("family", "category")]
+    asked = list[int]()
+
+    def counted(values: np.ndarray, **more: Any) -> Interval:
+        asked.append(len(values))
+        return median_bca(values, **more)
+
+    monkeypatch.setattr("core.analysis.comparison.median_bca", counted)
+    again = [compare(one, other, by=by) for by in ("family", "category")]
+    assert not asked
+    for found, known in zip(again, expected, strict=True):
+        pd.testing.assert_frame_equal(found, known)
+    rows = compare(one, third)
+    assert len(asked) == 2 * len(rows), "the drift and the scatter of the new side"
+    fresh = read_table(store)
+    pd.testing.assert_frame_equal(rows, compare(fresh.view(one.chosen), fresh.view(third.chosen)))

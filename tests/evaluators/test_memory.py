@@ -1,15 +1,18 @@
 """What weights take, what errors say that memory ran out, and that freed memory goes back."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
 import torch
 
-from core.evaluators.memory import out_of_memory, weights_mb
+from core.evaluators.memory import leave_out_of_collections, out_of_memory, weights_mb
 
 GIVEN_BACK = """
 import sys
+import weakref
 from pathlib import Path
 import torch
 from core.evaluators import memory
@@ -67,3 +70,26 @@ def test_freed_weights_go_back_to_the_system(how: str) -> None:
     full, left = map(float, done.stdout.split())
     assert full > 390
     assert left < 40
+
+
+class _Cycle:
+    """Something that only a collection lets go of, since it holds itself."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+
+def test_what_is_there_is_left_out_of_collections_and_what_is_garbage_goes_first() -> None:
+    kept, garbage = _Cycle(), _Cycle()
+    gone = weakref.ref(garbage)
+    del garbage
+    gc.disable()
+    try:
+        leave_out_of_collections()
+        assert gone() is None
+        later = _Cycle()
+        looked = {id(each) for each in gc.get_objects()}
+        assert id(kept) not in looked
+        assert id(later) in looked
+    finally:
+        gc.enable()

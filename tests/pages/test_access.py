@@ -132,3 +132,22 @@ def test_with_a_password_others_look_only_where_they_are_let_in(
     assert [title.value for title in app.title] == ["Overview"]
     with pytest.raises(ValueError, match="Known pages"):
         app.switch_page(RUN)
+
+
+def test_where_a_reader_asks_from_is_looked_up_once_for_a_page(
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[bool]()
+
+    def here() -> bool:
+        asked.append(local)
+        return local
+
+    local = True
+    monkeypatch.setattr(access, "_local", here)
+    app = open_page(FAILURES)
+    buttons = [each.key for each in app.button if (each.key or "").startswith("collect.")]
+    assert len(buttons) > len(asked) > 0
+    local = False
+    app.run()
+    assert not [each.key for each in app.button if (each.key or "").startswith("collect.")]

@@ -1,5 +1,6 @@
 """The way into a page: through ``app.py`` alone, whatever other sessions do at the start of a server."""
 
+import gc
 import threading
 
 import pytest
@@ -85,3 +86,21 @@ def test_a_card_s_button_does_nothing_for_a_viewer(open_page: Open, monkeypatch:
     app.button(key="run.cancel.mine").click().run()
     assert not app.exception
     assert jobs.get("mine").status == "waiting"
+
+
+def test_pages_are_left_out_of_collections_of_garbage_once(open_page: Open) -> None:
+    entry._collect_what_is_new.clear()
+    first = _Held()
+    open_page(RUN)
+    later = _Held()
+    open_page(RUN)
+    looked = {id(each) for each in gc.get_objects()}
+    assert id(first) not in looked
+    assert id(later) in looked
+
+
+class _Held:
+    """Something that Python looks through for garbage."""
+
+    def __init__(self) -> None:
+        self.own = {"own": self}

@@ -48,10 +48,20 @@ def test_values_of_one_source_are_in_a_sample_together() -> None:
     assert (sample_counts(5, 50).sum(axis=1) == 5).all()
 
 
-@pytest.mark.parametrize(("n", "resamples"), [(1, 3), (3, 12_000), (700, 100)])
+@pytest.mark.parametrize(("n", "resamples"), [(1, 3), (3, 12_000), (700, 100), (70_000, 2)])
 def test_the_counts_are_those_of_the_picks_of_one_stream_however_they_are_counted(n: int, resamples: int) -> None:
     picks = np.random.default_rng(5).integers(n, size=(resamples, n))
     written = (
         (picks[:, :, None] == np.arange(n)).sum(axis=1) if n < 10 else [np.bincount(p, minlength=n) for p in picks]
     )
     np.testing.assert_array_equal(sample_counts(n, resamples, seed=5), written)
+
+
+@pytest.mark.parametrize("most", [3, 20, 40])
+def test_medians_are_the_same_where_sums_of_counts_are_too_large_for_small_integers(most: int) -> None:
+    rng = np.random.default_rng(1)
+    values, counts = rng.normal(size=1601), rng.integers(most + 1, size=(7, 1601)).astype(np.int16)
+    assert (1601 * int(counts.max()) > np.iinfo(np.int16).max) == (most > 20)
+    written = [np.median(np.repeat(values, row)) for row in counts]
+    np.testing.assert_array_equal(sample_medians(values, counts), written)
+    np.testing.assert_array_equal(sample_medians(values, 900 * counts.astype(np.int32)), written)

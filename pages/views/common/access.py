@@ -8,7 +8,9 @@ import hmac
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
 from urllib.parse import urlsplit
 
@@ -51,6 +53,7 @@ AUDIT = "run_audit"
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 _SIGNED_IN, _ADMITTED = "study.signed_in", "access.admitted"
+_FROM_HERE: ContextVar[bool | None] = ContextVar("from_here", default=None)
 
 Pages = Mapping[str, tuple[tuple[str, str, str], ...]]
 
@@ -104,7 +107,17 @@ def access() -> Access:
         return Access.VIEWER if _says_yes(VIEWERS) else Access.LOCKED
     if _token():
         return Access.OPEN if _admitted() else Access.LOCKED
-    return Access.OPEN if _local() else Access.VIEWER
+    return Access.OPEN if _is_local() else Access.VIEWER
+
+
+@contextmanager
+def one_reader() -> Iterator[None]:
+    """Mark what runs within as one run for one reader: where they ask from is looked up once, not for every button."""
+    token = _FROM_HERE.set(_local())
+    try:
+        yield
+    finally:
+        _FROM_HERE.reset(token)
 
 
 def may_operate() -> bool:
@@ -158,7 +171,7 @@ def _refuse(said: str) -> bool:
 
 def takes_annotators() -> bool:
     """Whether links of annotators are answered here: not where others reach the server and nothing protects it."""
-    return bool(_password() or offered() or _token()) or _local()
+    return bool(_password() or offered() or _token()) or _is_local()
 
 
 def admit() -> None:
@@ -316,6 +329,11 @@ def _marked(name: str, password: str) -> bool:
 def _password() -> str:
     given = os.environ.get(PASSWORD, "")
     return given if len(given) >= SHORTEST else ""
+
+
+def _is_local() -> bool:
+    known = _FROM_HERE.get()
+    return _local() if known is None else known
 
 
 def _local() -> bool:

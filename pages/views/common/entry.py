@@ -10,6 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.evaluators.apart import only_described
+from core.evaluators.memory import leave_out_of_collections
 from core.settings import ROOT
 from core.store.corpus_of_run import only_allowed_folders
 from pages.views.common.url_state import note_page
@@ -35,6 +36,7 @@ def enter() -> None:
     far other sessions are says nothing of this one, so the page asks for the mark of this very run.
     """
     _one_thread_each()
+    _collect_what_is_new()
     only_described()
     only_allowed_folders()
     context = get_script_run_ctx()
@@ -54,4 +56,11 @@ def _one_thread_each() -> bool:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     ThreadpoolController().select(internal_api="openblas").limit(limits=1)
+    return True
+
+
+@st.cache_resource(show_spinner=False)
+def _collect_what_is_new() -> bool:
+    """Leave what pages are made of out of every collection: looking through it stops a page for as long as it takes."""
+    leave_out_of_collections()
     return True

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from core.human.studies import list_studies, studies_dir
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import NullBand
 from core.store.manifest import Run, seal_told
+from core.store.run_files import Signature as Files
 from core.store.store import Store, default_store, run_paths, signature
 from pages.views.common.keys import KEYED
 from pages.views.common.text import moment
@@ -34,10 +36,19 @@ Signature = str
 """Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""
 
 
+SHARDS_TRUSTED_S = 30.0
+"""Seconds for which a page takes shards for what they were, while none came, went or was renamed."""
+
+
 def present() -> Signature:
     """What the store depends on now; empty where there is no run."""
-    files = signature(run_paths())
-    return hashlib.sha256(repr((files, _votes(studies_dir()))).encode()).hexdigest() if files else ""
+    files = signature(run_paths(), trusted_s=SHARDS_TRUSTED_S)
+    return _digest(files, _votes(studies_dir())) if files else ""
+
+
+@lru_cache(maxsize=4)
+def _digest(files: Files, votes: Files) -> Signature:
+    return hashlib.sha256(repr((files, votes)).encode()).hexdigest()
 
 
 # Looked at twice a minute: while people vote, not every vote opens the store anew.

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from core.seeds import RUN_SEED
+from core.statistics.one_thread import one_thread
 
 
 def sample_counts(
@@ -71,6 +72,7 @@ def _middles(
     return medians, inside | (total == 0)
 
 
+@one_thread
 def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Standard deviation (n - 1) of each sample, [n] and [samples, n] -> [samples]; NaN are left out.
 

@@ -20,10 +20,10 @@ def test_it_has_one_thread_inside_and_as_many_as_before_after_it() -> None:
 
     @one_thread
     def broken() -> None:
-        raise ValueError
+        raise ValueError("broken")
 
     with threadpool_limits(2, user_api="blas"):
-        with pytest.raises(ValueError, match=""):
+        with pytest.raises(ValueError, match="broken"):
             broken()
         assert _threads() == before
 

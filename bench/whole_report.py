@@ -8,7 +8,8 @@ from pathlib import Path
 from bench.dashboard_store import EVALUATORS, write_store
 from bench.report import row
 from core.report.build import build
-from core.report.write import write
+from core.report.model import FORMATS
+from core.report.write import drawings_for, write
 from core.store.store import Store
 
 ITEMS = dict.fromkeys(("made-up-a", "made-up-b", "made-up-c"), 2000)
@@ -23,10 +24,11 @@ def main() -> None:
         started = time.perf_counter()
         with Store.open([folder / "runs"]) as store:
             opened = time.perf_counter()
-            report = build(store)
-            built = time.perf_counter()
-            write(report, folder / "report")
-            written = time.perf_counter()
+            with drawings_for(tuple(FORMATS)) as drawings:
+                report = build(store, drawings=drawings)
+                built = time.perf_counter()
+                write(report, folder / "report", drawings=drawings)
+                written = time.perf_counter()
     probes = len(store.runs()[0].manifest["probes"])
     each = next(iter(ITEMS.values()))
     size = f"{len(EVALUATORS)} evaluators × {len(ITEMS)} corpora × {probes} probes × {each} items, {rows} scores"

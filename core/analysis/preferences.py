@@ -22,6 +22,8 @@ from core.corpora.suites import TAU_B, TAU_B_RATERS, TAU_C
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
+from core.statistics.resamples import sample_counts
+from core.statistics.sample_ranks import sample_correlations
 from core.statistics.shares import share
 
 RHO = "rho"
@@ -31,7 +33,7 @@ RHO_RATERS = "rho_raters"
 """Spearman's ρ of each annotator's ratings alone, the mean over annotators."""
 
 TAU_RESAMPLES = 200
-"""Bootstrap samples of a τ: each costs a sort of all ratings."""
+"""Bootstrap samples of a correlation."""
 
 MEAN_RESAMPLES = 1000
 """Bootstrap samples of a mean over groups."""
@@ -86,7 +88,7 @@ def outcomes(
 def mean_of_groups(
     right: np.ndarray, images: np.ndarray, groups: np.ndarray, *, level: float = 0.95, resamples: int = MEAN_RESAMPLES
 ) -> Interval:
-    """Mean over groups of each group's accuracy, with an interval over images; see :func:`_resampled`.
+    """Mean over groups of each group's accuracy, with an interval over images; see :func:`_intervals`.
 
     Args:
         right: outcome of each pair, in [0, 1], [n].
@@ -155,7 +157,7 @@ def taus(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> dict[str, Interval]:
-    """Kendall's τ_b and τ_c × 100 with intervals over images, both from the same sorts; see :func:`_resampled`.
+    """Kendall's τ_b and τ_c × 100 with intervals over images; see :func:`_intervals`.
 
     Args:
         scores: float64 [n], or [draws, n]: τ is then the mean over draws; a rating without a score is left out.
@@ -174,11 +176,11 @@ def taus(
         none = Interval(math.nan, math.nan, math.nan, s.shape[1], level, "fewer than two ratings, or all alike")
         return {TAU_B: none, TAU_C: none}
 
-    def of(rows: np.ndarray) -> np.ndarray:
-        return np.asarray(100 * np.mean([_both(each[rows], r[rows]) for each in s], axis=0))
+    def of(counts: np.ndarray) -> np.ndarray:
+        return np.asarray(100 * np.mean([sample_correlations(each, r, counts)[1:] for each in s], axis=0))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
-    return dict(zip((TAU_B, TAU_C), _resampled(of, names, level=level, resamples=resamples), strict=True))
+    return dict(zip((TAU_B, TAU_C), _counted(of, names, level=level, resamples=resamples), strict=True))
 
 
 def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
@@ -202,7 +204,7 @@ def rank_correlations(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> dict[str, Interval]:
-    """Spearman's ρ and Kendall's τ_b and τ_c × 100 of two scorings, intervals over sources; see :func:`_resampled`.
+    """Spearman's ρ and Kendall's τ_b and τ_c × 100 of two scorings, intervals over sources; see :func:`_intervals`.
 
     Args:
         one, other: float64 [n]; an item that lacks one of them is left out.
@@ -219,11 +221,11 @@ def rank_correlations(
         none = Interval(math.nan, math.nan, math.nan, len(a), level, "fewer than three items, or all alike")
         return dict.fromkeys((RHO, TAU_B, TAU_C), none)
 
-    def of(rows: np.ndarray) -> np.ndarray:
-        return 100 * np.array([_spearman(a[rows], b[rows]), *_both(a[rows], b[rows])])
+    def of(counts: np.ndarray) -> np.ndarray:
+        return 100 * sample_correlations(a, b, counts)
 
     names = np.asarray(sources)[whole].astype(str)
-    return dict(zip((RHO, TAU_B, TAU_C), _resampled(of, names, level=level, resamples=resamples), strict=True))
+    return dict(zip((RHO, TAU_B, TAU_C), _counted(of, names, level=level, resamples=resamples), strict=True))
 
 
 def by_rater(
@@ -237,7 +239,7 @@ def by_rater(
 ) -> dict[str, Interval]:
     """Kendall's τ_b and Spearman's ρ × 100 of each annotator's ratings alone, the mean over annotators.
 
-    With intervals over images; see :func:`_resampled`. Source: Shi et al., EMScore (2022), and their code.
+    With intervals over images; see :func:`_intervals`. Source: Shi et al., EMScore (2022), and their code.
 
     Args:
         scores: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out.
@@ -285,7 +287,7 @@ def length(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> Interval:
-    """Spearman's ρ × 100 of score and number of words, with an interval over images; see :func:`_resampled`.
+    """Spearman's ρ × 100 of score and number of words, with an interval over images; see :func:`_intervals`.
 
     Args:
         scores: float64 [n]; a caption without a score or a rating is left out.
@@ -344,30 +346,69 @@ def _resampled(
     resamples: int,
     on: _Scale = CORRELATIONS,
 ) -> list[Interval]:
-    """Several statistics of the same rows, given by their places, with intervals over images.
+    """Several statistics of the same rows, given by their places, with intervals over images; see :func:`_intervals`.
+
+    Args:
+        statistics: of some rows, by their places, int [k]: float64 [statistics].
+        images: of each row.
+        level, resamples, on: see :func:`_intervals`.
+    """
+    codes = np.unique(images, return_inverse=True)[1]
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+
+    def drawn() -> np.ndarray:
+        rng = np.random.default_rng(RUN_SEED)
+        picks = (rng.integers(len(members), size=len(members)) for _ in range(resamples))
+        return np.array([statistics(np.concatenate([members[place] for place in each])) for each in picks]).T
+
+    estimate = np.asarray(statistics(np.arange(len(images))), dtype=np.float64)
+    return _intervals(estimate, drawn, len(images), len(members), level, on)
+
+
+def _counted(
+    statistics: Callable[[np.ndarray], np.ndarray], images: np.ndarray, *, level: float, resamples: int
+) -> list[Interval]:
+    """The same of the same samples, all at once, where the statistics need only how often each row is drawn.
+
+    Args:
+        statistics: of several samples, from how often each has each row, int [n, samples]: float64
+            [statistics, samples].
+        images: of each row, [n].
+        level, resamples: see :func:`_intervals`.
+    """
+    codes, count = np.unique(images, return_inverse=True)[1], len(images)
+
+    def drawn() -> np.ndarray:
+        return statistics(sample_counts(count, resamples, sources=codes).T)
+
+    estimate = statistics(np.ones((count, 1), dtype=np.int16))[:, 0]
+    return _intervals(estimate, drawn, count, int(codes.max()) + 1, level, CORRELATIONS)
+
+
+def _intervals(
+    estimate: np.ndarray, drawn: Callable[[], np.ndarray], count: int, images: int, level: float, on: _Scale
+) -> list[Interval]:
+    """Intervals of several statistics over images.
 
     The statistic on its scale ± Student's quantile times the standard deviation there over bootstrap samples of images,
     stretched by √(m / (m - 1)) for m images: quantiles of few images' samples lie too near, and 200 samples tell a
     standard deviation and no tail [1].
 
+    Args:
+        estimate: of the rows themselves, float64 [statistics].
+        drawn: gives those of bootstrap samples of images, float64 [statistics, samples].
+        count: rows.
+        images: that they are of.
+        level: confidence level in (0, 1).
+        on: scale of the statistics.
+
     References:
         [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 12.2 and 12.6.
     """
-    count = len(images)
-    estimate = np.asarray(statistics(np.arange(count)), dtype=np.float64)
-    codes = np.unique(images, return_inverse=True)[1]
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    if said := too_few(count, len(members), least=LEAST_IMAGES):
+    if said := too_few(count, images, least=LEAST_IMAGES):
         return [Interval(float(each), math.nan, math.nan, count, level, said) for each in estimate]
-    rng = np.random.default_rng(RUN_SEED)
-    drawn = np.array(
-        [
-            statistics(np.concatenate([members[place] for place in rng.integers(len(members), size=len(members))]))
-            for _ in range(resamples)
-        ]
-    )
-    stretch = math.sqrt(len(members) / (len(members) - 1)) * float(stdtrit(len(members) - 1, (1 + level) / 2))
-    return [_around(float(each), drawn[:, place], stretch, count, level, on) for place, each in enumerate(estimate)]
+    stretch = math.sqrt(images / (images - 1)) * float(stdtrit(images - 1, (1 + level) / 2))
+    return [_around(float(one), own, stretch, count, level, on) for one, own in zip(estimate, drawn(), strict=True)]
 
 
 def _around(estimate: float, drawn: np.ndarray, stretch: float, count: int, level: float, on: _Scale) -> Interval:

@@ -209,7 +209,7 @@ class Run:
         from core.outputs import check_empty
         from core.report.build import build
         from core.report.model import FORMATS
-        from core.report.write import write
+        from core.report.write import drawings_for, write
 
         target = check_empty(Path(f"report-{self.id}" if folder is None else folder), overwrite=overwrite)
         scope, pool = self._table(subject, language, evaluators).scope, Pool()
@@ -219,8 +219,10 @@ class Run:
         for problem in (*unread, *broken, *boards.unread.values()):
             _log.warning("%s", problem)
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
-        made = build(self._store, scope, studies=studies, encode=ask, suites=suites, boards=boards)
-        write(made, target, formats=listed(formats) or tuple(FORMATS), interactive=not drawings)
+        wanted = listed(formats) or tuple(FORMATS)
+        with drawings_for(wanted) as begun:
+            made = build(self._store, scope, studies=studies, encode=ask, suites=suites, boards=boards, drawings=begun)
+            write(made, target, formats=wanted, interactive=not drawings, drawings=begun)
         return target
 
     def _table(self, subject: str | None, language: str | None, evaluators: str | Iterable[str]) -> "ScoreTable":

@@ -20,11 +20,11 @@ from core.calibration.readings import (
     UNIFORM,
     WEIGHTED,
     Terms,
-    corrections,
     learn,
+    weighed,
 )
 from core.calibration.sides import Side, side_of
-from core.calibration.sweep import EPSILONS, ceilings_of, choose, raised, sweep
+from core.calibration.sweep import EPSILONS, Sweeps, ceilings_of, choose, raised
 
 SAW_IT = "chosen on the held-out split: an upper bound"
 """What the numbers of oracle weights rest on."""
@@ -52,40 +52,30 @@ def ablation(
     records = []
     on_dev, on_test, before = ceilings_of(dev), ceilings_of(test), side_of(test)
     for reading in READINGS:
+        terms = learn(dev, reading=reading)
+        dev_sweeps = Sweeps(dev, terms, dev_others, ceilings=on_dev)
+        test_sweeps = Sweeps(test, terms, test_others, ceilings=on_test)
         for weights in WEIGHTS if reading in WEIGHTED else (UNIFORM,):
-            oracle = (
-                oracle_candidates(dev, test, test_others, reading=reading, ceilings=on_test)
-                if weights == ORACLE
-                else []
-            )
-            learnt = None if oracle else learn(dev, reading=reading, weights=weights)
-            swept = None if learnt is None else sweep(dev, learnt, dev_others, ceilings=on_dev)
+            oracle = oracle_candidates(dev, terms, test_sweeps) if weights == ORACLE else []
+            learnt = None if oracle else weighed(terms, dev, weights)
             outcomes = dict[tuple[int, float], dict[str, object]]()  # one choice may be that of several ε
             for epsilon in EPSILONS:
-                terms = best_of(oracle, epsilon=epsilon) if learnt is None else learnt
-                own = sweep(dev, terms, dev_others, ceilings=on_dev) if swept is None else swept
-                chosen = choose(own, epsilon=epsilon)
+                own = best_of(oracle, epsilon=epsilon) if learnt is None else learnt
+                chosen = choose(dev_sweeps.sweep(own), epsilon=epsilon)
                 named = {"reading": reading, "weights": weights if reading in WEIGHTED else "", "epsilon": epsilon}
                 basis = CONSTRUCTED if reading in BY_CONSTRUCTION else MEASURED
-                choice = (id(terms), chosen.strength)
+                choice = (id(own), chosen.strength)
                 if choice not in outcomes:
-                    outcomes[choice] = _outcome(test, terms, test_others, chosen.strength, on_test, before)
+                    outcomes[choice] = _outcome(test, own, test_sweeps, chosen.strength, before)
                 told = {"strength": chosen.strength, "whence": CHOSEN if basis == MEASURED else FIXED}
                 records.append({**named, **told, "basis": SAW_IT if oracle else basis, **outcomes[choice]})
     return pd.DataFrame(records)
 
 
-def _outcome(
-    test: Orbits,
-    terms: Terms,
-    others: dict[str, np.ndarray],
-    strength: float,
-    ceilings: dict[str, float],
-    before: Side,
-) -> dict[str, object]:
-    swept = sweep(test, terms, others, lambdas=(0.0, strength), ceilings=ceilings)
+def _outcome(test: Orbits, terms: Terms, sweeps: Sweeps, strength: float, before: Side) -> dict[str, object]:
+    swept = sweeps.sweep(terms, lambdas=(0.0, strength))
     losses = [values[1] - values[0] for values in swept.spearman.values() if not np.isnan(values[0])]
-    told = overall(test, corrections(test, terms), strength, before=before)
+    told = overall(test, sweeps.corrections(terms), strength, before=before)
     return {
         **told, "loss": float(min(losses)) if losses else np.nan, "raised": ", ".join(raised(swept, strength)),
     }  # fmt: skip

@@ -151,7 +151,8 @@ class TwoSides:
 
     @cached_property
     def _sides(self) -> tuple[Side, Side]:
-        return side_of(self._scores), side_of(self._after)
+        before, still = side_of(self._scores), np.array_equal(self._scores.clean, self._after.clean, equal_nan=True)
+        return before, side_of(self._after, like=before, still=still)
 
     def _sizes(self, names: Sequence[str]) -> Record:
         return {**_both(*(each.mean(names) for each in self._sides)), **ratio(*self._sides, names)}
@@ -192,7 +193,8 @@ def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Si
         strength: λ.
         before: :func:`core.calibration.sides.side_of` the scores, which no strength changes.
     """
-    after, names = side_of(moved(scores, changes, strength)), list(scores.families)
+    still, names = not (strength * changes.clean).any(), list(scores.families)
+    after = side_of(moved(scores, changes, strength), like=before, still=still)
     return {**_both(before.mean(names), after.mean(names)), **ratio(before, after, names)}
 
 

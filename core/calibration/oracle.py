@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.calibration.orbits import Orbits
-from core.calibration.readings import EACH, SENSITIVITY, UNIFORM, Terms, learn
-from core.calibration.sweep import Sweep, ceilings_of, choose, sweep
+from core.calibration.readings import EACH, SENSITIVITY, UNIFORM, Terms, learn, weighed
+from core.calibration.sweep import Sweep, Sweeps, ceilings_of, choose
 
 
 def oracle_terms(
@@ -23,23 +23,23 @@ def oracle_terms(
         reading: one of READINGS.
         epsilon: of the constraint, on the test split.
     """
-    return best_of(oracle_candidates(dev, test, others, reading=reading), epsilon=epsilon)
+    learnt = learn(dev, reading=reading)
+    sweeps = Sweeps(test, learnt, others, ceilings=ceilings_of(test))
+    return best_of(oracle_candidates(dev, learnt, sweeps), epsilon=epsilon)
 
 
-def oracle_candidates(
-    dev: Orbits,
-    test: Orbits,
-    others: Mapping[str, np.ndarray],
-    *,
-    reading: str,
-    ceilings: Mapping[str, float] | None = None,
-) -> list[tuple[Terms, Sweep]]:
-    """Every weighting that the oracle chooses among, swept on the test split."""
+def oracle_candidates(dev: Orbits, terms: Terms, sweeps: Sweeps) -> list[tuple[Terms, Sweep]]:
+    """Every weighting that the oracle chooses among, swept on the test split.
+
+    Args:
+        dev: where the terms were learnt.
+        terms: with any weights.
+        sweeps: of the test split.
+    """
     single = [{name: float(name == one) for name in dev.families} for one in dev.families]
     weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
-    candidates = [learn(dev, reading=reading, weights=each) for each in weights]
-    known = ceilings_of(test) if ceilings is None else ceilings
-    return [(terms, sweep(test, terms, others, ceilings=known)) for terms in candidates]
+    candidates = [weighed(terms, dev, each) for each in weights]
+    return [(each, sweeps.sweep(each)) for each in candidates]
 
 
 def best_of(candidates: Sequence[tuple[Terms, Sweep]], *, epsilon: float) -> Terms:

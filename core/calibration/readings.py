@@ -20,7 +20,7 @@ References:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -114,11 +114,40 @@ def learn(dev: Orbits, *, reading: str = "shift", weights: str | Mapping[str, fl
     )
 
 
+def weighed(terms: Terms, dev: Orbits, weights: str | Mapping[str, float]) -> Terms:
+    """The same terms with other weights: what :func:`learn` gives for them, without learning anything anew.
+
+    Args:
+        terms: learnt on the dev split.
+        dev: scores of the dev items.
+        weights: as :func:`learn` takes them.
+
+    Raises:
+        InvalidInput: if the weights are not known.
+    """
+    return replace(terms, weights=_weights(dev, weights))
+
+
+Part = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""A family's corrections of the clean score, float64 [n], of its variants and of their baselines, [k, n] each."""
+
+
 def corrections(scores: Orbits, terms: Terms) -> Corrections:
     """Corrections of every score, on any split; see the head of this module for each reading.
 
     Raises:
         InvalidInput: if a family or probe was not there when the terms were learnt.
+    """
+    return together(
+        len(scores.clean), {name: weighted(part, name, terms) for name, part in parts(scores, terms).items()}
+    )
+
+
+def parts(scores: Orbits, terms: Terms) -> dict[str, Part]:
+    """By family, the corrections before they are weighted: they are the same for all weights.
+
+    Raises:
+        InvalidInput: as :func:`corrections`.
     """
     unknown = sorted(
         [name for name in scores.families if name not in terms.weights]
@@ -126,14 +155,25 @@ def corrections(scores: Orbits, terms: Terms) -> Corrections:
     )
     if unknown:
         raise InvalidInput(f"{', '.join(unknown)} was not calibrated; learn the terms on a split that has it")
-    clean = np.zeros(len(scores.clean))
-    variants, baselines = {}, {}
-    for name, family in scores.families.items():
-        at_clean, variants[name], baselines[name] = _FAMILY_CORRECTIONS[terms.reading](
-            scores.clean, family, name, terms
-        )
+    of_family = _FAMILY_CORRECTIONS[terms.reading]
+    return {name: of_family(scores.clean, family, name, terms) for name, family in scores.families.items()}
+
+
+def weighted(part: Part, name: str, terms: Terms) -> Part:
+    """A family's corrections with its weight, where the reading knows weights."""
+    if terms.reading not in WEIGHTED:
+        return part
+    weight = terms.weights[name]
+    return weight * part[0], weight * part[1], weight * part[2]
+
+
+def together(n: int, families: Mapping[str, Part]) -> Corrections:
+    """Corrections of n items from those of every family, weighted."""
+    clean = np.zeros(n)
+    for at_clean, _, _ in families.values():
         # an item without any score of a family has no orbit there: it stays as it is
         clean += np.where(np.isnan(at_clean), 0.0, at_clean)
+    variants, baselines = ({name: part[place] for name, part in families.items()} for place in (1, 2))
     return Corrections(clean, variants, baselines)
 
 
@@ -142,36 +182,35 @@ def sensitivity(shifts: np.ndarray) -> float:
     return _median(row_medians(np.abs(shifts)))
 
 
-def _orbit(clean: np.ndarray, family: Family, name: str, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    weight = terms.weights[name]
+def _orbit(clean: np.ndarray, family: Family, _name: str, _terms: Terms) -> Part:
     middle = row_medians(np.vstack([clean[None], family.scores]))
-    return weight * (middle - clean), weight * (middle - family.scores), weight * (middle - family.baselines)
+    return middle - clean, middle - family.scores, middle - family.baselines
 
 
-def _absolute(clean: np.ndarray, family: Family, name: str, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    weight, scores = terms.weights[name], family.scores
+def _absolute(clean: np.ndarray, family: Family, _name: str, _terms: Terms) -> Part:
+    scores = family.scores
     at_clean = row_medians(np.abs(scores - clean))
     at_baselines = np.array([row_medians(np.abs(scores - baseline)) for baseline in family.baselines])
     at_variants = np.empty_like(scores)
     for t, (variant, baseline) in enumerate(zip(scores, family.baselines, strict=True)):
         others = np.vstack([baseline[None], np.delete(scores, t, axis=0)])
         at_variants[t] = row_medians(np.abs(others - variant))
-    return -weight * at_clean, -weight * at_variants, -weight * at_baselines
+    return -at_clean, -at_variants, -at_baselines
 
 
-def _shift(clean: np.ndarray, family: Family, name: str, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _shift(clean: np.ndarray, family: Family, name: str, terms: Terms) -> Part:
     medians = np.array([terms.shifts[name][probe] for probe in family.probes])
     return _only_variants(clean, family, np.broadcast_to(-medians[:, None], family.scores.shape))
 
 
-def _ridge(clean: np.ndarray, family: Family, name: str, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _ridge(clean: np.ndarray, family: Family, name: str, terms: Terms) -> Part:
     own, count = row_medians(family.shifts), (~np.isnan(family.shifts)).sum(axis=0)
     middle = terms.family_shifts[name]
     estimate = middle + count / (count + terms.ridge) * (np.where(count > 0, own, middle) - middle)
     return _only_variants(clean, family, np.broadcast_to(-estimate, family.scores.shape))
 
 
-def _quantile(clean: np.ndarray, family: Family, name: str, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _quantile(clean: np.ndarray, family: Family, name: str, terms: Terms) -> Part:
     mapped = [map_quantiles(s, terms.quantiles[name][p]) for p, s in zip(family.probes, family.scores, strict=True)]
     return _only_variants(clean, family, np.array(mapped) - family.scores)
 
@@ -185,9 +224,7 @@ _FAMILY_CORRECTIONS = {
 }
 
 
-def _only_variants(
-    clean: np.ndarray, family: Family, variants: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _only_variants(clean: np.ndarray, family: Family, variants: np.ndarray) -> Part:
     return np.zeros_like(clean), variants, np.zeros_like(family.baselines)
 
 

@@ -9,7 +9,7 @@ whose samples hold both sides at once: 97 to 98 of 100 hold it as it is.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,13 +68,24 @@ class Side:
         return float(_means(row_medians(np.array([self.sizes[name] for name in names]).T)[:, None] / self.unit)[0])
 
 
-def side_of(scores: Orbits) -> Side:
-    """One scoring; those of the same pairs have the same samples of items."""
+def side_of(scores: Orbits, *, like: Side | None = None, still: bool = False) -> Side:
+    """One scoring; those of the same pairs have the same samples of items.
+
+    Args:
+        scores: of one split.
+        like: another scoring of the same pairs: a family that moves every item as far as there is not drawn again.
+        still: whether its clean scores are these.
+    """
     n = len(scores.clean)
     resamples = int(np.clip(_WORK // max(n * len(scores.families), 1), 50, _RESAMPLES))
     counts = sample_counts(n, resamples, sources=scores.sources) if n else np.zeros((resamples, 0), dtype=np.int32)
     sizes = {name: row_medians(np.abs(family.shifts)) for name, family in scores.families.items()}
-    drawn = {name: sample_medians(values, counts) for name, values in sizes.items()}
+    drawn = {
+        name: like.drawn[name] if like is not None and np.array_equal(like.sizes[name], values, equal_nan=True)
+        else sample_medians(values, counts) for name, values in sizes.items()
+    }  # fmt: skip
+    if like is not None and still:
+        return replace(like, sizes=sizes, drawn=drawn)
     spread = standard_deviation(scores.clean) or math.nan
     units = sample_deviations(scores.clean, counts)
     return Side(spread, interquartile_range(scores.clean), sizes, drawn, units, scores.sources)

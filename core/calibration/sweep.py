@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.calibration.orbits import Family, Orbits
-from core.calibration.readings import Corrections, Terms, corrections, sensitivity
+from core.calibration.readings import Corrections, Terms, corrections, parts, sensitivity, together, weighted
 from core.calibration.sides import median
 from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
@@ -107,7 +107,50 @@ def sweep_of(
         name: _sensitivities(family, changes.variants[name] - changes.baselines[name], lambdas)
         for name, family in scores.families.items()
     }
-    spread = np.array([standard_deviation(scores.clean + strength * changes.clean) for strength in lambdas])
+    return _swept(scores, along, changes.clean, others, lambdas, ceilings_of(scores) if ceilings is None else ceilings)
+
+
+class Sweeps:
+    """Sweeps of one split under many weights: what weights do not change, and families of one weight, are swept once.
+
+    Args:
+        scores: of one split.
+        terms: learnt on the dev split; their weights do not matter.
+        others: H by name, float64 [n] over the same items.
+        ceilings: of :func:`ceilings_of`.
+    """
+
+    def __init__(
+        self, scores: Orbits, terms: Terms, others: Mapping[str, np.ndarray], *, ceilings: Mapping[str, float]
+    ) -> None:
+        self._scores, self._others, self._ceilings = scores, others, ceilings
+        self._parts = parts(scores, terms)
+        self._known: dict[tuple[str, float, tuple[float, ...]], np.ndarray] = {}
+
+    def corrections(self, terms: Terms) -> Corrections:
+        """As :func:`core.calibration.readings.corrections` gives them for the same terms with other weights."""
+        weighed = {name: weighted(part, name, terms) for name, part in self._parts.items()}
+        return together(len(self._scores.clean), weighed)
+
+    def sweep(self, terms: Terms, *, lambdas: Sequence[float] = LAMBDAS) -> Sweep:
+        """As :func:`sweep` gives it."""
+        along = {name: self._along(name, terms, tuple(lambdas)) for name in self._parts}
+        return _swept(self._scores, along, self.corrections(terms).clean, self._others, lambdas, self._ceilings)
+
+    def _along(self, name: str, terms: Terms, lambdas: tuple[float, ...]) -> np.ndarray:
+        asked = (name, terms.weights[name], lambdas)
+        if asked not in self._known:
+            _, variants, baselines = weighted(self._parts[name], name, terms)
+            self._known[asked] = _sensitivities(self._scores.families[name], variants - baselines, lambdas)
+        return self._known[asked]
+
+
+def _swept(
+    scores: Orbits, along: Mapping[str, np.ndarray], change: np.ndarray, others: Mapping[str, np.ndarray],
+    lambdas: Sequence[float], ceilings: Mapping[str, float],
+) -> Sweep:  # fmt: skip
+    """A sweep from the sensitivities along λ and what λ multiplies in the clean scores, float64 [n]."""
+    spread = np.array([standard_deviation(scores.clean + strength * change) for strength in lambdas])
     spread = np.where(spread > 0, spread, math.nan)
     known = [values / spread for values in along.values() if not np.isnan(values).any()]
     return Sweep(
@@ -115,8 +158,8 @@ def sweep_of(
         along,
         spread,
         np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan),
-        ceilings_of(scores) if ceilings is None else ceilings,
-        _spearman_along(scores.clean, changes.clean, others, lambdas),
+        ceilings,
+        _spearman_along(scores.clean, change, others, lambdas),
         int((~np.isnan(scores.clean)).sum()),
     )
 

@@ -1,14 +1,9 @@
 """A figure as a still drawing, SVG, PDF or PNG, without a browser: for files, Markdown, LaTeX, print and the card."""
 
-import os
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from io import BytesIO
-from multiprocessing import get_context
 from textwrap import wrap
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -30,9 +25,6 @@ COLUMNS = 2
 
 ROW = 0.17
 """Height of a label with one mark, in inches."""
-
-WORTH_A_PROCESS = 1500
-"""Marks in all figures from which on a second process saves more than its start costs."""
 
 _ONE_AT_A_TIME = Lock()  # matplotlib's settings belong to the whole process
 _DENSE = 200  # dots an inch, of a PNG
@@ -96,22 +88,6 @@ def element(figure: Figure, *, row: float = ROW) -> str:
         .replace("url(#", f"url(#{figure.id}-")
         .replace('href="#', f'href="#{figure.id}-')
     )
-
-
-@contextmanager
-def drawn_beside(figures: Sequence[Figure], *, kinds: Sequence[str]) -> Iterator[Iterator[dict[str, bytes]]]:
-    """Draw many figures, in processes of their own where there is enough to draw and more than one core.
-
-    Yields:
-        For each figure, in order, kind -> content; whoever asks late waits less: drawing has begun.
-    """
-    draw, workers = partial(drawings, kinds=kinds), min(os.cpu_count() or 1, 2, len(figures))
-    if workers < 2 or not kinds or sum(len(each.frame) for each in figures) < WORTH_A_PROCESS:
-        yield map(draw, figures)
-        return
-    # spawned, not forked: a fork beside threads of torch or DuckDB can hang
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
-        yield processes.map(draw, figures)
 
 
 def canvas(figure: Figure, *, row: float = ROW, titled: bool = False, foot: str = "") -> "Canvas":

@@ -62,7 +62,7 @@ def report(
     from core.outputs import check_empty
     from core.report.build import build
     from core.report.model import FORMATS
-    from core.report.write import write
+    from core.report.write import drawings_for, write
     from core.store.store import Store
 
     wanted = listed(formats) or tuple(FORMATS)
@@ -86,8 +86,10 @@ def report(
         boards = kept()
         for problem in (*broken, *boards.unread.values()):
             note(problem)
-        made = build(store, scope, studies=list_studies()[0], encode=ask, suites=suites, boards=boards)
-        written = write(made, folder, formats=wanted, interactive=not drawings)
+        with drawings_for(wanted) as begun:
+            made = build(store, scope, studies=list_studies()[0], encode=ask, suites=suites, boards=boards,
+                         drawings=begun)  # fmt: skip
+            written = write(made, folder, formats=wanted, interactive=not drawings, drawings=begun)
     typer.echo(made.signature)
     typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")
     for each in made.missing:

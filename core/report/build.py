@@ -1,7 +1,7 @@
 """The whole report of a scope: every question of the catalogue, asked once of one table of scores."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 import pandas as pd
@@ -17,6 +17,7 @@ from core.analysis.suites.result import SuiteResult
 from core.analysis.systems.kept import Kept
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
+from core.charts.apart import Drawings
 from core.charts.spec import Figure
 from core.human.studies import Study
 from core.report.beyond import PARTS, Encode, beyond
@@ -47,6 +48,7 @@ def build(
     encode: Encode | None = None,
     suites: Sequence[SuiteResult] = (),
     boards: Kept | None = None,
+    drawings: Drawings | None = None,
 ) -> Report:
     """Make every table and figure that a scope allows, and name those that it does not.
 
@@ -57,16 +59,18 @@ def build(
         encode: asks an evaluator's text encoder, for the geometry; None: none is asked.
         suites: stored results of suites; those of the scope's evaluators are reported.
         boards: leaderboards that are kept; those that one of the scope's evaluators ranks are reported.
+        drawings: begun of every figure as soon as it is made, for :func:`core.report.write.write`.
 
     Raises:
         InvalidInput: if the store holds no score of the scope.
     """
     table = read_table(store, scope if isinstance(scope, Narrowed) else narrow(store, scope))
     asked = questions(table)
-    answers = ask(table, asked)
+    answers = dict[str, pd.DataFrame]()
     tables, details, figures, missing = list[Table](), list[Table](), list[Figure](), list[Missing]()
-    for question in asked:
-        frame = answers.get(question.id)
+    for question, frame in answered(table, asked):
+        if frame is not None:
+            answers[question.id] = frame
         if frame is None or frame.empty:
             missing += _missing(question, question.needs(table) or _no_row(table))
             continue
@@ -77,6 +81,9 @@ def build(
             tables += _other_families(question, table)
         drawn = [(drawing, drawing.figure(frame)) for drawing in question.figures]
         figures += [each for _, each in drawn if len(each.frame)]
+        if drawings is not None:
+            for each in figures:
+                drawings.begin(each)
         missing += [Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)) for drawing, each in drawn
                     if each.frame.empty]  # fmt: skip
     more = beyond(table, studies=studies, encode=encode)
@@ -115,8 +122,16 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def ask(table: ScoreTable, asked: Sequence[Question], options: Options | None = None) -> dict[str, pd.DataFrame]:
     """Answers by the id of their question; those that the scores cannot give are not among them."""
+    return {each.id: frame for each, frame in answered(table, asked, options) if frame is not None}
+
+
+def answered(
+    table: ScoreTable, asked: Sequence[Question], options: Options | None = None
+) -> Iterator[tuple[Question, pd.DataFrame | None]]:
+    """Every question with its answer, None where the scores cannot give it, one after the other."""
     view, chosen = table.view(), options or Options()
-    return {each.id: each.compute(view, chosen) for each in asked if not each.needs(table)}
+    for each in asked:
+        yield each, None if each.needs(table) else each.compute(view, chosen)
 
 
 def _other_families(question: Question, table: ScoreTable) -> list[Table]:

@@ -1,11 +1,12 @@
 """A report as files in a folder."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
+from core.charts.apart import Drawings
 from core.charts.spec import Figure
-from core.charts.still import drawn_beside
 from core.errors import InvalidInput
 from core.report.html import html
 from core.report.latex import latex
@@ -17,9 +18,15 @@ _DRAWN = {"md": "svg", "latex": "pdf"}
 """Format -> kind of drawing that its figures are."""
 
 
+def drawings_for(formats: tuple[str, ...]) -> Drawings:
+    """Drawings of the kinds that the figures of some formats are; none is begun."""
+    return Drawings([_DRAWN[name] for name in formats if name in _DRAWN])
+
+
 def write(
-    report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS), interactive: bool = True
-) -> list[Path]:
+    report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS), interactive: bool = True,
+    drawings: Drawings | None = None,
+) -> list[Path]:  # fmt: skip
     """Write a report, the figures that the formats need, and the data of every table and figure as CSV.
 
     Args:
@@ -27,6 +34,8 @@ def write(
         folder: made where it is not there; files of the same names are replaced.
         formats: of ``md``, ``html``, ``latex``.
         interactive: of the HTML's figures.
+        drawings: of :func:`drawings_for` these formats, where :func:`core.report.build.build` began
+            them; None: they are begun now.
 
     Returns:
         The files written.
@@ -42,14 +51,15 @@ def write(
         "html": lambda: html(report, interactive=interactive),
         "latex": lambda: latex(report),
     }
-    kinds = tuple(_DRAWN[name] for name in formats if name in _DRAWN)
     everything: list[Table | Figure] = [*report.tables, *report.figures, *report.details]
-    figures = report.figures if kinds else ()
-    with drawn_beside(figures, kinds=kinds) as drawn:  # meanwhile everything else is written
+    with nullcontext(drawings) if drawings else drawings_for(formats) as made:
+        for each in report.figures:
+            made.begin(each)
+        # meanwhile everything else is written
         written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
         data = [_data(one, folder / "data") for one in everything]
-        for each, contents in zip(figures, drawn, strict=True):
-            written += _figure(each, folder / "figures", contents)
+        for each in report.figures:
+            written += _figure(each, folder / "figures", made.of(each))
     return written + data
 
 

@@ -26,6 +26,7 @@ from scipy.special import ndtr, stdtrit
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds
+from core.statistics.one_thread import one_thread
 
 LEAST_SOURCES = 2
 """Fewest sources of a stratum: one has no spread that could be resampled."""
@@ -33,7 +34,7 @@ LEAST_SOURCES = 2
 LEAST_FREEDOM = LEAST_N - 1
 """Fewest degrees of freedom for an interval: those of a mean of LEAST_N values."""
 
-_CHUNK = 4_000_000  # draws held at once: 32 MB
+_CHUNK = 100_000  # draws held at once: they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Balanced:
     items_left_out: int
 
 
+@one_thread
 def balanced_mean(
     values: ArrayLike,
     strata: ArrayLike,

@@ -21,6 +21,7 @@ from scipy import linalg, optimize, sparse, stats
 from scipy.special import stdtr, stdtrit
 
 from core.errors import InvalidInput
+from core.statistics.one_thread import one_thread
 from core.statistics.wording import counted
 
 BOUNDARY = 1e-4
@@ -122,6 +123,7 @@ class CrossedModel:
         return Joint(found, r, freedom, float(stats.f.sf(found, r, freedom)))
 
 
+@one_thread
 def crossed_model(
     scores: ArrayLike,
     design: ArrayLike,

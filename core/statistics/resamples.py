@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from core.seeds import RUN_SEED
+from core.statistics.one_thread import one_thread
 
 
 def sample_counts(
@@ -82,6 +83,7 @@ def _narrow(by_value: np.ndarray, n: int) -> type[np.signedinteger]:
     return np.int16 if by_value.dtype == np.int16 and most <= np.iinfo(np.int16).max else np.int32
 
 
+@one_thread
 def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Standard deviation (n - 1) of each sample, [n] and [samples, n] -> [samples]; NaN are left out.
 

@@ -9,11 +9,13 @@ from scipy import stats
 from core.calibration.effect import before_after
 from core.calibration.oracle import oracle_terms
 from core.calibration.orbits import Family, Orbits
-from core.calibration.readings import READINGS, learn, sensitivity
+from core.calibration.readings import EACH, READINGS, SENSITIVITY, UNIFORM, corrections, learn, sensitivity, weighed
 from core.calibration.sweep import (
     LAMBDAS,
     Sweep,
+    Sweeps,
     calibrated,
+    ceilings_of,
     choose,
     raised,
     sweep,
@@ -39,6 +41,29 @@ def test_the_sweep_equals_calibrating_at_every_strength(reading: str) -> None:
         assert found.spread[at] == pytest.approx(after.clean.std(ddof=1))
     both = found.sensitivity["flip"] + found.sensitivity["rotation"]
     np.testing.assert_allclose(found.total, both / found.spread)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_sweeps_of_many_weights_are_those_of_each_alone(reading: str) -> None:
+    dev, test = made(n=60, seed=1), made(n=50, seed=2)
+    others = {"human": np.random.default_rng(9).normal(size=50)}
+    learnt, ceilings = learn(dev, reading=reading), ceilings_of(test)
+    sweeps = Sweeps(test, learnt, others, ceilings=ceilings)
+    for weights in (UNIFORM, SENSITIVITY, EACH, {"flip": 0.0, "rotation": 1.0}, {"flip": 1.0, "rotation": 0.0}):
+        terms = learn(dev, reading=reading, weights=weights)
+        assert weighed(learnt, dev, weights).weights == terms.weights
+        for lambdas in (LAMBDAS, (0.0, 0.35)):
+            alone, found = sweep(test, terms, others, lambdas=lambdas), sweeps.sweep(terms, lambdas=lambdas)
+            np.testing.assert_array_equal(found.total, alone.total)
+            np.testing.assert_array_equal(found.spread, alone.spread)
+            np.testing.assert_array_equal(found.spearman["human"], alone.spearman["human"])
+            for name in ("flip", "rotation"):
+                np.testing.assert_array_equal(found.sensitivity[name], alone.sensitivity[name])
+            assert (found.ceilings, found.n) == (alone.ceilings, alone.n)
+        one, other = corrections(test, terms), sweeps.corrections(terms)
+        np.testing.assert_array_equal(one.clean, other.clean)
+        np.testing.assert_array_equal(one.variants["flip"], other.variants["flip"])
+        np.testing.assert_array_equal(one.baselines["flip"], other.baselines["flip"])
 
 
 def test_a_correction_that_shrinks_the_whole_scale_gains_nothing() -> None:

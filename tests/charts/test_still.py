@@ -95,17 +95,6 @@ def test_two_drawings_on_one_page_share_no_id() -> None:
     assert not ids[0] & ids[1]
 
 
-def test_figures_drawn_in_processes_of_their_own_have_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = [FIGURE, MAKERS["curve"](EDGES["usual"])]
-    with still.drawn_beside(figures, kinds=("svg", "pdf")) as drawn:
-        here = list(drawn)
-    assert [set(each) for each in here] == [{"svg", "pdf"}] * 2
-    monkeypatch.setattr(still, "WORTH_A_PROCESS", 0)
-    monkeypatch.setattr(still.os, "cpu_count", lambda: 2)
-    with still.drawn_beside(figures, kinds=("svg", "pdf")) as drawn:
-        assert list(drawn) == here
-
-
 def test_drawing_leaves_the_settings_of_the_process_alone_even_from_several_threads() -> None:
     before = dict(mpl.rcParams)
     with ThreadPoolExecutor(4) as threads:

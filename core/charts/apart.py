@@ -36,6 +36,7 @@ class Drawings:
         self._made = dict[int, dict[str, bytes]]()
         self._waiting, self._changed, self._closed = deque[Figure](), Condition(), False
         self._marks, self._thread = 0, None if (os.cpu_count() or 1) > 1 else _NOBODY
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Drawings":
         """Nothing is begun yet."""
@@ -47,6 +48,8 @@ class Drawings:
             self._closed = True
             self._waiting.clear()
             self._changed.notify_all()
+        if self._process is not None:
+            self._process.kill()  # nobody waits for a drawing that nobody asked for
         if self._thread is not None and self._thread is not _NOBODY:
             self._thread.join()
 
@@ -89,7 +92,7 @@ class Drawings:
 
     def _draw_apart(self) -> None:
         """Give a process one figure after the other; one that it does not give back is drawn by who asks for it."""
-        with _process() as (to, back):
+        with _process() as (self._process, to, back):
             while (figure := self._next()) is not None:
                 try:
                     pickle.dump((figure, self._kinds), to)
@@ -111,8 +114,8 @@ _NOBODY = Thread()  # stands for a process that is not to be started
 
 
 @contextlib.contextmanager
-def _process() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """A process that draws: where to ask it, and where it answers."""
+def _process() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
+    """A process that draws, where to ask it, and where it answers."""
     asked: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     where = settings.ROOT if not settings.INSTALLED else None
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -121,7 +124,7 @@ def _process() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        yield process.stdin, process.stdout
+        yield process, process.stdin, process.stdout
     finally:
         process.kill()
         process.wait()

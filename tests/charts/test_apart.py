@@ -1,7 +1,9 @@
 """Drawings made in a process of their own against those made here, and what happens where there is none."""
 
+import pickle
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -93,6 +95,20 @@ def test_what_is_not_asked_for_is_left_and_its_process_ends(
             made.begin(each)
     assert len(started) <= 1
     assert all(each.poll() is not None for each in started)
+    assert eager == []
+
+
+def test_a_process_that_never_answers_is_not_waited_for(
+    figures: list[Figure], eager: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, load = threading.Event(), pickle.load
+    monkeypatch.setattr(apart, "_MODULE", "tests.charts.mute")
+    monkeypatch.setattr(apart.pickle, "load", lambda back: asked.set() or load(back))
+    with Drawings(KINDS) as made:
+        made.begin(figures[0])
+        assert asked.wait(60)
+    assert made._thread is not None
+    assert not made._thread.is_alive()
     assert eager == []
 
 

@@ -324,10 +324,13 @@ def _seeded_places(n: int, resamples: int, seed: int) -> tuple[np.ndarray, np.nd
     They depend on the data only through n, so cells of one size share them; around the middle of the data few differ.
     """
     lower, upper = _places(n, resamples, np.random.default_rng(seed))
-    pairs, times = np.unique(lower if upper is None else lower * n + upper, return_counts=True)
-    first = pairs if upper is None else pairs // n
-    second = pairs if upper is None else pairs % n
-    return first.astype(np.int32), second.astype(np.int32), times.astype(np.int32)
+    further = np.zeros_like(lower) if upper is None else upper - lower
+    start, wide = int(lower.min()), int(further.max()) + 1
+    times = np.bincount((lower - start) * wide + further)  # few places around the middle: counted, not sorted
+    pairs = np.flatnonzero(times)
+    first, apart = np.divmod(pairs, wide)
+    first = first.astype(np.int32) + np.int32(start)
+    return first, first + apart.astype(np.int32), times[pairs].astype(np.int32)
 
 
 def _at(ordered: np.ndarray, lower: np.ndarray, upper: np.ndarray | None) -> np.ndarray:

@@ -123,7 +123,6 @@ class CrossedModel:
         return Joint(found, r, freedom, float(stats.f.sf(found, r, freedom)))
 
 
-@one_thread
 def crossed_model(
     scores: ArrayLike,
     design: ArrayLike,
@@ -183,6 +182,7 @@ def crossed_model(
 _LARGEST = 1e150
 
 
+@one_thread
 def _no_fit(y: np.ndarray, x: np.ndarray) -> str:
     n, k = x.shape
     if n <= k:
@@ -313,6 +313,7 @@ class Problem:
         return beta, inverse * variance * self.scale**2, math.sqrt(variance) * self.scale
 
 
+@one_thread
 def _holds_constant(x: np.ndarray) -> bool:
     """Whether the columns span the constant, so that y may be centred without changing the fit."""
     one = np.ones(len(x))

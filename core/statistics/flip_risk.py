@@ -204,7 +204,8 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
         said = "no interval: the pairs on one side of the gap rest on too few sources"
     if said:
         return Interval(difference, math.nan, math.nan, one.n_items, level, said)
-    names = np.union1d(one.sources, other.sources)
+    names = np.sort(np.concatenate([one.sources, other.sources]), kind="stable")  # two rising runs are merged
+    names = names[np.append(True, names[1:] != names[:-1])]
     together = np.zeros(len(names))
     for each, pairs, sign in zip(found, (one, other), (1, -1), strict=True):
         together[np.searchsorted(names, pairs.sources)] += sign * each.influence

@@ -105,14 +105,31 @@ def _fitted(frame: pd.DataFrame, level: float) -> MixedEffect:
         return MixedEffect(none, none, none, none, none, none, none, rows, of_image, of_category, reason)
     design = np.column_stack([np.ones(rows), frame["perturbed"]])
     found = crossed_model(frame["score"], design, *(pd.factorize(frame[name])[0] for name in ("image", "category")))
-    own = frame.pivot_table(index=["source", "image"], columns="perturbed", values="score").dropna()
-    ranks = np.unique(own.index.get_level_values("source"), return_inverse=True)[1]
-    beta = mean_by_source((own[1.0] - own[0.0]).to_numpy(), ranks, about=float(found.effects[1]), level=level)
+    shifts, ranks = _shifts(frame)
+    beta = mean_by_source(shifts, ranks, about=float(found.effects[1]), level=level)
     note = found.note
     if frame["source"].nunique() < of_image:
         note = "; ".join(filter(None, (note, f"interval and p by source ({int(ranks.max()) + 1})")))
     return MixedEffect(beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, rows, of_image,
                        of_category, note)  # fmt: skip
+
+
+def _shifts(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Shift of each image that has both the baseline and the edit, by its source, and the rank of that source.
+
+    Several rows of one kind count as their mean.
+    """
+    source, image = (np.unique(frame[name], return_inverse=True)[1] for name in ("source", "image"))
+    cells, cell = np.unique(source * len(frame) + image, return_inverse=True)
+    means = {}
+    for kind in (0, 1):
+        own = (frame["perturbed"] == kind).to_numpy()
+        counts = np.bincount(cell[own], minlength=len(cells))
+        totals = np.bincount(cell[own], frame["score"].to_numpy()[own], len(cells))
+        means[kind] = np.divide(totals, counts, out=np.full(len(cells), math.nan), where=counts > 0)
+    shifts = means[1] - means[0]
+    both = ~np.isnan(shifts)
+    return shifts[both], np.unique(cells[both] // len(frame), return_inverse=True)[1]
 
 
 def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level: float = 0.95) -> Estimate:

@@ -1,7 +1,7 @@
 """Products of a few thousand values by one thread: waking the others costs more, and they wait by spinning.
 
-What they take is lost to whatever else the machine does, a report's drawings among it. One thread also adds up in one
-order on every machine.
+What they take is lost to whatever else the machine does, a report's drawings among it. A sum may round otherwise in
+another number of threads: so this is for what only decides something, or is one sum a row.
 """
 
 from collections.abc import Callable

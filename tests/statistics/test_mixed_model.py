@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.mixed_model import mixed_effect
+from core.statistics.mixed_model import _shifts, mixed_effect
 
 
 def simulated(
@@ -52,6 +52,20 @@ def test_the_fit_equals_statsmodels(seed: int, crossed: bool) -> None:
     assert ours.image_sd == pytest.approx(math.sqrt(variances["image"]), rel=0.01)
     assert ours.category_sd == pytest.approx(math.sqrt(variances["category"]), rel=0.01)
     assert ours.residual_sd == pytest.approx(math.sqrt(theirs.scale), rel=1e-3)
+
+
+def test_shifts_of_images_are_those_of_a_table_of_sources_and_images() -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({
+        "image": rng.integers(30, size=90), "perturbed": rng.integers(2, size=90).astype(float),
+        "score": rng.normal(size=90),
+    })  # fmt: skip
+    frame["source"] = np.array(["b", "c", "a"])[frame["image"] % 3]
+    shifts, ranks = _shifts(frame)
+    wide = frame.pivot_table(index=["source", "image"], columns="perturbed", values="score").dropna()
+    assert 10 < len(wide) < 30
+    np.testing.assert_allclose(shifts, wide[1.0] - wide[0.0], rtol=0, atol=1e-15)
+    assert np.array(["a", "b", "c"])[ranks].tolist() == wide.index.get_level_values("source").tolist()
 
 
 def test_balanced_pairs_give_the_mean_difference_and_its_paired_error() -> None:

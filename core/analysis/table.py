@@ -73,6 +73,7 @@ class Kept:
 
     Args:
         changes: see :meth:`ScoreTable.changes`; 0.5 MB each for 9 000 items.
+        looked: the same of scores that a slice chose by what they are; see :meth:`View.changes`.
         effects: of :func:`core.analysis.effects.effects`, 2 kB each.
         flips: of :class:`core.analysis.flips.risk.Shifts`, 1 kB each, a curve 4 kB.
         silent: of :meth:`ScoreTable.silent`, a word each.
@@ -80,6 +81,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.changes: Answers[Changes] = Answers(96)
+        self.looked: Answers[Changes] = Answers(96)
         self.effects: Answers[Any] = Answers(8192)
         self.flips: Answers[Any] = Answers(4096)
         self.silent: Answers[str] = Answers(512)
@@ -614,7 +616,13 @@ class View:
 
     def changes(self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE) -> Changes:
         """See :meth:`ScoreTable.changes`; of every item, also those that the slice leaves out."""
-        return self.table.changes(evaluator, probes, against=against, where=self.where(evaluator, probes))
+
+        def work() -> Changes:
+            return self.table.changes(evaluator, probes, against=against, where=self.where(evaluator, probes))
+
+        if not any(each not in (None, False) for each in self.looked):
+            return work()
+        return self.table.kept.looked.get((self.looked, evaluator, tuple(probes), against), work)
 
     def shifts(
         self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE

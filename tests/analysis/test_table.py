@@ -4,6 +4,7 @@ import gc
 import math
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,18 @@ def test_asking_again_and_asking_of_some_scores_alone_give_the_same_numbers(tabl
     for name in ("percent", "size", "delta", "baseline", "n_shifts", "n_zero_baseline", "n_missing"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
         np.testing.assert_array_equal(getattr(first, name), getattr(everything, name))
+
+
+def test_what_a_slice_looks_at_is_worked_out_once_whatever_else_the_slice_leaves_out(table: ScoreTable) -> None:
+    probes = table.families()["rotation"]
+    slices = (Slice(sign="down"), Slice(sign="up"), Slice(inside=(0.5, 1.0)), Slice())
+    for chosen in slices:
+        view = table.view(chosen)
+        found = view.changes("conse-lite2", probes)
+        known = table.changes("conse-lite2", probes, where=view.where("conse-lite2", probes))
+        for name in ("percent", "size", "delta", "baseline", "n_shifts", "n_zero_baseline", "n_missing"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(known, name))
+        assert table.view(replace(chosen, categories=("animal",))).changes("conse-lite2", probes) is found
 
 
 def test_scores_outside_the_cells_are_neither_medians_nor_counts(table: ScoreTable, rows: pd.DataFrame) -> None:

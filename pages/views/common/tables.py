@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
+from pandas.arrays import ArrowStringArray
 from pandas.io.formats.style import Styler
 
 from core.probes.titles import family_title
@@ -33,6 +35,9 @@ _WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")
 """printf's formats of whole numbers."""
 
 _THOUSAND = 1000
+
+_TEXT = pd.StringDtype(na_value=np.nan)
+"""What ``str`` is as a type of a column."""
 
 _LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
 
@@ -112,15 +117,17 @@ def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
 
 def _written_frame(frame: pd.DataFrame, words: Mapping[Any, Write]) -> pd.DataFrame:
     """The words of every cell, in the arrangement of the values."""
-    columns: dict[int, Any] = {}
-    for place, (name, values) in enumerate(frame.items()):
-        if name in words or _rewritten(values):
-            columns[place] = pd.array(_said(values, words.get(name, _usual)), dtype="str")
-        else:
-            columns[place] = values.astype(str).array
-    told = pd.DataFrame(columns, index=frame.index)
+    columns = {
+        place: _texts(_said(values, words.get(name, _usual))) for place, (name, values) in enumerate(frame.items())
+    }
+    told = pd.DataFrame(columns, index=frame.index, copy=False)
     told.columns = frame.columns
     return told
+
+
+def _texts(words: list[str]) -> ArrowStringArray:
+    """Words as a column of pandas, made of Arrow's own array: pandas looks through a list several times first."""
+    return ArrowStringArray(pa.array(words, pa.large_string()), dtype=_TEXT)  # type: ignore[call-arg]  # not in the stubs
 
 
 def _said(values: pd.Series, write: Write) -> list[str]:
@@ -131,11 +138,6 @@ def _said(values: pd.Series, write: Write) -> list[str]:
 
 def _usual(value: Any) -> Any:
     return f"{value:.6f}" if isinstance(value, float) else value
-
-
-def _rewritten(values: pd.Series) -> bool:
-    """Whether words other than ``str`` stand in a column that nobody gave words."""
-    return bool(values.dtype == object or pd.api.types.is_float_dtype(values) or values.isna().any())
 
 
 def written(value: float, *, form: str) -> str:

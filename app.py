@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.evaluators.memory import share_arenas
+from core.evaluators.memory import keep_freed, share_arenas
 from pages.views.common.access import admit, at_the_door, hidden, one_reader, remember, visible
 from pages.views.common.crash import catch_crashes
 from pages.views.common.entry import by_the_door
@@ -43,6 +43,7 @@ PAGES = {
 }
 
 share_arenas()
+keep_freed()
 catch_crashes()
 tell_refused_files()
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")

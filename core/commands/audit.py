@@ -115,9 +115,9 @@ def audit(
     from core.audit.fitting import usual_evaluators, usual_subjects
     from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
-    from core.audit.workers.freed import keep_freed
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
+    from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
     from core.evaluators.pool import Pool
     from core.evaluators.video.idf import read_idf
     from core.jobs.progress import ProgressFile
@@ -155,7 +155,7 @@ def audit(
     given = {**ctx.params, "progress_file": None}  # says nothing of the run
     tell = ProgressFile(progress_file) if progress_file else None
     again = command_line(ctx, {**given, "run_id": name, "resume": True, "overwrite": False})
-    keep_freed()
+    keep_freed(AUDIT_KEPT_MB)
     try:
         with progress("audit", unit="images") as update:
 

@@ -21,10 +21,10 @@ from core.audit.prefetch import Inbox
 from core.audit.workers.captions import read_captions
 from core.audit.workers.crew import Team, Worker
 from core.audit.workers.extra import GET, has_ray
-from core.audit.workers.freed import keep_freed
 from core.audit.workers.serving import Message, serve
 from core.audit.workers.tasks import Known, Shard, Task
 from core.errors import InvalidInput, NotAvailable
+from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
 
 _LARGE = 2**20
 _TAKE_S = 5.0
@@ -146,7 +146,7 @@ class Actor:
     """A worker inside an actor: what comes is put in line, what it says is kept until it is asked for."""
 
     def __init__(self) -> None:
-        keep_freed()
+        keep_freed(AUDIT_KEPT_MB)
         self._inbox: Inbox[Any] = Inbox()
         self._early: dict[int, Any] = {}
         self._next = 0

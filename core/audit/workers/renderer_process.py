@@ -10,15 +10,15 @@ import cv2
 from core.audit.plan import Plan
 from core.audit.render import render
 from core.audit.workers.children import inbox
-from core.audit.workers.freed import keep_freed
 from core.audit.workers.packing import packed
+from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
 
 
 def main(link: Connection) -> None:
     """Render the shards that come over the connection, group by group; None closes each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     cv2.setNumThreads(1)
-    keep_freed()
+    keep_freed(AUDIT_KEPT_MB)
     come = inbox(link)
     plan: Plan = next(come)
     with suppress(BrokenPipeError, ConnectionResetError):

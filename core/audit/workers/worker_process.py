@@ -10,14 +10,14 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from core.audit.workers.children import inbox
-from core.audit.workers.freed import keep_freed
 from core.audit.workers.serving import serve
+from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
 
 
 def main(link: Connection) -> None:
     """Do what comes over the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the audit, which ends its workers
-    keep_freed()
+    keep_freed(AUDIT_KEPT_MB)
     with suppress(BrokenPipeError, ConnectionResetError):
         serve(inbox(link), link.send)
 

@@ -121,3 +121,15 @@ def test_a_long_label_is_folded_and_not_cut() -> None:
     named = replace(figure, names={first: "Wrong object (FOIL), like Upside down or Mirrored"})
     said = words(still.drawing(named))
     assert {"Wrong object (FOIL), like Upside", "down or Mirrored"} <= set(said)
+
+
+@pytest.mark.parametrize("name", sorted(MAKERS))
+def test_titles_stand_where_a_search_for_labels_above_the_axes_puts_them(name: str) -> None:
+    drawn = still.canvas(MAKERS[name](EDGES["usual"]))
+    still._lay_out(drawn, "svg")
+    drawn.canvas.draw()
+    there = [place._left_title.get_position() for place in drawn.axes]
+    for place in drawn.axes:
+        place._autotitlepos = True
+    drawn.canvas.draw()
+    assert [place._left_title.get_position() for place in drawn.axes] == there

@@ -22,7 +22,8 @@ from core.stories.tags import Pair, Tags
 from pages.views.common import before_after
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from pages.views.common.runs import narrowed, present
-from pages.views.failures import like, tags
+from pages.views.common.text import as_percent
+from pages.views.failures import gallery, like, tags
 from pages.views.failures.card import cut_said
 from pages.views.failures.tags import with_tags
 from pages.views.probe_lab.state import shared
@@ -450,3 +451,23 @@ def test_pictures_that_nobody_opened_are_looked_at_on_a_click(
     assert "cat and the 3 items most like it, by conse-lite0's image embeddings" in told
     assert "of 4 pictures that are embedded" in told
     assert app.button(key="failures.like.embed").label == "Embed 4 more pictures"
+
+
+def test_people_are_asked_for_on_cards_where_they_judged_and_nowhere_else(
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[int]()
+
+    def judged(_: object, pairs: pd.DataFrame, **__: object) -> pd.DataFrame:
+        asked.append(len(pairs))
+        return pairs[["corpus", "item", "subject", "probe"]].head(1).assign(accepted=0.75, votes=4)
+
+    monkeypatch.setattr(gallery, "verdicts", judged)
+    app = open_page(FAILURES)
+    assert not asked
+    assert "found both versions acceptable" not in texts(app)
+    monkeypatch.setattr(gallery, "any_judged", lambda _: True)
+    app.run()
+    assert asked == [12]
+    said = [each.value for each in app.caption if "found both versions acceptable" in each.value]
+    assert said == [f":material/how_to_reg: {as_percent(0.75)} of 4 votes found both versions acceptable"]

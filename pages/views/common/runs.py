@@ -182,9 +182,15 @@ def known_values(files: Signature, scope: Narrowed) -> dict[str, tuple[str, ...]
     """
     counts = facet_counts(files, scope, Slice(controls=True))
     return {name: tuple(counts[name]) for name in CHOICES} | {
-        "judged": ("yes",) if judged(store(files)) else (),
+        "judged": ("yes",) if any_judged(files) else (),
         "tied": ("yes",) if scores(files, scope).tied.any() else (),
     }
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def any_judged(files: Signature) -> bool:
+    """Whether people judged a pair of any run; see ``core.analysis.slices.judged``."""
+    return judged(store(files))
 
 
 @st.cache_data(max_entries=2, show_spinner=False)

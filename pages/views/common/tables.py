@@ -11,9 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
-from pandas.arrays import ArrowStringArray
 from pandas.io.formats.style import Styler
 
 from core.probes.titles import family_title
@@ -118,16 +116,12 @@ def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
 def _written_frame(frame: pd.DataFrame, words: Mapping[Any, Write]) -> pd.DataFrame:
     """The words of every cell, in the arrangement of the values."""
     columns = {
-        place: _texts(_said(values, words.get(name, _usual))) for place, (name, values) in enumerate(frame.items())
+        place: pd.array(_said(values, words.get(name, _usual)), dtype=_TEXT)
+        for place, (name, values) in enumerate(frame.items())
     }
     told = pd.DataFrame(columns, index=frame.index, copy=False)
     told.columns = frame.columns
     return told
-
-
-def _texts(words: list[str]) -> ArrowStringArray:
-    """Words as a column of pandas, made of Arrow's own array: pandas looks through a list several times first."""
-    return ArrowStringArray(pa.array(words, pa.large_string()), dtype=_TEXT)  # type: ignore[call-arg]  # not in the stubs
 
 
 def _said(values: pd.Series, write: Write) -> list[str]:

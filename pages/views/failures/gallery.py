@@ -11,7 +11,7 @@ from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.stories.tags import Held
-from pages.views.common.runs import Signature, store
+from pages.views.common.runs import Signature, any_judged, store
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
@@ -187,7 +187,8 @@ def _cards(
     first: int,
 ) -> None:  # fmt: skip
     """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
-    judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank)
+    known = any_judged(files)
+    judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank) if known else pairs.head(0)
     parts = by_pair(pairs, rows)
     rooms = []
     with pictures(store(files), pairs, marks=state.get("marks")) as begun:

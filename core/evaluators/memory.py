@@ -74,9 +74,8 @@ def keep_freed(kept_mb: int = KEPT_MB) -> None:
     """Let this process keep what it frees at the end of a heap, instead of giving it back and asking for it anew.
 
     A network's layers and edits of pictures take and free blocks of some megabytes all the time. By themselves these
-    come from the system one by one, which fills every page that it hands out with zeros: a tenth of an audit's work, an
-    eighth of a turn of the Probe lab. Blocks of 32 MB and more still do. Where the C library is not glibc, nothing is
-    done.
+    come from the system one by one, which fills every page that it hands out with zeros: a tenth of an audit's work and
+    of a turn of the Probe lab. Blocks of 32 MB and more still do. Where the C library is not glibc, nothing is done.
 
     Args:
         kept_mb: at most so much; an eighth of it is asked for at once.

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -27,17 +26,10 @@ def run_paths() -> tuple[Path, ...]:
     return (settings.results_dir(), settings.runs_dir(), settings.data_dir())
 
 
-def signature(paths: Path | str | Iterable[Path | str], *, trusted_s: float = 0.0) -> Signature:
-    """What a cached store depends on: every file of every run and every published file in these places.
-
-    Args:
-        paths: of the places.
-        trusted_s: seconds for which a shard is not looked at again while no file of its folder came, went or was
-            renamed: looking at all of them takes milliseconds. Manifests are looked at each time.
-    """
+def signature(paths: Path | str | Iterable[Path | str]) -> Signature:
+    """What a cached store depends on: every file of every run and every published file in these places."""
     chosen = [paths] if isinstance(paths, str | Path) else list(paths)
-    moment = int(time.monotonic() / trusted_s) if trusted_s > 0 else None
-    found = dict.fromkeys(each for path in map(Path, chosen) for each in _stamps(path, moment))
+    found = {each for path in map(Path, chosen) for each in _stamps(path)}
     return tuple(sorted(found))
 
 
@@ -104,35 +96,25 @@ def content_problem(read: pa.Table, path: Path, table: str, run_id: str, *, vers
     return None
 
 
-def _stamps(path: Path, moment: int | None = None) -> Iterator[tuple[str, int, int]]:
+def _stamps(path: Path) -> Iterator[tuple[str, int, int]]:
     if path.is_file():
         yield from _stamp(path)
         return
-    yield from _of_run(path, moment)
+    yield from _of_run(path)
     for entry in _entries(path):
         if entry.name.endswith(".duckdb"):
             yield from _stamp(Path(entry.path))
     for folder in _folders(path):
         if (folder / MANIFEST).is_file() or _has_scores(folder):
-            yield from _of_run(folder, moment)
+            yield from _of_run(folder)
 
 
-def _of_run(folder: Path, moment: int | None = None) -> Iterator[tuple[str, int, int]]:
+def _of_run(folder: Path) -> Iterator[tuple[str, int, int]]:
     yield from _stamp(folder / MANIFEST)
     for table in TABLES:
-        place = folder / table
-        try:
-            changed = place.stat().st_mtime_ns
-        except OSError:  # a run without this table
-            continue
-        yield from _shards.__wrapped__(place, 0, 0) if moment is None else _shards(place, changed, moment)
-
-
-@lru_cache(maxsize=1024)  # 0.2 kB a shard
-def _shards(folder: Path, _changed: int, _moment: int) -> Signature:
-    """The shards of a table, by name."""
-    entries = (entry for entry in _entries(folder) if entry.name.endswith(".parquet"))
-    return tuple(sorted(each for entry in entries for each in _stamp(entry)))
+        for entry in _entries(folder / table):
+            if entry.name.endswith(".parquet"):
+                yield from _stamp(entry)
 
 
 def _stamp(file: Path | os.DirEntry[str]) -> Iterator[tuple[str, int, int]]:

@@ -18,10 +18,10 @@ def test_a_page_looks_at_its_runs_once_however_many_cards_it_shows(
     request.getfixturevalue(store)
     app, look, looks = open_page(page), runs.signature, list[object]()
 
-    def counted(paths: object, **more: float) -> tuple[tuple[str, int, int], ...]:
+    def counted(paths: object) -> tuple[tuple[str, int, int], ...]:
         if paths == run_paths():
             looks.append(paths)
-        return look(paths, **more)  # type: ignore[arg-type]
+        return look(paths)  # type: ignore[arg-type]
 
     monkeypatch.setattr(runs, "signature", counted)
     app.run()

@@ -19,7 +19,6 @@ from core.evaluators.pool import Pool
 from core.statistics.changes import SHIFT_FLOOR
 from core.store.manifest import list_runs, read_run
 from core.store.publish import publish
-from core.store.run_files import Signature
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, SCORES
 from core.store.store import Store, default_store, signature
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
@@ -304,35 +303,6 @@ def test_the_signature_follows_every_change_on_disk(runs: Path) -> None:
     (runs / "two" / "scores" / "shard-00002.parquet").unlink()
     assert signature(runs) != before
     assert signature(runs / "nowhere") == ()
-
-
-def test_a_trusted_shard_is_looked_at_later_but_what_comes_goes_or_is_renamed_is_seen_at_once(
-    runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [1000.0]
-    monkeypatch.setattr("core.store.run_files.time.monotonic", lambda: now[0])
-
-    def seen() -> Signature:
-        return signature(runs, trusted_s=30.0)
-
-    before = seen()
-    assert before == signature(runs)
-    shard = next(runs.rglob("scores/*.parquet"))
-    shard.write_bytes(shard.read_bytes() + b" ")  # in place: the folder does not tell
-    assert seen() == before
-    now[0] += 30.0
-    assert seen() == signature(runs) != before
-    last = seen()
-    other = shard.with_name("other.parquet")
-    shard.rename(other)
-    assert seen() == signature(runs) != last
-    last = seen()
-    other.unlink()
-    assert seen() == signature(runs) != last
-    last = seen()
-    manifest = next(runs.rglob("manifest.json"))
-    manifest.write_bytes(manifest.read_bytes() + b" ")
-    assert seen() == signature(runs) != last
 
 
 def test_the_default_store_reads_the_results_and_the_runs(

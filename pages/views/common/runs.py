@@ -36,13 +36,9 @@ Signature = str
 """Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""
 
 
-SHARDS_TRUSTED_S = 30.0
-"""Seconds for which a page takes shards for what they were, while none came, went or was renamed."""
-
-
 def present() -> Signature:
     """What the store depends on now; empty where there is no run."""
-    files = signature(run_paths(), trusted_s=SHARDS_TRUSTED_S)
+    files = signature(run_paths())
     return _digest(files, _votes(studies_dir())) if files else ""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.commands import _outputs
+from core.commands import _options, _outputs
 from core.commands._shared import (
     Code,
     command_line,
@@ -40,13 +40,10 @@ EPILOG = exit_codes(
 
 def audit(
     ctx: typer.Context,
-    corpus: Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")] = "demo",
-    root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
-    probes: Annotated[
-        list[str] | None,
-        typer.Option(help="Names, families, axes, 'default', 'directional' or 'all', comma-separated."),
-    ] = None,
+    corpus: _options.CorpusName = "demo",
+    root: _options.Root = None,
+    option: _options.CorpusOption = None,
+    probes: _options.Probes = None,
     evaluators: Annotated[
         list[str] | None,
         typer.Option(help=f"Names or path/to/file.py:Name, comma-separated. Default: {', '.join(OFFLINE)}."),
@@ -58,20 +55,14 @@ def audit(
             "template; human where no item has a label."
         ),
     ] = None,
-    language: Annotated[
-        list[str] | None, typer.Option(help="Languages of the human captions, e.g. en,de. Default: en.")
-    ] = None,
-    captions_each: Annotated[
-        int, typer.Option(min=1, help="Most human captions of an item in each language, the first ones.")
-    ] = 1,
+    language: _options.Languages = None,
+    captions_each: _options.CaptionsEach = 1,
     idf: Annotated[
         Path | None,
         typer.Option(help="Document frequencies that weigh tokens of video evaluators: 'video idf' makes it."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
-    sample: Annotated[
-        int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
-    ] = None,
+    limit: _options.Limit = None,
+    sample: _options.Sample = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
     out: Annotated[
@@ -79,10 +70,8 @@ def audit(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run of that --run-id.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the run of that --run-id over.")] = False,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes that render and score, each with models of its own. Same bytes.")
-    ] = 1,
+    device: _options.Device = None,
+    workers: _options.Workers = 1,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -96,10 +85,7 @@ def audit(
     renderers: Annotated[
         int, typer.Option(min=0, help="Processes that decode and edit for each worker. Default: a thread of its own.")
     ] = 0,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Address of a Ray cluster whose actors do it: auto, HOST:6379. docs/cluster.md starts one."),
-    ] = None,
+    cluster: _options.Cluster = None,
     machines: Annotated[int, typer.Option(min=1, help="With --dry-run: on so many machines like this one.")] = 1,
     price: Annotated[
         float | None, typer.Option(min=0, help="With --dry-run: price of one machine for an hour.")

@@ -1,10 +1,10 @@
 """``jobs``: audits that go on without a shell or a browser, one at a time, the others in line."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from core.commands import _options
 from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, table
 
 if TYPE_CHECKING:
@@ -43,39 +43,25 @@ def list_all(
 
 @app.command(epilog=exit_codes(ok="in line"), short_help="Put an audit in line; it runs without this shell.")
 def start(
-    corpus: Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")] = "demo",
-    root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
-    probes: Annotated[
-        list[str] | None,
-        typer.Option(help="Names, families, axes, 'default', 'directional' or 'all', comma-separated."),
-    ] = None,
+    corpus: _options.CorpusName = "demo",
+    root: _options.Root = None,
+    option: _options.CorpusOption = None,
+    probes: _options.Probes = None,
     evaluators: Annotated[
         list[str] | None, typer.Option(help="Names or path/to/file.py:Name, comma-separated. Default: those of audit.")
     ] = None,
     subject: Annotated[
         Literal["template", "human", "both"], typer.Option(help="Caption that is held while the image is edited.")
     ] = "template",
-    language: Annotated[
-        list[str] | None, typer.Option(help="Languages of the human captions, e.g. en,de. Default: en.")
-    ] = None,
-    captions_each: Annotated[
-        int, typer.Option(min=1, help="Most human captions of an item in each language, the first ones.")
-    ] = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
-    sample: Annotated[
-        int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
-    ] = None,
+    language: _options.Languages = None,
+    captions_each: _options.CaptionsEach = 1,
+    limit: _options.Limit = None,
+    sample: _options.Sample = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of everything random. Default: 2025.")] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus and time.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes that render and score, each with models of its own. Same bytes.")
-    ] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Address of a Ray cluster whose actors do it: auto, HOST:6379. docs/cluster.md starts one."),
-    ] = None,
+    device: _options.Device = None,
+    workers: _options.Workers = 1,
+    cluster: _options.Cluster = None,
 ) -> None:
     """Put an audit in line. It begins at once where nothing else runs, and goes on when this shell is closed."""
     from core.commands.audit import OFFLINE

@@ -80,9 +80,10 @@ def build(
         if question.id in EVERY_FAMILY:
             tables += _other_families(question, table)
         drawn = [(drawing, drawing.figure(frame)) for drawing in question.figures]
-        figures += [each for _, each in drawn if len(each.frame)]
+        own = [each for _, each in drawn if len(each.frame)]
+        figures += own
         if drawings is not None:
-            for each in figures:
+            for each in own:
                 drawings.begin(each)
         missing += [Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)) for drawing, each in drawn
                     if each.frame.empty]  # fmt: skip

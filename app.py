@@ -49,25 +49,26 @@ tell_refused_files()
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
-admit()
-limit_viewers()
-limit_uploads()
-listed = visible(PAGES)
-page = st.navigation(
-    {
-        section: [
-            st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
-            for name, title, icon in pages
-        ]
-        for section, pages in listed.items()
-    }
-    | at_the_door(listed),
-    position="hidden" if hidden() else "sidebar",
-    expanded=True,
-)
-if not hidden():
-    draw_find({f"pages/{name}.py": title for section in listed.values() for name, title, _ in section})
-    remember()
-describe_help()
-with by_the_door(), one_reader():
-    page.run()
+with one_reader():
+    admit()
+    limit_viewers()
+    limit_uploads()
+    listed = visible(PAGES)
+    page = st.navigation(
+        {
+            section: [
+                st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
+                for name, title, icon in pages
+            ]
+            for section, pages in listed.items()
+        }
+        | at_the_door(listed),
+        position="hidden" if hidden() else "sidebar",
+        expanded=True,
+    )
+    if not hidden():
+        draw_find({f"pages/{name}.py": title for section in listed.values() for name, title, _ in section})
+        remember()
+    describe_help()
+    with by_the_door():
+        page.run()

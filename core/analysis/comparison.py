@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from core.analysis.table import Changes, View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
@@ -21,7 +20,7 @@ from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_
 from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.changes import item_medians
 from core.statistics.power import reach
-from core.statistics.rank_tests import MANN_WHITNEY
+from core.statistics.rank_tests import MANN_WHITNEY, rank_sum
 from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm_of_tests, paired_test
 from core.statistics.two_samples import median_differences
 
@@ -339,7 +338,7 @@ def _difference(a: _Values, b: _Values, pairing: bool, both: tuple[np.ndarray, n
     wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90), groups=of)
     ranks = [ranks_of(each.sources, len(each.values)) for each in (a, b)]
     sides = [source_means(each.values, own) for each, own in zip((a, b), ranks, strict=True)]
-    p = float(stats.mannwhitneyu(*sides).pvalue) if least else math.nan
+    p = rank_sum(*sides)[1] if least else math.nan
     shared = next((own for own in ranks if own is not None), None)
     name = named(MANN_WHITNEY, shared) if least else NO_TEST
     return _Found(wide, narrow, INDEPENDENT, len(in_a), least, name, p)

@@ -90,7 +90,7 @@ def lacks_sources(found: Interval) -> bool:
     return found.n >= LEAST_N and math.isnan(found.low) and " of " in found.note and f", below {LEAST_N})" in found.note
 
 
-def bootstrap_medians(values: ArrayLike, *, resamples: int, rng: np.random.Generator) -> np.ndarray:
+def bootstrap_medians(values: ArrayLike, *, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
     """Draw medians of bootstrap samples in O(resamples) after one sort.
 
     The k-th smallest of n uniform draws is Beta(k, n - k + 1) distributed [2], and a bootstrap sample
@@ -100,13 +100,13 @@ def bootstrap_medians(values: ArrayLike, *, resamples: int, rng: np.random.Gener
     Args:
         values: finite values, shape [n], n ≥ 1.
         resamples: number of medians.
-        rng: source of randomness.
+        seed: of the draws.
 
     Returns:
         float64 [resamples].
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    return _at(ordered, *_places(len(ordered), resamples, rng))
+    return _at(ordered, *_drawn_places(len(ordered), resamples, seed))
 
 
 def jackknife_medians(values: ArrayLike) -> np.ndarray:
@@ -315,6 +315,13 @@ def _places(n: int, resamples: int, rng: np.random.Generator) -> tuple[np.ndarra
     lower = rng.beta(k, n - k + 1, size=resamples)
     upper = lower + (1 - lower) * rng.beta(1, n - k, size=resamples) if n % 2 == 0 else None
     return _index(lower, n), None if upper is None else _index(upper, n)
+
+
+@lru_cache(maxsize=64)  # at most 80 kB each
+def _drawn_places(n: int, resamples: int, seed: int | tuple[int, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+    """The pairs of middle places in the order in which they were drawn; they depend on the data only through n."""
+    lower, upper = _places(n, resamples, np.random.default_rng(seed))
+    return lower.astype(np.int32), None if upper is None else upper.astype(np.int32)
 
 
 @lru_cache(maxsize=1024)  # at most 30 kB each for 10 000 values, mostly much less

@@ -4,6 +4,7 @@ Source: PROTOCOL section 3 (paper A, A.6).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -84,21 +85,44 @@ def factor_test(
     columns = [np.asarray(column).ravel() for column in (values, levels, items, items if sources is None else sources)]
     if len({len(column) for column in columns}) != 1:
         raise InvalidInput(f"values, levels, items and sources come in equal numbers, got {[len(c) for c in columns]}")
-    frame = pd.DataFrame(dict(zip(("value", "level", "item", "source"), columns, strict=True))).dropna()
-    table = _table(frame)
-    ranks = ranks_of(frame.drop_duplicates("item").set_index("item")["source"].loc[table.index], len(table))
-    return FactorTest(_kruskal(table, ranks), _friedman(table, ranks), _pairwise(table, ranks))
+    there = ~np.logical_or.reduce([pd.isna(column) for column in columns])
+    value, level, item, source = (column[there] for column in columns)
+    table, names, first = _table(value, level, item)
+    ranks = ranks_of(source[first], len(table))
+    at = [_Level(name, column, ~np.isnan(column)) for name, column in zip(names, table.T.copy(), strict=True)]
+    return FactorTest(_kruskal(at, ranks), _friedman(at, ranks), _pairwise(at, ranks))
 
 
-def _table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Value of each item (row) at each level (column)."""
-    (item, items), (level, levels) = (pd.factorize(frame[name], sort=True) for name in ("item", "level"))
-    place = item * len(levels) + level
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """One level of a factor.
+
+    Args:
+        name: of the level.
+        values: of each item there, float64 [N]; NaN where an item has none.
+        there: which items have one, bool [N].
+    """
+
+    name: object
+    values: np.ndarray
+    there: np.ndarray
+
+
+def _table(values: np.ndarray, levels: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lay values out as [items, levels], both in order.
+
+    Returns:
+        Values, float64 [items, levels]; names of the levels; where each item comes first, int [items].
+    """
+    (item, known), (level, names) = (pd.factorize(column, sort=True) for column in (items, levels))
+    place = item * len(names) + level
+    table = np.full((len(known), len(names)), math.nan)
     if len(np.unique(place)) < len(place):
-        return frame.pivot_table(index="item", columns="level", values="value", aggfunc="median")
-    values = np.full((len(items), len(levels)), math.nan)
-    values.ravel()[place] = frame["value"].to_numpy()
-    return pd.DataFrame(values, items, levels)
+        several = pd.Series(values.astype(np.float64)).groupby(place).median()
+        table.ravel()[several.index.to_numpy()] = several.to_numpy()
+    else:
+        table.ravel()[place] = values
+    return table, names, np.unique(item, return_index=True)[1]
 
 
 def _at(values: np.ndarray, ranks: np.ndarray | None, there: np.ndarray) -> np.ndarray:
@@ -106,9 +130,8 @@ def _at(values: np.ndarray, ranks: np.ndarray | None, there: np.ndarray) -> np.n
     return source_means(values[there], None if ranks is None else ranks[there])
 
 
-def _kruskal(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
-    columns = [table[level].to_numpy() for level in table]
-    groups = [_at(values, ranks, ~np.isnan(values)) for values in columns]
+def _kruskal(levels: Sequence[_Level], ranks: np.ndarray | None) -> Omnibus:
+    groups = [_at(each.values, ranks, each.there) for each in levels]
     n = sum(map(len, groups))
     if len(groups) < 2:
         return Omnibus(math.nan, math.nan, n, len(groups), "fewer than two levels")
@@ -127,10 +150,10 @@ def _kruskal(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
     return Omnibus(float(found.statistic), float(found.pvalue), n, len(groups), note)
 
 
-def _friedman(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
-    there = table.notna().all(axis=1).to_numpy()
+def _friedman(at: Sequence[_Level], ranks: np.ndarray | None) -> Omnibus:
+    there = np.logical_and.reduce([each.there for each in at]) if at else np.empty(0, dtype=bool)
     left_out = int((~there).sum())
-    columns = [_at(table[level].to_numpy(), ranks, there) for level in table]
+    columns = [_at(each.values, ranks, there) for each in at]
     complete = np.column_stack(columns) if columns else np.empty((0, 0))
     n, levels = complete.shape
     note = f"{counted(left_out, 'item')} {'lacks' if left_out == 1 else 'lack'} a level" if left_out else ""
@@ -144,25 +167,23 @@ def _friedman(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
     return Omnibus(float(found.statistic), float(found.pvalue), n, levels, note)
 
 
-def _pairwise(table: pd.DataFrame, ranks: np.ndarray | None) -> pd.DataFrame:
-    values = {level: table[level].to_numpy() for level in table}
-    records = [{"a": a, "b": b, **_compare(values[a], values[b], ranks)} for a, b in combinations(values, 2)]
-    pairs = pd.DataFrame(records, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
+def _pairwise(levels: Sequence[_Level], ranks: np.ndarray | None) -> pd.DataFrame:
+    found = [_compare(a, b, ranks) for a, b in combinations(levels, 2)]
+    pairs = pd.DataFrame(found, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
     adjusted, sizes = holm_of_tests(pairs["p"], pairs["test"])
     pairs.insert(4, "p_holm", adjusted)
     pairs.insert(5, "m_tests", sizes)
     return pairs
 
 
-def _compare(one: np.ndarray, other: np.ndarray, ranks: np.ndarray | None) -> dict[str, object]:
-    has_one, has_other = ~np.isnan(one), ~np.isnan(other)
-    a, b, both = one[has_one], other[has_other], has_one & has_other
+def _compare(one: _Level, other: _Level, ranks: np.ndarray | None) -> dict[str, object]:
+    a, b, both = one.values[one.there], other.values[other.there], one.there & other.there
     if 2 * both.sum() >= min(len(a), len(b)):
-        paired = paired_test(other[both], one[both], groups=None if ranks is None else ranks[both])
+        paired = paired_test(other.values[both], one.values[both], groups=None if ranks is None else ranks[both])
         found = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}
     else:
-        sides = [_at(values, ranks, there) for values, there in ((one, has_one), (other, has_other))]
+        sides = [_at(each.values, ranks, each.there) for each in (one, other)]
         n = sum(map(len, sides))
         test = named(MANN_WHITNEY, ranks if n < len(a) + len(b) else None)
         found = {"test": test, "p": rank_sum(*sides)[1], "n": n, "note": ""}
-    return {**found, "cliffs_delta": cliffs_delta(a, b)}
+    return {"a": one.name, "b": other.name, **found, "cliffs_delta": cliffs_delta(a, b)}

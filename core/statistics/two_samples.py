@@ -21,7 +21,6 @@ from core.statistics.bootstrap import (
     bootstrap_medians,
     expanded,
     jackknife_medians,
-    median_bca,
     source_medians,
     too_few,
 )
@@ -62,7 +61,7 @@ def median_differences(
     of = (None, None) if groups is None else groups
     sides = [_Sample.of(values, sources) for values, sources in zip((one, other), of, strict=True)]
     (a, b), n = (each.values for each in sides), sum(len(each.values) for each in sides)
-    estimate = median_bca(a).estimate - median_bca(b).estimate if len(a) and len(b) else math.nan
+    estimate = float(np.median(a) - np.median(b)) if len(a) and len(b) else math.nan
     least = min(sides, key=lambda each: each.count)
     if said := too_few(len(least.values), least.count):
         note = said if len(a) and len(b) else "a side without values"
@@ -104,7 +103,7 @@ class _Sample:
         """Of samples, and of all but one value or source each in turn."""
         if self.sources is not None:
             return source_medians(self.values, self.sources, resamples=resamples, seed=seed)
-        drawn = bootstrap_medians(self.values, resamples=resamples, rng=np.random.default_rng(seed))
+        drawn = bootstrap_medians(self.values, resamples=resamples, seed=seed)
         return drawn, jackknife_medians(self.values)
 
 

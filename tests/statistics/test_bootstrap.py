@@ -20,7 +20,7 @@ def test_drawn_medians_have_the_distribution_of_resampled_medians(n: int) -> Non
     rng = np.random.default_rng(n)
     values = rng.normal(size=n)
     resampled = np.median(rng.choice(values, size=(20_000, n)), axis=1)
-    drawn = bootstrap_medians(values, resamples=20_000, rng=rng)
+    drawn = bootstrap_medians(values, resamples=20_000, seed=n)
     assert stats.ks_2samp(resampled, drawn).statistic < 0.02
 
 

@@ -32,7 +32,7 @@ def test_quantiles_and_shares_are_those_of_the_draws_one_by_one(given_: list[tup
 @pytest.mark.parametrize("n", [10, 11, 150, 2001])
 def test_an_interval_of_distinct_draws_is_that_of_the_draws_written_out(n: int) -> None:
     values = np.random.default_rng(n).gamma(2.0, size=n)
-    drawn = bootstrap_medians(values, resamples=RESAMPLES, rng=np.random.default_rng(RUN_SEED))
+    drawn = bootstrap_medians(values, resamples=RESAMPLES, seed=RUN_SEED)
     found, left_out = median_bca(values), jackknife_medians(values)
     bent = acceleration(left_out.mean() - left_out)
     z0 = ndtri(((drawn < found.estimate).mean() + (drawn <= found.estimate).mean()) / 2)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -37,6 +38,7 @@ def enter() -> None:
     """
     _one_thread_each()
     _collect_what_is_new()
+    _short_texts()
     only_described()
     only_allowed_folders()
     context = get_script_run_ctx()
@@ -63,4 +65,11 @@ def _one_thread_each() -> bool:
 def _collect_what_is_new() -> bool:
     """Leave what pages are made of out of every collection: looking through it stops a page for as long as it takes."""
     leave_out_of_collections()
+    return True
+
+
+@st.cache_resource(show_spinner=False)
+def _short_texts() -> bool:
+    """Keep columns of text as Python's strings: a page's tables are small, and each look into Arrow's costs more."""
+    pd.set_option("mode.string_storage", "python")
     return True

@@ -34,9 +34,6 @@ _WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")
 
 _THOUSAND = 1000
 
-_TEXT = pd.StringDtype(na_value=np.nan)
-"""What ``str`` is as a type of a column."""
-
 _LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
 
 Write = Callable[[Any], str]
@@ -116,7 +113,7 @@ def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
 def _written_frame(frame: pd.DataFrame, words: Mapping[Any, Write]) -> pd.DataFrame:
     """The words of every cell, in the arrangement of the values."""
     columns = {
-        place: pd.array(_said(values, words.get(name, _usual)), dtype=_TEXT)
+        place: pd.array(_said(values, words.get(name, _usual)), dtype="str")
         for place, (name, values) in enumerate(frame.items())
     }
     told = pd.DataFrame(columns, index=frame.index, copy=False)

@@ -53,5 +53,6 @@ def other_category(items: pd.DataFrame, ties: pd.DataFrame) -> pd.Series:
         for corpus, label, category, other in rows
         for one, two in ((category, other), (other, category))
     }
-    named = items[["corpus", "label", "category"]].itertuples(index=False, name=None)
-    return pd.Series([known.get(each) for each in named], index=items.index, dtype=object)
+    named = zip(*(items[column].tolist() for column in ("corpus", "label", "category")), strict=True)
+    found = [known.get(each) for each in named] if known else [None] * len(items)
+    return pd.Series(found, index=items.index, dtype=object)

@@ -205,6 +205,7 @@ class PublishedEncoder(Published, DualEncoder):
         reading = self._towers.prompts.read(self._prefix + caption)
         side = preprocessing.side
         how = "the whole picture squeezed into a square" if preprocessing.mode == "squash" else "the centre square"
+        compiled = self._towers.image.compiled
         return Sight(
             views=((f"{side} × {side} px into the network", preprocessing.view(image)),),
             crop=self.crop(image.shape[1], image.shape[0]),
@@ -212,5 +213,8 @@ class PublishedEncoder(Published, DualEncoder):
             truncated=reading.truncated,
             tokens=reading.tokens,
             object_inside=self.object_inside(object_mask),
-            notes=(f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",),
+            notes=(
+                f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",
+                *([compiled.said] if compiled else []),
+            ),
         )

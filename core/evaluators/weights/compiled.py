@@ -209,11 +209,16 @@ class Compiled:
 
 
 def filled(inputs: "Tensor", size: int) -> "Tensor":
-    """A batch of ``size`` rows, [size, …]: the inputs and, behind them, the first one again and again."""
-    import torch
+    """A batch of ``size`` rows, [size, …]: the inputs and, behind them, the first one again and again.
 
-    lacking = size - len(inputs)
-    return torch.cat([inputs, inputs[:1].expand(lacking, *inputs.shape[1:])]) if lacking else inputs
+    Its rows lie in memory as those of the inputs do: another layout would be compiled anew.
+    """
+    count = len(inputs)
+    if count == size:
+        return inputs
+    batch = inputs.new_empty_strided((size, *inputs.shape[1:]), inputs.stride())
+    batch[:count], batch[count:] = inputs, inputs[:1]
+    return batch
 
 
 def _unit(embeddings: "Tensor") -> "Tensor":

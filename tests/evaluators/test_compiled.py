@@ -17,12 +17,12 @@ from core import settings
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.audit.workers import cluster
+from core.audit.workers.children import child
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.towers.encoder import PublishedEncoder
 from core.evaluators.weights.compiled import GRAPHS, TOLERANCE, Compiled, Way, filled, way
 from core.evaluators.weights.device import CPU_BATCH, DEVICE_BATCH, Runner
-from core.store.manifest import Run
 from tests.audit.squares import build_corpus
 from tests.tiny import clip
 
@@ -207,12 +207,18 @@ def loaded(reference: str) -> PublishedEncoder:
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", False), ("no", False), ("yes", True), (" YES ", True), ("1", True)])
-def test_it_is_asked_for_by_a_setting_that_every_worker_gets(
-    given: str, asked: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_asked_for_by_a_setting(given: str, asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(settings.COMPILE, given)
     assert settings.compiles() is asked
-    assert settings.environment()[settings.COMPILE] == cluster._environment()[settings.COMPILE] == given
+
+
+def test_workers_on_this_machine_and_on_others_are_asked_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.COMPILE, "yes")
+    process, link = child("tests.audit.says_whether_it_compiles", 1)
+    with link:
+        assert link.recv() is True
+    assert process.wait() == 0
+    assert cluster._environment()[settings.COMPILE] == "yes"
 
 
 @needs_compiler
@@ -255,25 +261,13 @@ def test_half_precision_is_refused_and_keeps_its_fingerprint(
 
 
 @needs_compiler
-def test_the_record_of_a_run_says_it_and_its_bytes_do_not_depend_on_workers(
-    tmp_path: Path, weights: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = [f"clipscore@{weights}"]
-    plan = make_plan(build_corpus(tmp_path / "in", 6), evaluators=names, probes=["rotation", "vflip"], shard_items=3)
-
-    def audit(name: str, **options: int) -> Run:
-        return run_audit(plan, tmp_path / name, run_id="r", pool=Pool(2000, "cpu"), threads=1, **options)  # type: ignore[arg-type]
-
+def test_the_record_of_a_run_says_it(tmp_path: Path, weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(settings.COMPILE, "yes")
-    alone, pair = audit("alone"), audit("pair", workers=2)
-    (told,), (theirs,) = (each.manifest["evaluators"] for each in (alone, pair))
-    assert told["compiled"].startswith("openai.pt: the image tower runs compiled (")
-    assert theirs == told
-    assert told["fingerprint"]["settings"]["compiled"].startswith("image tower, torch.compile, mode default")
-    files = sorted(path.relative_to(alone.path) for path in alone.path.rglob("*.parquet"))
-    assert files
-    for each in files:
-        assert (alone.path / each).read_bytes() == (pair.path / each).read_bytes()
+    plan = make_plan(build_corpus(tmp_path / "in", 6), evaluators=[f"clipscore@{weights}"], probes=["rotation"])
+    run = run_audit(plan, tmp_path / "runs", run_id="r", pool=Pool(2000, "cpu"))
+    (told,) = run.manifest["evaluators"]
+    assert told["compiled"].startswith("openai.pt: the image tower runs compiled (torch.compile, mode default")
+    assert told["fingerprint"]["settings"]["compiled"] == "image tower, torch.compile, mode default, batches of 16"
 
 
 def test_a_network_that_leaves_its_device_leaves_its_code_there() -> None:

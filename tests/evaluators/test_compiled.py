@@ -18,6 +18,7 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.audit.workers import cluster
 from core.audit.workers.children import child
+from core.evaluators.memory import reserved_mb
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.towers.encoder import PublishedEncoder
@@ -240,6 +241,12 @@ def test_a_published_tower_gives_the_same_embeddings_and_its_fingerprint_says_th
     said = found.footprint().compiled
     assert said.startswith("openai.pt: the image tower runs compiled (torch.compile, mode default, batches of 16): ")
     assert said in found.see(images[0], "a dog").notes
+    before, tower = found.footprint().memory_mb, found.runners()[0].compiled
+    assert tower is not None
+    assert (reserved_mb("cpu"), tower.graphs_mb) == (0, 0)
+    tower.graphs_mb = 12  # as on a card
+    assert found.footprint().memory_mb == before + 12  # once, though both towers are one network
+    del tower
     network = weakref.ref(found.runners()[0].network)
     del found
     gc.collect()

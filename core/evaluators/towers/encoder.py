@@ -70,6 +70,11 @@ class Towers:
             return {"max_tokens": limit}
         return {"max_tokens": limit, "text_columns": f"the fewest of {list(lengths(limit))} that hold the text"}
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What became of compiling the image tower, where that was asked for: sentences for a reader."""
+        return (self.image.compiled.said,) if self.image.compiled else ()
+
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Embed n uint8 RGB images; float32 [n, d] on the CPU, unit length."""
 
@@ -205,7 +210,6 @@ class PublishedEncoder(Published, DualEncoder):
         reading = self._towers.prompts.read(self._prefix + caption)
         side = preprocessing.side
         how = "the whole picture squeezed into a square" if preprocessing.mode == "squash" else "the centre square"
-        compiled = self._towers.image.compiled
         return Sight(
             views=((f"{side} × {side} px into the network", preprocessing.view(image)),),
             crop=self.crop(image.shape[1], image.shape[0]),
@@ -215,6 +219,6 @@ class PublishedEncoder(Published, DualEncoder):
             object_inside=self.object_inside(object_mask),
             notes=(
                 f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",
-                *([compiled.said] if compiled else []),
+                *self._towers.remarks,
             ),
         )

@@ -65,9 +65,9 @@ class Way:
 def way(device: str, full_batch: int) -> Way | None:
     """How networks are compiled on a device; None where they are not.
 
-    A processor's code is for full batches alone: it gains less than what filling up costs, and compiling for another
-    size takes seconds. A card's code is for any size, and a graph of it for one: powers of two, so that there are few
-    and no more than half of a batch is filling, and the full batch.
+    A processor's code is for full batches alone: it gains less than filling up costs, if anything, and compiling for
+    another size takes seconds. A card's code is for any size, and a graph of it for one: powers of two, so that there
+    are few and no more than half of a batch is filling, and the full batch.
 
     Args:
         full_batch: most inputs in one call.

@@ -4,10 +4,11 @@ Weights are random, architectures and file formats those of the published models
 same measurements small on the CPU, to try them out: its rows are no measurement of a card.
 """
 
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,23 +20,26 @@ from PIL import Image
 from bench.checkpoints import EVALUATORS, write
 from bench.pool_memory import BUDGET_MB, ROUNDS, take_turn
 from bench.report import row
+from core import settings
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.schema import Corpus, Item
 from core.evaluators.memory import MB, give_back
 from core.evaluators.pool import Pool
+from core.evaluators.registry import find
 from core.evaluators.towers.clip import load_clip
 from core.evaluators.towers.clip_towers import side_of
 from core.evaluators.towers.encoder import Towers
 
 NAMES = ("clipscore", "pac-s-l14")
+COMPILED = ("clipscore:fp32", "clipscore:fp16", "pac-s-l14:fp32")
 ITEMS, REPEATS, PAIRS = 336, 3, 512
 PROBES = ("rotation", "vflip")
 """Five edits, so that 336 photographs are 2016 images."""
 
 
 def main(device: str | None = None) -> None:
-    """Print throughput, parity of precisions and memory, on a card or, asked for by name, on another device."""
+    """Print throughput, parity and memory, on a card or, asked for by name, on another device."""
     if device is None and not torch.cuda.is_available():
         row("Published evaluators on a card", "no GPU: not measured", "", "≥ 0.8 of the bare network")
         return
@@ -47,6 +51,8 @@ def main(device: str | None = None) -> None:
         for name in NAMES[: 1 if small else None]:
             throughput(references[name], device, what, items=3 if small else ITEMS)
         parity(Path(references["clipscore"].split("@")[1]), device, what, pairs=8 if small else PAIRS)
+        for name in COMPILED[: 1 if small else None]:
+            compiled(f"{name}@{references[name.split(':')[0]].split('@')[1]}", device, what, calls=2 if small else 20)
         if not small:
             memory([*references.values()], device, what)
 
@@ -96,6 +102,36 @@ def parity(path: Path, device: str, what: str, *, pairs: int) -> None:
         row(f"Cosines in {precision} against float32", f"largest difference {apart:.1g}, Spearman {order:.4f}", told)
 
 
+def compiled(reference: str, device: str, what: str, *, calls: int) -> None:
+    """Pictures a second through the image tower compiled and as written; on a card in small batches, too."""
+    give_back()  # who still holds the towers would share them as they are
+    os.environ[settings.COMPILE] = "yes"
+    start = time.perf_counter()
+    evaluator = find(reference).load(device=device)
+    took = time.perf_counter() - start
+    del os.environ[settings.COMPILE]
+    towers: Towers = evaluator._towers  # type: ignore[attr-defined]
+    tower, name = towers.image.compiled, evaluator.spec.name
+    assert tower is not None
+    full = towers.image.full_batch
+    for count in (full, full // 8) if device.startswith("cuda") else (full,):
+        told = f"{what}, {towers.precision}, batches of {count}, medians of {REPEATS} × {calls} calls in turns"
+        if not tower.in_use:
+            row(f"Image tower of {name}, compiled", tower.said, told)
+            return
+        side = towers.preprocessing.side
+        views = torch.randint(0, 256, (count, side, side, 3), dtype=torch.uint8, device=device)
+        noise = towers.preprocessing.normalised(views)
+        with torch.inference_mode():
+            ours, plain = (torch.nn.functional.normalize(each(noise), dim=-1) for each in (tower, towers.embed_pixels))
+            speeds = [[_speed(each, noise, calls, device) for each in (tower, towers.embed_pixels)]
+                      for _ in range(REPEATS)]  # fmt: skip
+        fast, slow = (median(each) for each in zip(*speeds, strict=True))
+        row(f"Image tower of {name}, compiled against as written",
+            f"{fast / slow:.2f} × ({fast:.0f} and {slow:.0f}/s); largest difference {(ours - plain).abs().max():.1g}; "
+            f"{took:.0f} s to load, compile and compare; graphs {tower.graphs_mb:.0f} MB", told, "≤ 1e-5")  # fmt: skip
+
+
 def memory(references: Sequence[str], device: str, what: str) -> None:
     """Most memory of the card that six evaluators in turns take, scoring included."""
     give_back()
@@ -143,6 +179,17 @@ def _photographs(folder: Path, count: int) -> Corpus:
         items.append(Item(id=path.stem, corpus="noise", image_path=path, width=640, height=480, label="dog",
                           licence="CC0-1.0", source="made by the benchmark"))  # fmt: skip
     return Corpus("noise", tuple(items))
+
+
+def _speed(tower: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, calls: int, device: str) -> float:
+    """Pictures a second, of the clock on a card, of the processor's time elsewhere."""
+    clock = time.perf_counter if device.startswith("cuda") else time.process_time
+    _finish(device)
+    start = clock()
+    for _ in range(calls):
+        tower(pixels)
+    _finish(device)
+    return calls * len(pixels) / (clock() - start)
 
 
 def _finish(device: str) -> None:

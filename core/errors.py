@@ -54,3 +54,9 @@ class ProbeRejected(InvariscopeError):
 
 class StoreError(InvariscopeError, OSError):
     """A run or a published file that cannot be written or read."""
+
+
+def in_one_line(error: BaseException) -> str:
+    """What an error of somebody else's code says, with its kind, in one line of some 200 characters at most."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}{'…' if len(text) > 200 else ''}"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from core.errors import NotAvailable
+from core.errors import NotAvailable, in_one_line
 from core.evaluators.offline.sharing import Shared
 from core.evaluators.towers.causal import open_clip_text
 from core.evaluators.towers.clip_towers import side_of
@@ -46,7 +46,7 @@ def _load(model: str, tag: str | None, file: Path | None, digest: str, device: s
     except NotAvailable:
         raise
     except Exception as error:  # open_clip raises as its parts do
-        raise NotAvailable(f"{where} cannot be loaded by open_clip: {_sentence(error)}") from error
+        raise NotAvailable(f"{where} cannot be loaded by open_clip: {in_one_line(error)}") from error
     config = network.visual.preprocess_cfg
     mode = _MODES.get(str(config["resize_mode"]))
     if mode is None:
@@ -124,11 +124,6 @@ def _prompts(model: str, folder: Path) -> Prompts:
 def _triple(values: Any) -> tuple[float, float, float]:
     first, second, third = (float(each) for each in values)
     return first, second, third
-
-
-def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:200]}{'…' if len(text) > 200 else ''}"
 
 
 _SHARED = Shared(_load)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from core.settings import public_url
+from core.settings import public_url, says_yes
 from pages.views.common.cookie import keep_cookie, of_browser
 from pages.views.common.oidc import log_out, logged_in, missing, offered, refusal, user
 
@@ -104,7 +104,7 @@ def access() -> Access:
     if _password() or offered():
         if signed_in():
             return Access.COORDINATOR
-        return Access.VIEWER if _says_yes(VIEWERS) else Access.LOCKED
+        return Access.VIEWER if says_yes(VIEWERS) else Access.LOCKED
     if _token():
         return Access.OPEN if _admitted() else Access.LOCKED
     return Access.OPEN if _is_local() else Access.VIEWER
@@ -127,23 +127,23 @@ def may_operate() -> bool:
 
 def may_bring() -> bool:
     """Whether this session may bring pictures, videos and captions that stay in this server's memory."""
-    return may_operate() or (access() is Access.VIEWER and _says_yes(VIEWER_UPLOADS))
+    return may_operate() or (access() is Access.VIEWER and says_yes(VIEWER_UPLOADS))
 
 
 def takes_audience() -> bool:
     """Whether an audience may give pictures to whoever presents: off unless it was switched on."""
-    return _says_yes(AUDIENCE)
+    return says_yes(AUDIENCE)
 
 
 def audience_lacks() -> tuple[str, ...]:
     """Settings without which no phone of an audience could give a picture, as they are to be set."""
-    closed = bool(_password() or offered()) and not _says_yes(VIEWERS)
+    closed = bool(_password() or offered()) and not says_yes(VIEWERS)
     return tuple(
         f"{name}={value}"
         for name, value, missing in (
             ("INVARISCOPE_PUBLIC_URL", "https://…", public_url() is None),
             (VIEWERS, "yes", closed),
-            (VIEWER_UPLOADS, "yes", not _says_yes(VIEWER_UPLOADS)),
+            (VIEWER_UPLOADS, "yes", not says_yes(VIEWER_UPLOADS)),
         )
         if missing
     )
@@ -151,7 +151,7 @@ def audience_lacks() -> tuple[str, ...]:
 
 def may_bring_code() -> bool:
     """Whether this session may bring a file of a metric through the browser."""
-    return may_operate() and _says_yes(METRIC_UPLOADS)
+    return may_operate() and says_yes(METRIC_UPLOADS)
 
 
 def operates() -> bool:
@@ -210,10 +210,6 @@ def _cookie() -> str:
 
 def _token() -> str:
     return os.environ.get(TOKEN, "")
-
-
-def _says_yes(name: str) -> bool:
-    return os.environ.get(name, "").strip().lower() in ("yes", "1", "true")
 
 
 def signed_in() -> bool:

@@ -309,6 +309,8 @@ def means_bca(
     codes = np.arange(len(there)) if groups is None else np.asarray(groups).ravel()
     ranks = codes if groups is None else np.unique(codes, return_inverse=True)[1]
     sources = int(ranks.max()) + 1 if len(ranks) else 0
+    if groups is None and not bounds:
+        return _bare_means(rows, there, level)
     found: dict[int, Interval] = {}
     moving = dict[int, tuple[np.ndarray, np.ndarray]]()
     for place, row in enumerate(rows):
@@ -329,6 +331,21 @@ def means_bca(
         for drawn, (place, own) in zip(drawn_means.T, moving.items(), strict=True):
             found[place] = _interval(drawn, *own, level=level)
     return tuple(found[place] for place in range(len(rows)))
+
+
+def _bare_means(rows: np.ndarray, there: np.ndarray, level: float) -> tuple[Interval, ...]:
+    """Mean of every row, each column a source of its own; no interval is drawn. See :func:`means_bca`."""
+    known, places, whole, found = ~np.isnan(rows), np.flatnonzero(there), np.zeros(len(there)), []
+    sizes, filled = np.count_nonzero(known, axis=1), np.where(known, rows, 0.0)
+    low = np.where(known, rows, math.inf).min(axis=1, initial=math.inf)
+    high = np.where(known, rows, -math.inf).max(axis=1, initial=-math.inf)
+    for row, own, n, differ in zip(rows, filled, sizes.tolist(), low < high, strict=True):
+        if not differ or too_few(n, n):
+            found.append(mean_bca(row, level=level, resamples=1))
+            continue
+        whole[places] = own  # summed in the order of the longer table: another would round otherwise
+        found.append(Interval(float(whole.sum() / n), math.nan, math.nan, n, level))
+    return tuple(found)
 
 
 def _of_sources(row: np.ndarray, ranks: np.ndarray, sources: int) -> tuple[np.ndarray, np.ndarray]:

@@ -184,15 +184,27 @@ def comparison_rows(
         run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
         comparison are left out.
     """
-    records = [
-        {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
-         "tests": test.tests, "shown": test.shown, **found}
-        for evaluator, test in product(view.evaluators, entering(tests))
-        for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
-    ]  # fmt: skip
+    records = _records(view, entering(tests), known=known, drops=drops)
     found = corrected(pd.DataFrame(records, columns=[*COLUMNS, "shown"]))
     rows = zip(found["verdict"], found["p_holm"], found["p"], strict=True)
     return found.assign(conflict=[_conflict(*row) for row in rows])
+
+
+def uncorrected_rows(
+    view: View, tests: Sequence[Capability], *, known: bool = False, drops: bool = True
+) -> pd.DataFrame:
+    """COLUMNS of :func:`comparison_rows` alone, for whoever shows fewer tests than Holm's correction is over."""
+    shown = [each for each in tests if each.shown]
+    return pd.DataFrame(_records(view, shown, known=known, drops=drops), columns=list(COLUMNS))
+
+
+def _records(view: View, tests: Sequence[Capability], *, known: bool, drops: bool) -> list[Mapping[str, object]]:
+    return [
+        {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
+         "tests": test.tests, "shown": test.shown, **found}
+        for evaluator, test in product(view.evaluators, tests)
+        for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
+    ]  # fmt: skip
 
 
 def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:

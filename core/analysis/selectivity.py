@@ -159,7 +159,7 @@ def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.nd
         broken, kept = families(view), harmless(view)
         for family, nuisance in product(broken, kept):
             named.append({"evaluator": evaluator, "family": family, "nuisance": nuisance})
-        of_items.append(duels(view, evaluator).cells(counting, places, _numbers(broken)).reshape(-1, len(places)))
+        of_items += list(duels(view, evaluator).cells(counting, places, _numbers(broken)))
     return named, np.concatenate([np.empty((0, len(places))), *of_items])
 
 

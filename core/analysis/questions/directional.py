@@ -21,6 +21,7 @@ from core.analysis.comparisons import (
     families,
     kinds,
     rate_rows,
+    uncorrected_rows,
 )
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
@@ -227,9 +228,8 @@ def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
         family: its name; one that the view leaves out has no row.
     """
     own = [each for each in capabilities(view) if each.family == family and each.shown]
-    found = comparison_rows(view, own, known=options.known, drops=False)
-    found = _beside(view, options, _with_refusals(view, found), "cells")
-    return found.drop(columns=["p_holm", "m_tests", "conflict"]).assign(caption=caption_of(view.table))
+    found = uncorrected_rows(view, own, known=options.known, drops=False)
+    return _beside(view, options, _with_refusals(view, found), "cells").assign(caption=caption_of(view.table))
 
 
 def _of_caption(view: View, options: Options, depth: Depth) -> pd.DataFrame:
@@ -253,17 +253,29 @@ def _beside(view: View, options: Options, found: pd.DataFrame, depth: Depth) -> 
     alike = (
         rivals(hidden(view, options.known)) if depth == "whole" else taken(view, options.known, bounds=depth == "rows")
     )
-    keys = ["evaluator", "corpus", "family"]
-    named = alike[[*keys, *told]].rename(columns=told).assign(label=alike["family"])
-    both = found.merge(named, on=[*keys, "label"], how="left", validate="1:1")
-    return both.assign(rival=both["rival"].fillna(""))
+    beside = dict(zip(_keys(alike), alike[list(told)].itertuples(index=False, name=None), strict=True))
+    rows = [
+        beside.get(key) if key[-1] == label else None for key, label in zip(_keys(found), found["label"], strict=True)
+    ]
+    usual = dict.fromkeys(told.values(), math.nan) | {"rival": ""}
+    return found.assign(**{
+        name: [usual[name] if row is None else row[place] for row in rows] for place, name in enumerate(told.values())
+    })  # fmt: skip
+
+
+def _keys(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Evaluator, corpus and family of each row: what a row beside others is found by, faster than by a merge."""
+    return list(zip(rows["evaluator"], rows["corpus"], rows["family"], strict=True))
 
 
 def _with_refusals(view: View, found: pd.DataFrame) -> pd.DataFrame:
     """Beside each family how many of its comparisons were refused, and why; of its kinds nobody knows."""
     told = refusals(view)
-    both = found.merge(told.assign(label=told["family"]), on=["corpus", "family", "label"], how="left", validate="m:1")
-    return both.assign(refused=both["refused"].fillna(""))
+    pairs = zip(told["corpus"], told["family"], told["n_refused"], told["refused"], strict=True)
+    beside = {(corpus, family, family): (n, said) for corpus, family, n, said in pairs}
+    keys = zip(found["corpus"], found["family"], found["label"], strict=True)
+    rows = [beside.get(key, (math.nan, "")) for key in keys]
+    return found.assign(n_refused=[n for n, _ in rows], refused=[said for _, said in rows])
 
 
 def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:

@@ -234,3 +234,12 @@ def test_shares_told_of_signs_are_those_of_the_scores(count: int, shared: bool) 
         name: getattr(found, name) for name in ("failure", "ties", "beaten", "n", "n_items", "verdict")
     }
     assert rates_of_signs(np.full((count, 4), NO_SIGN, dtype=np.int8)).n == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=60))
+def test_numbers_and_names_of_the_same_items_give_the_same(rows: list[tuple[int, int, int]]) -> None:
+    right, wrong, items = (np.array(each) for each in zip(*rows, strict=True))
+    sources = items // 2
+    numbered = compare(right, wrong, items=items, sources=sources, drops=False)
+    named = compare(right, wrong, items=items.astype("U1"), sources=sources.astype("U1"), drops=False)
+    assert repr(numbered) == repr(named)

@@ -26,7 +26,7 @@ from core.statistics.bootstrap import (
     jackknife_medians,
     too_few,
 )
-from core.statistics.resamples import sample_counts, sample_medians
+from core.statistics.resamples import sample_counts, unit_medians, unit_totals
 
 FEWER, MANY = 2_000, 400
 """Draws where there are more than MANY sources: their mean is so near normal that more draws show nothing new."""
@@ -255,18 +255,17 @@ def _median_ratios(
         return [Interval(each, math.nan, math.nan, n, level, said) for each in estimates]
 
     blocks, units = _blocks(sources, seed)
-    each = np.arange(n)
 
     def ratios(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
-        spread = counts if np.array_equal(places, each) else counts[:, places]
-        under = sample_medians(b, spread)
+        by_unit = np.ascontiguousarray(counts.T)
+        totals = unit_totals(by_unit, places)
+        under = unit_medians(b, by_unit, places, totals=totals)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([sample_medians(row, spread) / under for row in rows])
+            return np.stack([unit_medians(row, by_unit, places, totals=totals) / under for row in rows])
 
     drawn = np.concatenate(
-        [ratios(counts, blocks[ranks])
-         for counts in drawn_counts(units, _draws(sources, resamples), seed=seed, each=n)], axis=1
-    )  # fmt: skip
+        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, _draws(sources, resamples), seed=seed)], axis=1
+    )
     if sources == n:
         under = _median_without_each(b)
         left_out = np.stack([_divided(_median_without_each(row), under) for row in rows])

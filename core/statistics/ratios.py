@@ -408,9 +408,27 @@ def _summed(values: np.ndarray, seed: int) -> np.ndarray:
 
 def _drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
     """Sums of values over each sample of their rows, float64 [units, m] -> [draws, m]."""
-    if len(values) * draws <= _HELD:
-        return np.asarray(_as_numbers(len(values), draws, seed) @ values)
+    units = len(values)
+    if units * draws <= _HELD and (units <= MANY or units == BLOCKS):
+        return np.asarray(_as_numbers(units, draws, seed) @ values)
+    if units * draws <= _HELD:
+        return _sums_in_parts(values, draws, seed)
     return np.concatenate([counts @ values for counts in drawn_counts(len(values), draws, seed=seed)])
+
+
+_AT_ONCE = 200  # draws
+
+
+def _sums_in_parts(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
+    """The same, some draws at a time: samples of so many units are seldom asked for twice, and 30 MB as numbers."""
+    found, numbers = np.empty((draws, values.shape[1])), np.empty((len(values), _AT_ONCE))
+    counts = sample_counts(len(values), draws, seed=seed)
+    for start in range(0, draws, _AT_ONCE):
+        own = counts[start : start + _AT_ONCE]
+        part = numbers[:, : len(own)]
+        part[:] = own.T
+        np.matmul(part.T, values, out=found[start : start + len(own)])
+    return found
 
 
 @lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units

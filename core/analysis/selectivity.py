@@ -141,13 +141,20 @@ def hidden_best(view: View, *, known: bool = True, bounds: bool = True) -> pd.Da
         bounds: draw the intervals of the rivals; otherwise they are NaN where they would have to be drawn.
     """
     named, of_items = _cells(view, known)
+    numbers = {_cell(each): place for place, each in enumerate(named)}
     parts = []
     for corpus, _ in corpora(view.table):
         lowest = rivals(_mapped(view, corpus, named, of_items, bounds=False))
-        places = [named.index(each) for each in lowest[["evaluator", "family", "nuisance"]].to_dict("records")]
-        there = [named[at] for at in places]
-        parts.append(_mapped(view, corpus, there, of_items[places], bounds=True) if bounds else lowest)
+        if not bounds:
+            parts.append(lowest)
+            continue
+        places = [numbers[_cell(each)] for each in lowest.to_dict("records")]
+        parts.append(_mapped(view, corpus, [named[at] for at in places], of_items[places], bounds=True))
     return pd.concat(parts, ignore_index=True)
+
+
+def _cell(row: Mapping[Hashable, object]) -> tuple[object, ...]:
+    return row["evaluator"], row["family"], row["nuisance"]
 
 
 def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.ndarray]:
@@ -170,12 +177,14 @@ def _mapped(
     table, own = view.table, view.table.of_corpus(corpus)
     groups = table.sources_of(own)
     means = means_bca(of_items[:, own[view.items]], groups=groups, held=view.items[own], bounds=bounds)
-    found = zip(named, means, strict=True)
-    records = [
-        {**told, "corpus": corpus, "n_items": each.n, "value": each.estimate, "low": each.low, "high": each.high,
-         "note": each.note} for told, each in found if each.n
-    ]  # fmt: skip
-    return pd.DataFrame(records, columns=list(MAP))
+    found = [(told, each) for told, each in zip(named, means, strict=True) if each.n]
+    return pd.DataFrame(
+        {**{name: [told[name] for told, _ in found] for name in ("evaluator", "family", "nuisance")},
+         "corpus": [corpus] * len(found), "n_items": [each.n for _, each in found],
+         "value": [each.estimate for _, each in found], "low": [each.low for _, each in found],
+         "high": [each.high for _, each in found], "note": [each.note for _, each in found]},
+        columns=list(MAP),
+    )  # fmt: skip
 
 
 def rivals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -187,8 +196,13 @@ def rivals(cells: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row an evaluator, corpus and directional family: MAP of that cell; of equal ones the first by name.
     """
-    found = cells.dropna(subset=["value"]).sort_values(["value", "nuisance"], kind="stable")
-    return found.drop_duplicates(["evaluator", "corpus", "family"]).sort_index().reset_index(drop=True)
+    lowest = dict[tuple[object, ...], tuple[float, str, int]]()
+    names = ("evaluator", "corpus", "family", "value", "nuisance")
+    for place, (*row, value, nuisance) in enumerate(zip(*(cells[name].tolist() for name in names), strict=True)):
+        if not math.isnan(value):
+            own = (value, nuisance, place)
+            lowest[tuple(row)] = min(lowest.get(tuple(row), own), own)
+    return cells.iloc[sorted(place for *_, place in lowest.values())].reset_index(drop=True)
 
 
 def kinds(view: View) -> tuple[str, ...]:

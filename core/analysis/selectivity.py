@@ -159,15 +159,15 @@ def _cell(row: Mapping[Hashable, object]) -> tuple[object, ...]:
 
 def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.ndarray]:
     """Every cell of the map, and the selectivity of each item of the slice in it, float64 [cells, n]; NaN for none."""
-    named, of_items = list[dict[Hashable, object]](), list[np.ndarray]()
-    places = view.item_places
-    for evaluator in _sighted(view) if not lack(view) else ():
+    seen = _sighted(view) if not lack(view) else []
+    broken, kept, places = families(view), harmless(view), view.item_places
+    named = [dict[Hashable, object](zip(("evaluator", "family", "nuisance"), each, strict=True))
+             for each in product(seen, broken, kept)]  # fmt: skip
+    of_items = np.empty((len(seen), len(broken), len(kept), len(places)))
+    for evaluator, own in zip(seen, of_items, strict=True):
         counting = _counting(view, VERIFIED_ONLY if known else EVERY)[:, places]
-        broken, kept = families(view), harmless(view)
-        for family, nuisance in product(broken, kept):
-            named.append({"evaluator": evaluator, "family": family, "nuisance": nuisance})
-        of_items += list(duels(view, evaluator).cells(counting, places, _numbers(broken)))
-    return named, np.concatenate([np.empty((0, len(places))), *of_items])
+        duels(view, evaluator).cells(counting, places, _numbers(broken), out=own)
+    return named, of_items.reshape(len(named), len(places))
 
 
 def _mapped(

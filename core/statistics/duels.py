@@ -77,22 +77,22 @@ class Duels:
         pairs = self.harms[:, places].sum(axis=0, dtype=np.int64) * np.count_nonzero(there, axis=0)
         return (won * there).sum(axis=0) / 2, pairs.astype(np.float64)
 
-    def cells(self, counting: np.ndarray, places: np.ndarray, of_drops: np.ndarray) -> np.ndarray:
-        """Selectivity of some items, each family of drops against each of harms, float64 [G, F, n]; NaN without a pair.
+    def cells(self, counting: np.ndarray, places: np.ndarray, of_drops: np.ndarray, *, out: np.ndarray) -> None:
+        """Selectivity of some items, each family of drops against each of harms; NaN without a pair.
 
         Args:
             counting, places: see :meth:`counted`.
             of_drops: number of each drop's family, int [D], every number from 0 to G - 1 there.
+            out: where it is written to, float64 [G, F, n].
         """
         there = counting & ~np.isnan(self.drops[:, places])
         twice, harms = self.twice[:, :, places], self.harms[:, places].astype(np.int64)
-        found = np.full((int(of_drops.max()) + 1, *harms.shape), math.nan)
-        for family, cells in enumerate(found):
+        out[:] = math.nan
+        for family, cells in enumerate(out):
             own = np.flatnonzero(of_drops == family)
             won = (twice[own] * there[own][:, None]).sum(axis=0, dtype=np.int64)
             pairs = harms * np.count_nonzero(there[own], axis=0)
             np.divide(won / 2, pairs, out=cells, where=pairs > 0)
-        return found
 
     def pooled(self, counting: np.ndarray, places: np.ndarray) -> float:
         """Cliff's δ of the drops of some items over their harms, whichever items both are of; NaN where one lacks.

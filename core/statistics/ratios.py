@@ -334,15 +334,16 @@ def means_bca(
 
 def _bare_means(rows: np.ndarray, there: np.ndarray, level: float) -> tuple[Interval, ...]:
     """Mean of every row, each column a source of its own; no interval is drawn. See :func:`means_bca`."""
-    known, places, whole, found = ~np.isnan(rows), np.flatnonzero(there), np.zeros(len(there)), []
-    sizes, filled = np.count_nonzero(known, axis=1), np.where(known, rows, 0.0)
-    low = np.where(known, rows, math.inf).min(axis=1, initial=math.inf)
-    high = np.where(known, rows, -math.inf).max(axis=1, initial=-math.inf)
-    for row, own, n, differ in zip(rows, filled, sizes.tolist(), low < high, strict=True):
-        if not differ or too_few(n, n):
+    places, whole, found = np.flatnonzero(there), np.zeros(len(there)), []
+    for row in rows:  # one at a time stays in the processor's cache
+        known = ~np.isnan(row)
+        n = int(np.count_nonzero(known))
+        own = row if n == len(row) else row[known]
+        if too_few(n, n) or not own.min() < own.max():
             found.append(mean_bca(row, level=level, resamples=1))
             continue
-        whole[places] = own  # summed in the order of the longer table: another would round otherwise
+        whole[places] = row if n == len(row) else np.where(known, row, 0.0)
+        # summed in the order of the longer table: another would round otherwise
         found.append(Interval(float(whole.sum() / n), math.nan, math.nan, n, level))
     return tuple(found)
 

@@ -30,8 +30,8 @@ def test_any_items_and_drops_are_counted_as_by_themselves(d: int, h: int, n: int
         np.testing.assert_array_equal(wins / pairs, item_selectivity(own, other))
     np.testing.assert_array_equal(found.pooled(counting, places), cliffs_delta(own, other))
     np.testing.assert_array_equal(found.nuisance, row_medians(harms))
-    cells = found.cells(counting, places, of_drops)
-    assert cells.shape == (of_drops.max() + 1, of_harms.max() + 1, len(places))
+    cells = np.empty((of_drops.max() + 1, of_harms.max() + 1, len(places)))
+    found.cells(counting, places, of_drops, out=cells)
     for (family, nuisance), cell in ((at, cells[at]) for at in np.ndindex(cells.shape[:2])):
         np.testing.assert_array_equal(cell, item_selectivity(own[of_drops == family], other[of_harms == nuisance]))
 

@@ -4,7 +4,7 @@ Sources: DIRECTIONAL, sections 0.2 and 0.3; papers B (drops), D (rates, means, o
 """
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -290,12 +290,13 @@ def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     if len(frame["caption"].unique()) > 1:
         frame = frame.assign(section=frame["section"] + " · caption " + frame["caption"])
-    kept = frame.loc[frame["failure"].notna(), list(_SAID)]
+    rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
+    kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
     data = marks(frame, label="label", series="evaluator", panel=("section", "corpus"),
                  values=("failure", "failure_low", "failure_high"), opens=drawing.opens)  # fmt: skip
     data = data.assign(
-        n=kept["n"].to_numpy(), text=[f"{row.failure:.0f} %{_ends(row)}\nn {row.n}" for row in kept.itertuples()],
-        hover=[failure_said(row) for row in kept.to_dict("records")],
+        n=[row["n"] for row in kept], text=[f"{row['failure']:.0f} %{_ends(row)}\nn {row['n']}" for row in kept],
+        hover=[failure_said(row) for row in kept],
     )  # fmt: skip
     return Figure(
         drawing.id, drawing.title, drawing.note, data, "failures", kind="map", unit=" %", span=(0.0, 100.0),
@@ -320,11 +321,11 @@ def _taken_for(frame: pd.DataFrame) -> dict[str, str]:
     return said
 
 
-def _ends(row: Any) -> str:
-    return "" if pd.isna(row.failure_low) else f" ({row.failure_low:.0f}–{row.failure_high:.0f})"
+def _ends(row: Mapping[str, Any]) -> str:
+    return "" if pd.isna(row["failure_low"]) else f" ({row['failure_low']:.0f}–{row['failure_high']:.0f})"
 
 
-def failure_said(row: Mapping[Hashable, Any]) -> str:
+def failure_said(row: Mapping[str, Any]) -> str:
     """One cell of the matrix in words."""
     ends = "no interval"
     if not pd.isna(row["failure_low"]):

@@ -28,6 +28,9 @@ all, those too that are only presumed to."""
 
 NONE_VERIFIED = "no comparison here is known to break the meaning"
 
+MOST_KEPT = 50_000
+"""Items up to which what no filter changes is kept: 20 MB an evaluator; of more it is worked out again."""
+
 HEADLINE = (
     "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "pooled", "nuisance", "nuisance_low",
     "nuisance_high", "signal", "signal_low", "signal_high", "ratio", "ratio_low", "ratio_high", "said", "note",
@@ -71,6 +74,8 @@ def duels(view: View, evaluator: str) -> Duels:
         shifts, _ = view.shifts(evaluator, edits)
         return Duels.of(both.right - both.wrong, np.abs(shifts), _numbers(kept))
 
+    if len(table.items) > MOST_KEPT:
+        return work()
     found: Duels = table.kept.duels.get((view.looked, evaluator, wrongs, edits), work)
     return found
 
@@ -82,6 +87,8 @@ def _signals(view: View, evaluator: str, both: Duels, of: str) -> np.ndarray:
     def work() -> np.ndarray:
         return row_medians(np.where(counting, both.drops, math.nan))
 
+    if len(view.table.items) > MOST_KEPT:
+        return work()
     return view.table.kept.signals.get((view.looked, evaluator, _wrongs(view), of), work)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis import selectivity as selectivity_of_tables
 from core.analysis.questions import Options
 from core.analysis.questions.selective import blind_spots, plane, questions
 from core.analysis.selectivity import (
@@ -142,8 +143,12 @@ def test_the_rivals_found_without_the_whole_map_are_those_of_the_map(made: Open)
     pd.testing.assert_frame_equal(hidden_best(view, known=False), rivals(heat_map(view, known=False)))
 
 
+@pytest.mark.parametrize("most", [0, 1000])
 @pytest.mark.parametrize("known", [False, True])
-def test_what_was_counted_for_another_slice_changes_nothing(made: Open, known: bool) -> None:
+def test_what_was_counted_for_another_slice_changes_nothing(
+    made: Open, known: bool, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selectivity_of_tables, "MOST_KEPT", most)
     rows = [{**row, "category": "animal" if row["item"] < "i012" else "food"} for row in rows_of(("flat", "e"))]
     food, none = Slice(categories=("food",)), Slice(categories=("nothing",))
     asked, fresh = made(rows, facts=all_told("verified")), made(rows, facts=all_told("verified"))

@@ -1,11 +1,13 @@
 """The page Contrast tests over two million scores of broken and harmless edits; see :mod:`bench.dashboard`."""
 
+import argparse
 import tempfile
 from pathlib import Path
 
 from bench.dashboard import FOLDED, Change, Page, measure, settle
 from bench.dashboard_store import write_store
 from core.probes.base import HUMAN
+from core.store.store import default_store
 
 ITEMS = {"made-up-a": 12_900}
 
@@ -32,10 +34,18 @@ PAGES = (Page("contrast_tests", CHANGES, state="contrast"),
 
 def main() -> None:
     """Print one row a view of the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, help="keep the store there, and use it if it is there already")
+    parser.add_argument("--each", action="store_true", help="print every change")
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        settle(Path(temporary))
-        rows = write_store(Path(temporary) / "data" / "runs", items=ITEMS, subject=HUMAN)
-        measure(PAGES, f"{rows / 1e6:.2f} M scores, 1 run")
+        folder = chosen.folder or Path(temporary)
+        settle(folder)
+        if not (folder / "data").exists():
+            write_store(folder / "data" / "runs", items=ITEMS, subject=HUMAN)
+        with default_store() as store:
+            rows = int(store.query("select count(*) as n from scores")["n"][0])
+        measure(PAGES, f"{rows / 1e6:.2f} M scores, 1 run", each=chosen.each)
 
 
 if __name__ == "__main__":

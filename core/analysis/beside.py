@@ -5,6 +5,7 @@ An item counts once, so that a table is of one caption and one language. Some te
 caption or language is asked of its own table, by the same definitions, and stands in a row that names it.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -18,19 +19,29 @@ CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)
 
 _read: WeakKeyDictionary[ScoreTable, dict[tuple[str, str], ScoreTable]] = WeakKeyDictionary()
 
+_captions: WeakKeyDictionary[ScoreTable, tuple[tuple[str, str], ...]] = WeakKeyDictionary()
+"""Subject and language of the other captions of a table: a page asks for them many times."""
+
 
 def every_caption(table: ScoreTable) -> tuple[ScoreTable, ...]:
     """The table, and one for every other caption under which its runs hold directional or response probes.
 
     Another caption is read in the language of the scope where it is stored in it, else in the first that it has.
     """
+    known = _read.setdefault(table, {})
+    if table not in _captions:
+        _captions[table] = tuple(_other_captions(table))
+    return (table, *(known[each] for each in _captions[table]))
+
+
+def _other_captions(table: ScoreTable) -> Iterator[tuple[str, str]]:
+    """Subject and language of every other caption that is read."""
     rows, scope = _open(table, CLAIMS), table.scope
-    found = [table]
     for subject in sorted(set(rows["subject"]) - {scope.subject}):
         there = sorted(set(map(str, rows.loc[rows["subject"] == subject, "language"])))
         language = scope.language if scope.language in there else there[0]
-        found += _other(table, rows, str(subject), language)
-    return tuple(found)
+        if _other(table, rows, str(subject), language):
+            yield str(subject), language
 
 
 def every_language(table: ScoreTable, axis: str) -> tuple[ScoreTable, ...]:

@@ -13,13 +13,25 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from core.analysis.diagnostic import EVERY, Items, picked
 from core.analysis.effects import corpora, corrected, entering
 from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.base import Expectation
 from core.statistics.bootstrap import Interval
-from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare, paired_items, rates
+from core.statistics.comparisons import (
+    NO_SIGN,
+    OPEN,
+    RIGHT,
+    WRONG,
+    Comparison,
+    Rates,
+    Side,
+    compare,
+    paired_items,
+    rates_of_signs,
+)
 from core.statistics.wording import counted
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
@@ -131,8 +143,9 @@ def kinds(view: View) -> list[Capability]:
 
 
 def pairs(
-    view: View, evaluator: str, probes: Sequence[str], *, known: bool = False, key: str = "", level: str = ""
-) -> Pairs:
+    view: View, evaluator: str, probes: Sequence[str], *, known: bool = False, key: str = "", level: str = "",
+    every: bool = False,
+) -> Pairs:  # fmt: skip
     """Both sides of every comparison of some probes.
 
     Args:
@@ -141,17 +154,13 @@ def pairs(
         probes: directional, of the table.
         known: leave out the comparisons whose wrong side is not known to be wrong.
         key, level: leave out the comparisons that do not tell this fact.
+        every: of every item, also those that the slice leaves out.
     """
     table = view.table
-    which, places, names = table.place(evaluator), table.places(probes), tuple(probes)
-    looked = np.broadcast_to(view.items, (len(places), len(view.items)))
-    kept = view.where(evaluator, probes)
-    if kept is not None:
-        looked = looked & kept
-    if known:
-        looked = looked & verified(table, names)
-    if key:
-        looked = looked & (fact(table, key, names) == level)
+    which, places = table.place(evaluator), table.places(probes)
+    looked = np.broadcast_to(view.items | every, (len(places), len(view.items)))
+    for mask in _looked(view, evaluator, probes, known=known, key=key, level=level):
+        looked = looked & mask
     right = np.where(looked, table.before(evaluator, probes), math.nan)
     wrong = np.where(looked, table.after(evaluator, probes), math.nan)
     return Pairs(right, wrong, looked & table.stored[which, places] & (table.baselines[which, places] >= 0))
@@ -175,15 +184,27 @@ def comparison_rows(
         run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
         comparison are left out.
     """
-    records = [
-        {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
-         "tests": test.tests, "shown": test.shown, **found}
-        for evaluator, test in product(view.evaluators, entering(tests))
-        for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
-    ]  # fmt: skip
+    records = _records(view, entering(tests), known=known, drops=drops)
     found = corrected(pd.DataFrame(records, columns=[*COLUMNS, "shown"]))
     rows = zip(found["verdict"], found["p_holm"], found["p"], strict=True)
     return found.assign(conflict=[_conflict(*row) for row in rows])
+
+
+def uncorrected_rows(
+    view: View, tests: Sequence[Capability], *, known: bool = False, drops: bool = True
+) -> pd.DataFrame:
+    """COLUMNS of :func:`comparison_rows` alone, for whoever shows fewer tests than Holm's correction is over."""
+    shown = [each for each in tests if each.shown]
+    return pd.DataFrame(_records(view, shown, known=known, drops=drops), columns=list(COLUMNS))
+
+
+def _records(view: View, tests: Sequence[Capability], *, known: bool, drops: bool) -> list[Mapping[str, object]]:
+    return [
+        {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
+         "tests": test.tests, "shown": test.shown, **found}
+        for evaluator, test in product(view.evaluators, tests)
+        for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
+    ]  # fmt: skip
 
 
 def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
@@ -197,10 +218,38 @@ def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -
          "n_items": found.n_items, "n": found.n, **percent("failure", found.failure), **percent("ties", found.ties),
          "verdict": found.verdict}
         for evaluator, test in product(view.evaluators, (each for each in tests if each.shown))
-        for corpus, sides in _sides(view, _pairs_of(view, evaluator, test, known=known))
-        for found in [rates(*sides.scores, items=sides.items, sources=sides.sources)]
+        for corpus, found in _rated(view, evaluator, test, known=known)
     ]  # fmt: skip
     return pd.DataFrame(records, columns=list(RATED))
+
+
+def _rated(view: View, evaluator: str, test: Capability, *, known: bool) -> Iterator[tuple[str, Rates]]:
+    """Each corpus that has a comparison of a test, with its shares; of the kept items alone, from signs alone."""
+    table, items = view.table, view.item_places
+    which, places = table.place(evaluator), table.places(test.probes)
+    signs = picked(table.signs()[which], places, items)
+    asked = picked(table.stored[which], places, items) & (picked(table.baselines[which], places, items) >= 0)
+    for mask in _looked(view, evaluator, test.probes, known=known, key=test.key, level=test.level, items=items):
+        asked &= mask
+    signs[~asked] = NO_SIGN
+    for corpus, own in corpora(table):
+        here = own[items]
+        if asked[:, here].any():
+            yield corpus, rates_of_signs(signs[:, here], sources=table.sources_of(items[here]))
+
+
+def _looked(
+    view: View, evaluator: str, probes: Sequence[str], *, known: bool, key: str, level: str, items: Items = EVERY
+) -> Iterator[np.ndarray]:
+    """What each choice but that of items leaves of some comparisons, bool [k, n]; see :func:`pairs`."""
+    table, names = view.table, tuple(probes)
+    kept = view.where(evaluator, probes, items=items)
+    if kept is not None:
+        yield kept
+    if known:
+        yield verified(table, names)[:, items]
+    if key:
+        yield fact(table, key, names)[:, items] == level
 
 
 def _conflict(verdict: str, p_holm: float, p: float) -> str:

@@ -21,6 +21,8 @@ _untold: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = Weak
 
 _stored: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
 
+_places: WeakKeyDictionary[ScoreTable, np.ndarray] = WeakKeyDictionary()
+
 _levels: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], Mapping[str, tuple[str, ...]]]] = WeakKeyDictionary()
 
 
@@ -37,7 +39,8 @@ def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
     """
     own = _known.setdefault(table, {})
     if (key, probes) not in own:
-        own[key, probes] = _laid_out(table, key, probes)
+        codes, values = _laid_out(table, key, probes)
+        own[key, probes] = values[codes]
     return own[key, probes]
 
 
@@ -45,7 +48,8 @@ def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which variants are known to be wrong, bool [k, N]: those that tell a falsity of KNOWN_WRONG, and no others."""
     own = _verified.setdefault(table, {})
     if probes not in own:
-        own[probes] = np.isin(fact(table, FALSITY, probes).astype(str), KNOWN_WRONG)
+        codes, values = _laid_out(table, FALSITY, probes)
+        own[probes] = np.array([value in KNOWN_WRONG for value in values])[codes]
         own[probes].flags.writeable = False
     return own[probes]
 
@@ -54,7 +58,8 @@ def untold(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which stored variants tell nothing of their falsity, bool [k, N]: words in another order, a hollow tail."""
     own = _untold.setdefault(table, {})
     if probes not in own:
-        own[probes] = np.asarray(stored(table, probes) & (fact(table, FALSITY, probes) == ""))
+        codes, values = _laid_out(table, FALSITY, probes)
+        own[probes] = stored(table, probes) & np.array([value == "" for value in values])[codes]
         own[probes].flags.writeable = False
     return own[probes]
 
@@ -98,14 +103,39 @@ def _nothing() -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(dtype=object) for name in ("corpus", "item", "probe", "key", "value")})
 
 
-def _laid_out(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
-    found = np.full((len(probes), len(table.items)), "", dtype=object)
+def _laid_out(table: ScoreTable, key: str, probes: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """What some probes told under one key: number of a value, int [k, N], and the values; the first is the empty text.
+
+    Numbers, since most of a table's facts are asked of one probe after the other, and texts are compared slowly.
+    """
+    found = np.zeros((len(probes), len(table.items)), dtype=np.intp)
     rows = facts_of(table)
-    rows = rows[(rows["key"] == key) & rows["probe"].isin(probes) & rows["value"].notna()]
-    if len(rows):
-        names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
-        items = names.get_indexer(pd.MultiIndex.from_frame(rows[["corpus", "item"]].astype(object)))
-        which = pd.Index(probes).get_indexer(pd.Index(rows["probe"].astype(object)))
-        here = items >= 0
-        found[which[here], items[here]] = rows["value"].astype(str).to_numpy(dtype=object)[here]
-    return found
+    if rows.empty:
+        return found, np.array([""], dtype=object)
+    column = rows["value"].astype("category")
+    which = _of_categories(rows["probe"], pd.Index(probes, dtype=object))
+    items, told = _item_places(table), column.cat.codes.to_numpy()
+    here = (items >= 0) & (which >= 0) & (told >= 0) & (_of_categories(rows["key"], pd.Index([key], dtype=object)) == 0)
+    found[which[here], items[here]] = told[here] + 1
+    return found, np.array(["", *map(str, column.cat.categories)], dtype=object)
+
+
+def _of_categories(column: pd.Series, names: pd.Index) -> np.ndarray:
+    """Place of each entry of a column among some names, int; -1 where it is none: looked up once for equal entries."""
+    own = column.astype("category")
+    found = np.append(names.get_indexer(pd.Index(own.cat.categories, dtype=object)), -1)
+    return np.asarray(found[own.cat.codes.to_numpy()])
+
+
+def _item_places(table: ScoreTable) -> np.ndarray:
+    """Place of each fact's item in the table, int; -1 where it is none of its items."""
+    if table not in _places:
+        rows, found = facts_of(table), np.full(len(facts_of(table)), -1)
+        items = table.items["item"].to_numpy(dtype=object)
+        for corpus in table.corpora:
+            own = np.flatnonzero(table.of_corpus(corpus))
+            here = _of_categories(rows["corpus"], pd.Index([corpus], dtype=object)) == 0
+            at = _of_categories(rows["item"], pd.Index(items[own], dtype=object))[here]
+            found[here] = np.where(at >= 0, own[at], -1)
+        _places[table] = found
+    return _places[table]

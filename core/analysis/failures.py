@@ -87,10 +87,24 @@ def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, us
         return store.query("select * from shifts where false")
     sought = pairs[list(_LOOKED_UP)].itertuples(index=False, name=None)
     found = store.shifts(sought, language=scope.language, rank=scope.rank)
-    wanted = pairs[list(PAIR)].assign(_place=range(len(pairs)))
-    found = wanted.merge(found, on=list(PAIR)).merge(usual, on=["run", "evaluator"], how="left")
-    found["standardised"] = _standardised(found["delta"], found["sd"])
-    return found.sort_values(["_place", "evaluator"], kind="stable", ignore_index=True).drop(columns="_place")
+    # few rows of many columns: looked up here, since a merge of them takes longer than the question to the store
+    place = {pair: number for number, pair in enumerate(_rows(pairs, PAIR))}
+    known = dict(zip(_rows(usual, _SCALED), _rows(usual, _USUAL), strict=True))
+    at = [(place[pair], evaluator, row) for row, (pair, evaluator) in
+          enumerate(zip(_rows(found, PAIR), found["evaluator"], strict=True)) if pair in place]  # fmt: skip
+    found = found.iloc[[row for *_, row in sorted(at)]].reset_index(drop=True)
+    told = [known.get(each, (math.nan,) * len(_USUAL)) for each in _rows(found, _SCALED)]
+    columns = {name: [row[number] for row in told] for number, name in enumerate(_USUAL)}
+    others = [name for name in found.columns if name not in PAIR]
+    found = found[[*PAIR, *others]].assign(**columns)
+    return found.assign(standardised=_standardised(found["delta"], found["sd"]))
+
+
+_SCALED, _USUAL = ("run", "evaluator"), ("sd", "typical", "null_percent", "n_null")
+
+
+def _rows(frame: pd.DataFrame, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    return list(zip(*(frame[name].tolist() for name in names), strict=True))
 
 
 def record(store: Store, scope: Narrowed, pair: Mapping[str, str], usual: pd.DataFrame) -> list[dict[str, Any]]:

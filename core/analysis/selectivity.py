@@ -7,7 +7,6 @@ jumbled words nor a tail that leaves the caption true. See :mod:`core.statistics
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -18,8 +17,10 @@ from core.analysis.effects import corpora
 from core.analysis.facts import stored, untold, verified
 from core.analysis.table import View
 from core.probes.base import BASE_CAPTION, Axis
+from core.statistics.arithmetic import row_medians
+from core.statistics.duels import Duels
 from core.statistics.ratios import means_bca
-from core.statistics.selectivity import Selectivity, item_selectivity, selectivities
+from core.statistics.selectivity import Selectivity, told_of
 
 VERIFIED_ONLY, UNTOLD, EVERY = "verified", "untold", "all"
 """Which directional variants count: those that are known to break the meaning, those alone that tell nothing of it, or
@@ -27,28 +28,14 @@ all, those too that are only presumed to."""
 
 NONE_VERIFIED = "no comparison here is known to break the meaning"
 
+MOST_KEPT = 50_000
+"""Items up to which what no filter changes is kept: 20 MB an evaluator; of more it is worked out again."""
+
 HEADLINE = (
     "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "pooled", "nuisance", "nuisance_low",
     "nuisance_high", "signal", "signal_low", "signal_high", "ratio", "ratio_low", "ratio_high", "said", "note",
 )  # fmt: skip
 MAP = ("evaluator", "corpus", "family", "nuisance", "n_items", "value", "low", "high", "note")
-
-
-@dataclass(frozen=True, slots=True)
-class Halves:
-    """Both halves of an audit under one evaluator.
-
-    Args:
-        drops: right minus wrong of every comparison, float64 [D, N].
-        harms: absolute shift under every harmless edit, float64 [H, N].
-        of_drops: directional family of each comparison, [D].
-        of_harms: invariant family of each edit, [H].
-    """
-
-    drops: np.ndarray
-    harms: np.ndarray
-    of_drops: np.ndarray
-    of_harms: np.ndarray
 
 
 def harmless(view: View) -> dict[str, tuple[str, ...]]:
@@ -70,26 +57,39 @@ def lack(view: View) -> str:
     return ""
 
 
-def halves(view: View, evaluator: str, *, of: str = VERIFIED_ONLY) -> Halves:
-    """Drops and harms of every item under one evaluator; NaN where there is none or the slice leaves it out.
+def duels(view: View, evaluator: str) -> Duels:
+    """Drops of every comparison of a view against its harms under one evaluator; of every item of the table.
+
+    A filter of items changes none of it, so that it is worked out once.
 
     Args:
-        view: of the table of scores.
+        view: of the table of scores, with both.
         evaluator: whose scores.
-        of: VERIFIED_ONLY, UNTOLD or EVERY: which comparisons count.
     """
-    every = _every(view, evaluator)
-    return replace(every, drops=np.where(_counting(view, of), every.drops, math.nan))
+    table, wrongs, kept = view.table, _wrongs(view), harmless(view)
+    edits = tuple(name for probes in kept.values() for name in probes)
+
+    def work() -> Duels:
+        both = pairs(view, evaluator, wrongs, every=True)
+        shifts, _ = view.shifts(evaluator, edits)
+        return Duels.of(both.right - both.wrong, np.abs(shifts), _numbers(kept))
+
+    if len(table.items) > MOST_KEPT:
+        return work()
+    found: Duels = table.kept.duels.get((view.looked, evaluator, wrongs, edits), work)
+    return found
 
 
-def _every(view: View, evaluator: str) -> Halves:
-    """Halves of every comparison, whatever it tells of its falsity."""
-    broken, kept = families(view), harmless(view)
-    edits = [name for probes in kept.values() for name in probes]
-    both = pairs(view, evaluator, _wrongs(view))
-    shifts, _ = view.shifts(evaluator, edits)
-    harms = np.where(view.items, np.abs(shifts), math.nan)
-    return Halves(both.right - both.wrong, harms, _named(broken), _named(kept))
+def _signals(view: View, evaluator: str, both: Duels, of: str) -> np.ndarray:
+    """Median drop of every item of the table over the comparisons that count, float64 [N]; NaN where there is none."""
+    counting = _counting(view, of)
+
+    def work() -> np.ndarray:
+        return row_medians(np.where(counting, both.drops, math.nan))
+
+    if len(view.table.items) > MOST_KEPT:
+        return work()
+    return view.table.kept.signals.get((view.looked, evaluator, _wrongs(view), of), work)
 
 
 def _sighted(view: View) -> list[str]:
@@ -108,13 +108,16 @@ def headlines(view: View) -> pd.DataFrame:
     records, table = list[Mapping[str, object]](), view.table
     counting = {of: _counting(view, of) for of in (kinds(view) if not lack(view) else ())}
     for evaluator in _sighted(view) if counting else ():
-        both, rows = _every(view, evaluator), list[tuple[str, str, Selectivity]]()
+        both, rows = duels(view, evaluator), list[tuple[str, str, Selectivity]]()
+        signals = [_signals(view, evaluator, both, of) for of in counting]
         for corpus, own in corpora(table):
-            own = own & view.items
-            sources = table.sources_of(own)
-            drops, unit = both.drops[:, own], table.spread(evaluator, corpus)
-            sets = [np.where(mask[:, own], drops, math.nan) for mask in counting.values()]
-            found = selectivities(sets, both.harms[:, own], unit=unit, sources=sources)
+            own = np.flatnonzero(own & view.items)
+            masks = [mask[:, own] for mask in counting.values()]
+            found = told_of(
+                [both.counted(mask, own) for mask in masks], [each[own] for each in signals], both.nuisance[own],
+                [both.pooled(mask, own) for mask in masks], unit=table.spread(evaluator, corpus),
+                sources=table.sources_of(own),
+            )  # fmt: skip
             rows += [(of, corpus, each) for of, each in zip(counting, found, strict=True)]
         for of, corpus, each in sorted(rows, key=lambda row: list(counting).index(row[0])):
             there = counting[of][:, table.of_corpus(corpus) & view.items].any()
@@ -145,25 +148,33 @@ def hidden_best(view: View, *, known: bool = True, bounds: bool = True) -> pd.Da
         bounds: draw the intervals of the rivals; otherwise they are NaN where they would have to be drawn.
     """
     named, of_items = _cells(view, known)
+    numbers = {_cell(each): place for place, each in enumerate(named)}
     parts = []
     for corpus, _ in corpora(view.table):
         lowest = rivals(_mapped(view, corpus, named, of_items, bounds=False))
-        places = [named.index(each) for each in lowest[["evaluator", "family", "nuisance"]].to_dict("records")]
-        there = [named[at] for at in places]
-        parts.append(_mapped(view, corpus, there, of_items[places], bounds=True) if bounds else lowest)
+        if not bounds:
+            parts.append(lowest)
+            continue
+        places = [numbers[_cell(each)] for each in lowest.to_dict("records")]
+        parts.append(_mapped(view, corpus, [named[at] for at in places], of_items[places], bounds=True))
     return pd.concat(parts, ignore_index=True)
+
+
+def _cell(row: Mapping[Hashable, object]) -> tuple[object, ...]:
+    return row["evaluator"], row["family"], row["nuisance"]
 
 
 def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.ndarray]:
     """Every cell of the map, and the selectivity of each item of the slice in it, float64 [cells, n]; NaN for none."""
-    named, of_items = list[dict[Hashable, object]](), list[np.ndarray]()
-    for evaluator in _sighted(view) if not lack(view) else ():
-        both = halves(view, evaluator, of=VERIFIED_ONLY if known else EVERY)
-        drops, harms = both.drops[:, view.items], both.harms[:, view.items]
-        for family, nuisance in product(dict.fromkeys(both.of_drops), dict.fromkeys(both.of_harms)):
-            named.append({"evaluator": evaluator, "family": family, "nuisance": nuisance})
-            of_items.append(item_selectivity(drops[both.of_drops == family], harms[both.of_harms == nuisance]))
-    return named, np.array(of_items).reshape(len(named), int(view.items.sum()))
+    seen = _sighted(view) if not lack(view) else []
+    broken, kept, places = families(view), harmless(view), view.item_places
+    named = [dict[Hashable, object](zip(("evaluator", "family", "nuisance"), each, strict=True))
+             for each in product(seen, broken, kept)]  # fmt: skip
+    of_items = np.empty((len(seen), len(broken), len(kept), len(places)))
+    for evaluator, own in zip(seen, of_items, strict=True):
+        counting = _counting(view, VERIFIED_ONLY if known else EVERY)[:, places]
+        duels(view, evaluator).cells(counting, places, _numbers(broken), out=own)
+    return named, of_items.reshape(len(named), len(places))
 
 
 def _mapped(
@@ -173,12 +184,14 @@ def _mapped(
     table, own = view.table, view.table.of_corpus(corpus)
     groups = table.sources_of(own)
     means = means_bca(of_items[:, own[view.items]], groups=groups, held=view.items[own], bounds=bounds)
-    found = zip(named, means, strict=True)
-    records = [
-        {**told, "corpus": corpus, "n_items": each.n, "value": each.estimate, "low": each.low, "high": each.high,
-         "note": each.note} for told, each in found if each.n
-    ]  # fmt: skip
-    return pd.DataFrame(records, columns=list(MAP))
+    found = [(told, each) for told, each in zip(named, means, strict=True) if each.n]
+    return pd.DataFrame(
+        {**{name: [told[name] for told, _ in found] for name in ("evaluator", "family", "nuisance")},
+         "corpus": [corpus] * len(found), "n_items": [each.n for _, each in found],
+         "value": [each.estimate for _, each in found], "low": [each.low for _, each in found],
+         "high": [each.high for _, each in found], "note": [each.note for _, each in found]},
+        columns=list(MAP),
+    )  # fmt: skip
 
 
 def rivals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -190,8 +203,13 @@ def rivals(cells: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row an evaluator, corpus and directional family: MAP of that cell; of equal ones the first by name.
     """
-    found = cells.dropna(subset=["value"]).sort_values(["value", "nuisance"], kind="stable")
-    return found.drop_duplicates(["evaluator", "corpus", "family"]).sort_index().reset_index(drop=True)
+    lowest = dict[tuple[object, ...], tuple[float, str, int]]()
+    names = ("evaluator", "corpus", "family", "value", "nuisance")
+    for place, (*row, value, nuisance) in enumerate(zip(*(cells[name].tolist() for name in names), strict=True)):
+        if not math.isnan(value):
+            own = (value, nuisance, place)
+            lowest[tuple(row)] = min(lowest.get(tuple(row), own), own)
+    return cells.iloc[sorted(place for *_, place in lowest.values())].reset_index(drop=True)
 
 
 def kinds(view: View) -> tuple[str, ...]:
@@ -213,8 +231,9 @@ def _counting(view: View, of: str) -> np.ndarray:
     return kept[of](view.table, _wrongs(view))
 
 
-def _named(found: Mapping[str, tuple[str, ...]]) -> np.ndarray:
-    return np.array([family for family, probes in found.items() for _ in probes], dtype=object)
+def _numbers(found: Mapping[str, tuple[str, ...]]) -> np.ndarray:
+    """Number of each probe's family, int."""
+    return np.array([number for number, probes in enumerate(found.values()) for _ in probes])
 
 
 def _record(found: Selectivity, silent: str) -> Mapping[str, object]:

@@ -22,7 +22,7 @@ from core.statistics.bootstrap import Interval, few, median_bca
 from core.statistics.changes import SHIFT_FLOOR, WITHHELD, percent_changes, standard_deviation
 from core.statistics.power import Aside, aside
 from core.statistics.ratios import ratio_bca
-from core.statistics.shares import share
+from core.statistics.shares import share, share_of_flags, share_of_sums
 from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
 
 RIGHT = "prefers the right one"
@@ -31,6 +31,10 @@ OPEN = "cannot tell"
 
 NEAR = 0.01
 """A near tie: sides closer than this share of the span of the experiment's scores. Source: [3], 0.01 of a CLIPScore."""
+
+
+NO_SIGN = 2
+"""In the place of the sign of wrong minus right where a comparison lacks a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +125,30 @@ class Rates:
     verdict: str
 
 
-def rates(
-    right: ArrayLike, wrong: ArrayLike, *, items: ArrayLike | None = None, sources: ArrayLike | None = None
-) -> Rates:
-    """The shares of :func:`compare` and nothing else, for a cell of a map: a tenth of its time.
+def rates_of_signs(signs: np.ndarray, *, sources: np.ndarray | None = None) -> Rates:
+    """The shares of :func:`compare` and nothing else, for a cell of a map: counted, in a fraction of its time.
 
     Args:
-        right, wrong, items, sources: as there.
-
-    Raises:
-        InvalidInput: as there.
+        signs: of wrong minus right, int8 [k, n], k comparisons of each of n items; NO_SIGN where one lacks a score.
+        sources: number of each item's source, int [n]; None: each item is one of its own.
     """
-    r, w, item, source = _checked(right, wrong, items, sources)
-    names, _, n_sources, _ = _by_item(item, source)
-    return _rates(r, w, len(names), n_sources, None if n_sources == len(source) else source)
+    sizes = np.count_nonzero(signs != NO_SIGN, axis=0)
+    there = sizes > 0
+    tied, above = (np.count_nonzero(signs == each, axis=0)[there] for each in (0, 1))
+    sums = [tied + above, tied, above]
+    sizes = sizes[there]
+    n_items = n_sources = len(sizes)
+    if sources is not None:
+        ranks = np.unique(sources[there], return_inverse=True)[1]
+        sums, sizes = [np.bincount(ranks, each) for each in sums], np.bincount(ranks, sizes)
+        n_sources = len(sizes)
+    failure, ties, beaten = (share_of_sums(each, sizes) for each in sums)
+    said = verdict(failure, beaten, items=n_items, sources=n_sources)
+    return Rates(failure, ties, beaten, failure.n, n_items, said)
 
 
-def _rates(r: np.ndarray, w: np.ndarray, n_items: int, n_sources: int, groups: np.ndarray | None) -> Rates:
-    failure, ties = failures(r, w, groups=groups)
-    beaten = share(w > r, groups=groups)
+def _rates(r: np.ndarray, w: np.ndarray, n_items: int, n_sources: int, ranks: np.ndarray | None) -> Rates:
+    failure, ties, beaten = (share_of_flags(each, ranks=ranks) for each in (w >= r, w == r, w > r))
     said = verdict(failure, beaten, items=n_items, sources=n_sources)
     return Rates(failure, ties, beaten, len(r), n_items, said)
 
@@ -172,8 +181,9 @@ def compare(
     tau, distance = NEAR * width, r - w
     names, rank, n_sources, of_items = _by_item(item, source)
     groups = None if n_sources == len(source) else source
-    told = _rates(r, w, len(names), n_sources, groups)
-    near, detection = (share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w < r))
+    ranks = None if groups is None else _ranked(groups)[2]
+    told = _rates(r, w, len(names), n_sources, ranks)
+    near, detection = (share_of_flags(found, ranks=ranks) for found in ((np.abs(distance) < tau) | (w == r), w < r))
     percent = percent_changes(w, r)
     mean_r, mean_w = _mean(r), _mean(w)
     sd_r, sd_w = standard_deviation(r), standard_deviation(w)
@@ -283,7 +293,23 @@ def _ranked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if len(codes) and (codes[1:] > codes[:-1]).all():  # all differ and are in order: nothing to sort
         places = np.arange(len(codes))
         return codes, places, places
+    if len(codes) and codes.dtype.kind == "i" and codes.min() >= 0 and codes.max() < _NUMBERS * len(codes):
+        return _numbered(codes)
     return np.unique(codes, return_index=True, return_inverse=True)
+
+
+_NUMBERS = 64
+"""Numbers up to so many times as large as there are entries are counted off, not sorted."""
+
+
+def _numbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of numbers from 0, by where each is: without a sort."""
+    first = np.full(int(codes.max()) + 1, -1)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of equal ones the first is written last
+    names = np.flatnonzero(first >= 0)
+    ranks = np.empty(len(first), dtype=np.intp)
+    ranks[names] = np.arange(len(names))
+    return names, first[names], ranks[codes]
 
 
 def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from core.statistics.bootstrap import (
     jackknife_medians,
     too_few,
 )
-from core.statistics.resamples import sample_counts, sample_medians
+from core.statistics.resamples import sample_counts, unit_medians, unit_totals
 
 FEWER, MANY = 2_000, 400
 """Draws where there are more than MANY sources: their mean is so near normal that more draws show nothing new."""
@@ -255,18 +255,17 @@ def _median_ratios(
         return [Interval(each, math.nan, math.nan, n, level, said) for each in estimates]
 
     blocks, units = _blocks(sources, seed)
-    each = np.arange(n)
 
     def ratios(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
-        spread = counts if np.array_equal(places, each) else counts[:, places]
-        under = sample_medians(b, spread)
+        by_unit = np.ascontiguousarray(counts.T)
+        totals = unit_totals(by_unit, places)
+        under = unit_medians(b, by_unit, places, totals=totals)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([sample_medians(row, spread) / under for row in rows])
+            return np.stack([unit_medians(row, by_unit, places, totals=totals) / under for row in rows])
 
     drawn = np.concatenate(
-        [ratios(counts, blocks[ranks])
-         for counts in drawn_counts(units, _draws(sources, resamples), seed=seed, each=n)], axis=1
-    )  # fmt: skip
+        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, _draws(sources, resamples), seed=seed)], axis=1
+    )
     if sources == n:
         under = _median_without_each(b)
         left_out = np.stack([_divided(_median_without_each(row), under) for row in rows])
@@ -309,6 +308,8 @@ def means_bca(
     codes = np.arange(len(there)) if groups is None else np.asarray(groups).ravel()
     ranks = codes if groups is None else np.unique(codes, return_inverse=True)[1]
     sources = int(ranks.max()) + 1 if len(ranks) else 0
+    if groups is None and not bounds:
+        return _bare_means(rows, there, level)
     found: dict[int, Interval] = {}
     moving = dict[int, tuple[np.ndarray, np.ndarray]]()
     for place, row in enumerate(rows):
@@ -329,6 +330,22 @@ def means_bca(
         for drawn, (place, own) in zip(drawn_means.T, moving.items(), strict=True):
             found[place] = _interval(drawn, *own, level=level)
     return tuple(found[place] for place in range(len(rows)))
+
+
+def _bare_means(rows: np.ndarray, there: np.ndarray, level: float) -> tuple[Interval, ...]:
+    """Mean of every row, each column a source of its own; no interval is drawn. See :func:`means_bca`."""
+    places, whole, found = np.flatnonzero(there), np.zeros(len(there)), []
+    for row in rows:  # one at a time stays in the processor's cache
+        known = ~np.isnan(row)
+        n = int(np.count_nonzero(known))
+        own = row if n == len(row) else row[known]
+        if too_few(n, n) or not own.min() < own.max():
+            found.append(mean_bca(row, level=level, resamples=1))
+            continue
+        whole[places] = row if n == len(row) else np.where(known, row, 0.0)
+        # summed in the order of the longer table: another would round otherwise
+        found.append(Interval(float(whole.sum() / n), math.nan, math.nan, n, level))
+    return tuple(found)
 
 
 def _of_sources(row: np.ndarray, ranks: np.ndarray, sources: int) -> tuple[np.ndarray, np.ndarray]:
@@ -392,9 +409,27 @@ def _summed(values: np.ndarray, seed: int) -> np.ndarray:
 
 def _drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
     """Sums of values over each sample of their rows, float64 [units, m] -> [draws, m]."""
-    if len(values) * draws <= _HELD:
-        return np.asarray(_as_numbers(len(values), draws, seed) @ values)
+    units = len(values)
+    if units * draws <= _HELD and (units <= MANY or units == BLOCKS):
+        return np.asarray(_as_numbers(units, draws, seed) @ values)
+    if units * draws <= _HELD:
+        return _sums_in_parts(values, draws, seed)
     return np.concatenate([counts @ values for counts in drawn_counts(len(values), draws, seed=seed)])
+
+
+_AT_ONCE = 200  # draws
+
+
+def _sums_in_parts(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
+    """The same, some draws at a time: samples of so many units are seldom asked for twice, and 30 MB as numbers."""
+    found, numbers = np.empty((draws, values.shape[1])), np.empty((len(values), _AT_ONCE))
+    counts = sample_counts(len(values), draws, seed=seed)
+    for start in range(0, draws, _AT_ONCE):
+        own = counts[start : start + _AT_ONCE]
+        part = numbers[:, : len(own)]
+        part[:] = own.T
+        np.matmul(part.T, values, out=found[start : start + len(own)])
+    return found
 
 
 @lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units

@@ -31,56 +31,96 @@ def sample_counts(
 
 
 def sample_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Median of each sample, from how often it has each value, [n] and [samples, n] -> [samples]; NaN are left out.
+    """Median of each sample, from how often it has each value, [n] and [samples, n] -> [samples]; NaN are left out."""
+    return unit_medians(values, np.ascontiguousarray(counts.T), np.arange(len(values)))
+
+
+def unit_medians(
+    values: np.ndarray, by_unit: np.ndarray, units: np.ndarray, *, totals: np.ndarray | None = None
+) -> np.ndarray:
+    """Median of each sample of units that hold some values each; NaN are left out.
 
     Sorted once, the middle of every sample is where the running sum of its counts passes half of them. That lies near
-    the middle of the values: the sum runs over a window there, and over a wider one for samples that it misses.
+    the middle of the values: the sum runs over a window there, and over a wider one for samples that it misses. What
+    lies below the window is summed by units, none of which is written out for each of its values.
+
+    Args:
+        values: float64 [n].
+        by_unit: how often each unit is in each sample, int [units, samples].
+        units: unit of each value, int [n].
+        totals: of :func:`unit_totals`, where they are known and no value is NaN; None: they are worked out.
+
+    Returns:
+        float64 [samples]; NaN for a sample without a value.
     """
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known])]
-    medians, half = np.full(len(counts), math.nan), len(order) // 2
-    width, rows = 8 + math.ceil(2.5 * math.sqrt(len(order))), np.arange(len(counts) if len(order) else 0)
-    by_value = np.ascontiguousarray(counts.T)
+    ordered, own = values[order], units[order]
+    total = unit_totals(by_unit, own) if totals is None else totals
+    medians, half = np.full(by_unit.shape[1], math.nan), len(order) // 2
+    width, rows = 8 + math.ceil(2.5 * math.sqrt(len(order))), np.arange(len(medians) if len(order) else 0)
     while len(rows):
         window = slice(max(0, half - width), half + width)
-        own = by_value if len(rows) == len(counts) else by_value[:, rows]
-        medians[rows], found = _middles(values[order], own, order, window)
+        some = len(rows) < len(medians)
+        medians[rows], found = _middles(ordered, by_unit[:, rows] if some else by_unit, own, total[rows], window)
         rows, width = rows[~found], 4 * width
     return medians
 
 
+def unit_totals(by_unit: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Values of each sample, int [samples].
+
+    Args:
+        by_unit, units: as of :func:`unit_medians`.
+    """
+    return _summed(by_unit, units, _narrow(by_unit, len(units)))
+
+
 def _middles(
-    ordered: np.ndarray, by_value: np.ndarray, order: np.ndarray, window: slice
+    ordered: np.ndarray, by_unit: np.ndarray, units: np.ndarray, total: np.ndarray, window: slice
 ) -> tuple[np.ndarray, np.ndarray]:
     """Median of each sample whose middle lies in a window of the ordered values, and which these are.
 
     A sample without any value counts as found: its median is NaN. The sums run over all samples at once, a value after
-    the other: counts [n, samples] are read in the order in which they lie.
+    the other: counts [units, samples] are read in the order in which they lie.
     """
-    before, after = by_value[order[: window.start]], by_value[order[window.start :]]
-    kind = _narrow(by_value, len(order))
-    start = before.sum(axis=0, dtype=kind)
-    total = start + after.sum(axis=0, dtype=kind)
+    kind = np.int16 if by_unit.dtype == np.int16 and total.max() <= np.iinfo(np.int16).max else np.int32
+    start, own = _summed(by_unit, units[: window.start], kind), units[window]
+    total = total.astype(kind)
     first, second = (total - 1) // 2, total // 2
     below, at_most = start.copy(), np.empty(len(start), dtype=bool)
     one: np.ndarray = at_most.view(np.uint8)
-    low, high = (np.zeros(len(start), dtype=np.uint8 if len(order[window]) < 256 else np.int32) for _ in range(2))
-    for counts in after[: len(order[window])]:
-        below += counts
+    low, high = (np.zeros(len(start), dtype=np.uint8 if len(own) < 256 else np.int32) for _ in range(2))
+    for unit in own:
+        below += by_unit[unit]
         for many, middle in ((low, first), (high, second)):
             np.less_equal(below, middle, out=at_most)
             np.add(many, one, out=many)
     inside = (start <= first) & (second < below)
-    medians = np.full(by_value.shape[1], math.nan)
-    own = ordered[window]
-    medians[inside] = (own[low[inside]] + own[high[inside]]) / 2
+    medians = np.full(by_unit.shape[1], math.nan)
+    near = ordered[window]
+    medians[inside] = (near[low[inside]] + near[high[inside]]) / 2
     return medians, inside | (total == 0)
 
 
-def _narrow(by_value: np.ndarray, n: int) -> type[np.signedinteger]:
-    """The smaller type of sums over n of these counts, [n, samples]: a sum of int16 takes a quarter of the time."""
-    most = n * int(by_value.max(initial=0))
-    return np.int16 if by_value.dtype == np.int16 and most <= np.iinfo(np.int16).max else np.int32
+_ROWS = 64  # units that are gathered at once: their counts stay in the processor's cache
+
+
+def _summed(by_unit: np.ndarray, units: np.ndarray, kind: type[np.signedinteger]) -> np.ndarray:
+    """How many values of some units each sample has, [samples]; a unit counts as often as it is named."""
+    times, found = np.bincount(units, minlength=len(by_unit)), np.zeros(by_unit.shape[1], dtype=kind)
+    for many in np.unique(times[times > 0]):
+        rows, sums = np.flatnonzero(times == many), np.zeros_like(found)
+        for start in range(0, len(rows), _ROWS):
+            sums += by_unit[rows[start : start + _ROWS]].sum(axis=0, dtype=kind)
+        found += sums * kind(many)
+    return found
+
+
+def _narrow(by_unit: np.ndarray, n: int) -> type[np.signedinteger]:
+    """The smaller type of sums over n of these counts, [units, samples]: a sum of int16 takes a quarter of the time."""
+    most = n * int(by_unit.max(initial=0))
+    return np.int16 if by_unit.dtype == np.int16 and most <= np.iinfo(np.int16).max else np.int32
 
 
 @one_thread

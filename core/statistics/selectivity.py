@@ -77,20 +77,43 @@ def selectivities(
         drops: each as there, of the same items.
         harms, unit, sources: as there.
     """
-    size = unit if unit > 0 else math.nan
     for each in drops:
         _check(each, harms)
-    counted = [_counted(each, harms) for each in drops]
+    return told_of(
+        [_counted(each, harms) for each in drops], [row_medians(np.ascontiguousarray(each)) for each in drops],
+        row_medians(np.ascontiguousarray(harms)), [cliffs_delta(each, harms) for each in drops],
+        unit=unit, sources=sources,
+    )  # fmt: skip
+
+
+def told_of(
+    counted: Sequence[tuple[np.ndarray, np.ndarray]],
+    signals: Sequence[np.ndarray],
+    nuisance: np.ndarray,
+    deltas: Sequence[float],
+    *,
+    unit: float = 1.0,
+    sources: np.ndarray | None = None,
+) -> tuple[Selectivity, ...]:
+    """:func:`selectivities` from what is known of each item.
+
+    Args:
+        counted: of each set of drops, pairs won and pairs of each item, float64 [N] each.
+        signals: likewise the median drop of each item, float64 [N].
+        nuisance: median harm of each item, float64 [N].
+        deltas: of each set, Cliff's δ of all drops over all harms.
+        unit, sources: as there.
+    """
+    size = unit if unit > 0 else math.nan
     of_items = [np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0) for wins, pairs in counted]
-    signals = np.stack([row_medians(np.ascontiguousarray(each)) / size for each in drops])
-    nuisance = row_medians(np.ascontiguousarray(harms)) / size
-    below = median_bca(nuisance, groups=sources)
-    ratios = median_ratios_bca(signals, nuisance, groups=sources)
+    moved, harmed = np.stack(signals) / size, nuisance / size
+    below = median_bca(harmed, groups=sources)
+    ratios = median_ratios_bca(moved, harmed, groups=sources)
     return tuple(
-        Selectivity(value, (cliffs_delta(own, harms) + 1) / 2, below, median_bca(signal, groups=sources), ratio,
-                    _unmoved(below, size), int(pairs.sum()))
-        for own, value, signal, ratio, (_, pairs) in
-        zip(drops, _means(of_items, sources), signals, ratios, counted, strict=True)
+        Selectivity(value, (delta + 1) / 2, below, median_bca(signal, groups=sources), ratio, _unmoved(below, size),
+                    int(pairs.sum()))
+        for delta, value, signal, ratio, (_, pairs) in
+        zip(deltas, _means(of_items, sources), moved, ratios, counted, strict=True)
     )  # fmt: skip
 
 

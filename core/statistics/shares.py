@@ -61,6 +61,23 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
     return share_of_sums(np.bincount(codes, flat)[kept], sizes[kept], level=level)
 
 
+def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None, level: float = 0.95) -> Interval:
+    """:func:`share` of whether something is so, where nothing is left to check or to sort: to the bit the same.
+
+    Args:
+        flags: bool [n].
+        ranks: of each one's source, int [n], every rank from 0 to m - 1 there; None: every value is one of its own.
+        level: confidence level in (0, 1).
+    """
+    n, many = len(flags), int(np.count_nonzero(flags))
+    if ranks is None and n:
+        p = many / n
+        return Interval(p, *wilson(p, n, level=level), n, level)
+    if ranks is None:
+        return share_of_sums(flags, flags, level=level)
+    return share_of_sums(np.bincount(ranks, flags), np.bincount(ranks), level=level)
+
+
 def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> Interval:
     """Share Σ sums / Σ sizes over sources, each a sum of values in [0, 1]; see :func:`share`.
 

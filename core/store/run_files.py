@@ -112,12 +112,16 @@ def _stamps(path: Path) -> Iterator[tuple[str, int, int]]:
 def _of_run(folder: Path) -> Iterator[tuple[str, int, int]]:
     yield from _stamp(folder / MANIFEST)
     for table in TABLES:
-        for entry in _entries(folder / table):
+        for entry in _entries(folder / table):  # thousands, at every run of a page: no call is made of each in vain
             if entry.name.endswith(".parquet"):
-                yield from _stamp(entry)
+                try:
+                    status = entry.stat()
+                except OSError:  # gone since it was listed
+                    continue
+                yield entry.path, status.st_size, status.st_mtime_ns
 
 
-def _stamp(file: Path | os.DirEntry[str]) -> Iterator[tuple[str, int, int]]:
+def _stamp(file: Path) -> Iterator[tuple[str, int, int]]:
     try:
         status = file.stat()
     except OSError:  # gone since it was listed

@@ -13,8 +13,10 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.beside import caption_of
-from core.analysis.questions import SECTIONS, Options, Question, catalogue
+from core.analysis.comparisons import DIRECTIONAL
+from core.analysis.questions import SECTIONS, Options, Question, catalogue, papers
 from core.analysis.questions.directional import in_depth, matrix
+from core.analysis.questions.levels import tables_of
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
@@ -576,3 +578,14 @@ def test_a_scope_that_leaves_the_directional_probes_out_names_the_subject(tmp_pa
 def test_the_run_of_the_test_holds_what_it_says() -> None:
     assert set(BROKEN) < set(SHIFT)
     assert ITEMS == 24
+
+
+def test_tables_that_can_have_a_row_of_a_family_are_named_and_no_others(
+    asked: dict[str, Question], table: ScoreTable
+) -> None:
+    numbers = {papers.ORDERS[0], *(id_ for id_, _ in papers.FACTS.values()), papers.OTHER_FACTS[0]}
+    rows = {id_: asked[id_].compute(table.view(), Options()) for id_ in numbers if not asked[id_].needs(table)}
+    named = {family: set(tables_of(table, family)) for family in table.of_expectation(DIRECTIONAL)}
+    assert named == {family: {id_ for id_, own in rows.items() if (own["family"] == family).any()} for family in named}
+    assert any(named.values())
+    assert not all(named.values())

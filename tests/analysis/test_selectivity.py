@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis import selectivity as selectivity_of_tables
 from core.analysis.questions import Options
 from core.analysis.questions.selective import blind_spots, plane, questions
 from core.analysis.selectivity import (
@@ -140,6 +141,27 @@ def test_the_rival_is_the_harmless_family_with_the_lowest_selectivity(made: Open
 def test_the_rivals_found_without_the_whole_map_are_those_of_the_map(made: Open) -> None:
     view = made(rows_of(("flat", "e"))).view()
     pd.testing.assert_frame_equal(hidden_best(view, known=False), rivals(heat_map(view, known=False)))
+
+
+@pytest.mark.parametrize("most", [0, 1000])
+@pytest.mark.parametrize("known", [False, True])
+def test_what_was_counted_for_another_slice_changes_nothing(
+    made: Open, known: bool, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selectivity_of_tables, "MOST_KEPT", most)
+    rows = [{**row, "category": "animal" if row["item"] < "i012" else "food"} for row in rows_of(("flat", "e"))]
+    food, none = Slice(categories=("food",)), Slice(categories=("nothing",))
+    asked, fresh = made(rows, facts=all_told("verified")), made(rows, facts=all_told("verified"))
+    for chosen in (Slice(), Slice(categories=("animal",))):
+        heat_map(asked.view(chosen), known=not known), headlines(asked.view(chosen))
+    alone = made([row for row in rows if row["category"] == "food"], facts=all_told("verified")).view()
+    for answer in (heat_map, hidden_best, lambda view, known: headlines(view)):
+        found = answer(asked.view(food), known=known)
+        pd.testing.assert_frame_equal(found, answer(fresh.view(food), known=known))
+        names = ["evaluator", "n_items", "value"]
+        pd.testing.assert_frame_equal(found[names], answer(alone, known=known)[names])
+    assert heat_map(asked.view(none), known=known).empty
+    assert hidden_best(asked.view(none), known=known).empty
 
 
 def test_a_slice_keeps_its_items_and_edits(made: Open) -> None:

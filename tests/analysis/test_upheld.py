@@ -14,7 +14,7 @@ import pytest
 from core.analysis.comparisons import capabilities, comparison_rows, pairs
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
-from core.analysis.selectivity import EVERY, halves
+from core.analysis.selectivity import duels
 from core.analysis.slices import Slice, judged
 from core.analysis.table import ScoreTable
 from core.analysis.worst import worst_failures
@@ -102,8 +102,8 @@ def test_what_is_no_comparison_stays_and_what_nobody_judged_goes(
 ) -> None:
     table, _ = opened
     view, whole = table.view(Slice(upheld=0.5)), table.view()
-    some, every = halves(view, "e", of=EVERY), halves(whole, "e", of=EVERY)
-    np.testing.assert_array_equal(some.harms, every.harms)
+    some, every = duels(view, "e"), duels(whole, "e")
+    np.testing.assert_array_equal(some.ranks, every.ranks)
     shares = np.array([SHARES[place % len(SHARES)] or 0 for place in range(ITEMS)])
     left = ~np.isnan(some.drops)
     np.testing.assert_array_equal(left, ~np.isnan(every.drops) & (shares >= 0.5))

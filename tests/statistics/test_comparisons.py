@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import TOO_FEW, TOO_FEW_SOURCES
-from core.statistics.comparisons import OPEN, RIGHT, WRONG, compare
+from core.statistics.comparisons import NO_SIGN, OPEN, RIGHT, WRONG, compare, rates_of_signs
 from core.statistics.orders import TIED, orders, pairwise_orders
 
 SCORES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=40)
@@ -214,3 +214,32 @@ def test_more_than_four_groups_have_no_list_of_orders() -> None:
 @pytest.mark.parametrize(("items", "sources", "said"), [(30, 6, TOO_FEW_SOURCES), (8, 4, TOO_FEW), (30, 10, RIGHT)])
 def test_the_verdict_names_what_is_too_few(items: int, sources: int, said: str) -> None:
     assert compare(np.ones(items), np.zeros(items), sources=np.arange(items) % sources).verdict == said
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("count", [1, 3])
+def test_shares_told_of_signs_are_those_of_the_scores(count: int, shared: bool) -> None:
+    rng = np.random.default_rng(count)
+    right, wrong = (rng.integers(0, 4, size=(count, 60)).astype(float) for _ in range(2))
+    wrong[rng.uniform(size=wrong.shape) < 0.3] = math.nan
+    right[:, 7] = math.nan
+    moved = np.sign(wrong - right)
+    signs = np.where(np.isnan(moved), NO_SIGN, moved).astype(np.int8)
+    sources = rng.integers(0, 25, size=60) if shared else None
+    items = np.broadcast_to(np.arange(60), right.shape)
+    found = rates_of_signs(signs, sources=sources)
+    whole = compare(right.ravel(), wrong.ravel(), items=items.ravel(),
+                    sources=None if sources is None else sources[items].ravel(), drops=False)  # fmt: skip
+    assert {name: getattr(whole, name) for name in ("failure", "ties", "beaten", "n", "n_items", "verdict")} == {
+        name: getattr(found, name) for name in ("failure", "ties", "beaten", "n", "n_items", "verdict")
+    }
+    assert rates_of_signs(np.full((count, 4), NO_SIGN, dtype=np.int8)).n == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=60))
+def test_numbers_and_names_of_the_same_items_give_the_same(rows: list[tuple[int, int, int]]) -> None:
+    right, wrong, items = (np.array(each) for each in zip(*rows, strict=True))
+    sources = items // 2
+    numbered = compare(right, wrong, items=items, sources=sources, drops=False)
+    named = compare(right, wrong, items=items.astype("U1"), sources=sources.astype("U1"), drops=False)
+    assert repr(numbered) == repr(named)

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidInput
+from core.seeds import RUN_SEED
+from core.statistics import ratios
 from core.statistics.bootstrap import expanded
 from core.statistics.ratios import (
+    MANY,
     drawn_counts,
     mean_bca,
     mean_of_ratios_bca,
@@ -235,3 +238,11 @@ def test_means_of_rows_that_hold_the_same_entries_are_those_of_each_alone(holes:
         alone = mean_bca(row[there], groups=groups[there])
         assert (one.estimate, one.n) == (pytest.approx(alone.estimate), alone.n)
         assert (one.low, one.high) == (pytest.approx(alone.low, rel=1e-9), pytest.approx(alone.high, rel=1e-9))
+
+
+def test_sums_over_samples_are_the_same_whichever_way_the_counts_are_held() -> None:
+    values = (
+        np.random.default_rng(1).integers(-5, 6, size=(MANY + 90, 3)).astype(np.float64)
+    )  # no sum of them is rounded
+    counts = np.concatenate(list(drawn_counts(len(values), 450)))
+    np.testing.assert_array_equal(ratios._drawn_sums(values, 450, RUN_SEED), counts.astype(np.float64) @ values)

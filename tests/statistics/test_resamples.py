@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.statistics.resamples import sample_counts, sample_deviations, sample_medians
+from core.statistics.resamples import sample_counts, sample_deviations, sample_medians, unit_medians, unit_totals
 
 
 @given(st.lists(st.sampled_from([math.nan, -1.0, 0.5, 2.0, 3.5]), min_size=1, max_size=9), st.integers(0, 9))
@@ -65,3 +65,17 @@ def test_medians_are_the_same_where_sums_of_counts_are_too_large_for_small_integ
     written = [np.median(np.repeat(values, row)) for row in counts]
     np.testing.assert_array_equal(sample_medians(values, counts), written)
     np.testing.assert_array_equal(sample_medians(values, 900 * counts.astype(np.int32)), written)
+
+
+@pytest.mark.parametrize("n", [0, 1, 40, 3000])
+def test_medians_of_units_are_those_of_their_values_written_out(n: int) -> None:
+    rng = np.random.default_rng(n)
+    values, units = np.round(rng.normal(size=n), 2), rng.integers(30, size=n)
+    counts = sample_counts(30, 50)
+    by_unit = np.ascontiguousarray(counts.T)
+    written = sample_medians(values, counts[:, units])
+    np.testing.assert_array_equal(unit_totals(by_unit, units), counts[:, units].sum(axis=1))
+    totals = unit_totals(by_unit, units)
+    np.testing.assert_array_equal(unit_medians(values, by_unit, units, totals=totals), written)
+    gaps = np.where(rng.random(n) < 0.1, math.nan, values)
+    np.testing.assert_array_equal(unit_medians(gaps, by_unit, units), sample_medians(gaps, counts[:, units]))

@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from core.errors import InvalidInput
-from core.statistics.shares import mean_of_shares, share, share_of_sums, wilson
+from core.statistics.shares import mean_of_shares, share, share_of_flags, share_of_sums, wilson
 
 
 @given(st.integers(1, 300), st.data(), st.sampled_from([0.9, 0.95]))
@@ -112,3 +112,11 @@ def test_a_mean_of_shares_needs_two_groups_and_their_intervals() -> None:
     bare = mean_of_shares([share([True, False]), share([True, True], groups=["x", "x"])])
     assert (bare.estimate, bare.note) == (0.75, "no interval of the mean: one source has no interval")
     assert math.isnan(bare.low)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), max_size=60))
+def test_a_share_of_flags_is_the_share_to_the_bit(rows: list[tuple[bool, int]]) -> None:
+    flags, groups = np.array([flag for flag, _ in rows], dtype=bool), np.array([each for _, each in rows], dtype=int)
+    assert repr(share_of_flags(flags)) == repr(share(flags))
+    ranks = np.unique(groups, return_inverse=True)[1]
+    assert repr(share_of_flags(flags, ranks=ranks)) == repr(share(flags, groups=groups))

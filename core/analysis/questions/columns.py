@@ -220,7 +220,8 @@ def marks(
         data["hollow"] = frame["drift"].isin(NO_CLAIM)
     if opens:
         data["opens"] = openings(frame, opens)
-    return data.dropna(subset=["value"]).reset_index(drop=True)
+    kept = data if data["value"].notna().all() else data.dropna(subset=["value"])
+    return kept.reset_index(drop=True)
 
 
 def one_a_line(data: pd.DataFrame) -> bool:

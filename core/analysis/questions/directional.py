@@ -4,7 +4,7 @@ Sources: DIRECTIONAL, sections 0.2 and 0.3; papers B (drops), D (rates, means, o
 """
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from core.analysis.comparisons import (
     families,
     kinds,
     rate_rows,
+    uncorrected_rows,
 )
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
@@ -227,9 +228,8 @@ def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
         family: its name; one that the view leaves out has no row.
     """
     own = [each for each in capabilities(view) if each.family == family and each.shown]
-    found = comparison_rows(view, own, known=options.known, drops=False)
-    found = _beside(view, options, _with_refusals(view, found), "cells")
-    return found.drop(columns=["p_holm", "m_tests", "conflict"]).assign(caption=caption_of(view.table))
+    found = uncorrected_rows(view, own, known=options.known, drops=False)
+    return _beside(view, options, _with_refusals(view, found), "cells").assign(caption=caption_of(view.table))
 
 
 def _of_caption(view: View, options: Options, depth: Depth) -> pd.DataFrame:
@@ -253,17 +253,29 @@ def _beside(view: View, options: Options, found: pd.DataFrame, depth: Depth) -> 
     alike = (
         rivals(hidden(view, options.known)) if depth == "whole" else taken(view, options.known, bounds=depth == "rows")
     )
-    keys = ["evaluator", "corpus", "family"]
-    named = alike[[*keys, *told]].rename(columns=told).assign(label=alike["family"])
-    both = found.merge(named, on=[*keys, "label"], how="left", validate="1:1")
-    return both.assign(rival=both["rival"].fillna(""))
+    beside = dict(zip(_keys(alike), alike[list(told)].itertuples(index=False, name=None), strict=True))
+    rows = [
+        beside.get(key) if key[-1] == label else None for key, label in zip(_keys(found), found["label"], strict=True)
+    ]
+    usual = dict.fromkeys(told.values(), math.nan) | {"rival": ""}
+    return found.assign(**{
+        name: [usual[name] if row is None else row[place] for row in rows] for place, name in enumerate(told.values())
+    })  # fmt: skip
+
+
+def _keys(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Evaluator, corpus and family of each row: what a row beside others is found by, faster than by a merge."""
+    return list(zip(rows["evaluator"], rows["corpus"], rows["family"], strict=True))
 
 
 def _with_refusals(view: View, found: pd.DataFrame) -> pd.DataFrame:
     """Beside each family how many of its comparisons were refused, and why; of its kinds nobody knows."""
     told = refusals(view)
-    both = found.merge(told.assign(label=told["family"]), on=["corpus", "family", "label"], how="left", validate="m:1")
-    return both.assign(refused=both["refused"].fillna(""))
+    pairs = zip(told["corpus"], told["family"], told["n_refused"], told["refused"], strict=True)
+    beside = {(corpus, family, family): (n, said) for corpus, family, n, said in pairs}
+    keys = zip(found["corpus"], found["family"], found["label"], strict=True)
+    rows = [beside.get(key, (math.nan, "")) for key in keys]
+    return found.assign(n_refused=[n for n, _ in rows], refused=[said for _, said in rows])
 
 
 def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
@@ -278,12 +290,13 @@ def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     if len(frame["caption"].unique()) > 1:
         frame = frame.assign(section=frame["section"] + " · caption " + frame["caption"])
-    kept = frame.loc[frame["failure"].notna(), list(_SAID)]
+    rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
+    kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
     data = marks(frame, label="label", series="evaluator", panel=("section", "corpus"),
                  values=("failure", "failure_low", "failure_high"), opens=drawing.opens)  # fmt: skip
     data = data.assign(
-        n=kept["n"].to_numpy(), text=[f"{row.failure:.0f} %{_ends(row)}\nn {row.n}" for row in kept.itertuples()],
-        hover=[failure_said(row) for row in kept.to_dict("records")],
+        n=[row["n"] for row in kept], text=[f"{row['failure']:.0f} %{_ends(row)}\nn {row['n']}" for row in kept],
+        hover=[failure_said(row) for row in kept],
     )  # fmt: skip
     return Figure(
         drawing.id, drawing.title, drawing.note, data, "failures", kind="map", unit=" %", span=(0.0, 100.0),
@@ -308,11 +321,11 @@ def _taken_for(frame: pd.DataFrame) -> dict[str, str]:
     return said
 
 
-def _ends(row: Any) -> str:
-    return "" if pd.isna(row.failure_low) else f" ({row.failure_low:.0f}–{row.failure_high:.0f})"
+def _ends(row: Mapping[str, Any]) -> str:
+    return "" if pd.isna(row["failure_low"]) else f" ({row['failure_low']:.0f}–{row['failure_high']:.0f})"
 
 
-def failure_said(row: Mapping[Hashable, Any]) -> str:
+def failure_said(row: Mapping[str, Any]) -> str:
     """One cell of the matrix in words."""
     ends = "no interval"
     if not pd.isna(row["failure_low"]):

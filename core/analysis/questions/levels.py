@@ -177,6 +177,16 @@ def _nothing(view: View) -> pd.DataFrame:
     return comparison_rows(view, []).assign(key="", of="")
 
 
+def tables_of(table: ScoreTable, family: str) -> tuple[str, ...]:
+    """Numbers of the tables of orders and facts that can have a row of a directional family."""
+    told = keys(table, table.of_expectation(DIRECTIONAL).get(family, ()))
+    return (
+        *((papers.ORDERS[0],) if family in _groups(table) else ()),
+        *(id_ for key, (id_, _) in papers.FACTS.items() if key in told),
+        *((papers.OTHER_FACTS[0],) if set(told) - set(papers.FACTS) else ()),
+    )
+
+
 def _groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
     """Family -> its probes and what they are compared with, of those that have three or four: their scores have orders.
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.analysis.questions import Options, papers
 from core.analysis.questions.directional import numbers_of
+from core.analysis.questions.levels import tables_of
 from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
@@ -96,8 +97,7 @@ def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
 def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
     """Orders of the groups and rows by what the edits did, where the test has them."""
     asked, table = questions(files, scope), scores(files, scope)
-    numbers = (papers.ORDERS[0], *(id_ for id_, _ in papers.FACTS.values()), papers.OTHER_FACTS[0])
-    for question in (asked[id_] for id_ in numbers):
+    for question in (asked[id_] for id_ in tables_of(table, family)):
         if question.needs(table):
             continue
         frame = answered(files, scope, replace(chosen, evaluators=(evaluator,)), options, question)

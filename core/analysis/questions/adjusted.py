@@ -4,7 +4,8 @@ Source: paper A, B.2.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -88,40 +89,80 @@ def _category(table: ScoreTable) -> Question:
     )  # fmt: skip
 
 
-def _clean(view: View, evaluator: str, *columns: str) -> tuple[np.ndarray, pd.DataFrame]:
-    """Clean scores of the reference corpus and their items, where score and columns are there."""
-    table = view.table
-    score = table.clean(evaluator)
-    keep = view.items & table.of_corpus(table.reference) & ~np.isnan(score)
-    keep &= table.items[list(columns)].notna().all(axis=1).to_numpy()
-    items = table.items[keep]
-    return score[keep], items.assign(label=items["label"].fillna("unknown"))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Items:
+    """Items of some levels, laid out once for every evaluator that scored just these.
+
+    Args:
+        rows: of the table's items.
+        marks: which items are of each level, 0 or 1, float64 [n].
+        counts: items of each level.
+        few: why each level has no interval, in words; empty where its items and their sources are enough.
+        why: likewise of all together.
+        sources, groups: rank of each item's source and of its group, int [n].
+    """
+
+    rows: pd.DataFrame
+    marks: Mapping[str, np.ndarray]
+    counts: Mapping[str, int]
+    few: Mapping[str, str]
+    why: str
+    sources: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, column: str, group: str) -> "_Items":
+        """Lay items out by a column of levels; ``group`` has the second random intercept."""
+        names = rows[column].to_numpy(dtype=object)
+        counts = {str(level): int(n) for level, n in rows[column].value_counts().items()}
+        marks = {level: (names == level).astype(np.float64) for level in counts}
+        few = {level: too_few(counts[level], rows["source"][mark > 0].nunique()) for level, mark in marks.items()}
+        # in the order of the names, since sums over groups round by their order
+        sources, groups = (
+            pd.factorize(each, sort=True)[0] for each in (rows["source"].astype(str), rows[group].fillna("unknown"))
+        )
+        return cls(rows, marks, counts, few, too_few(len(rows), rows["source"].nunique()), sources, groups)
+
+    def cells(self, levels: Sequence[str]) -> np.ndarray:
+        """Which items are of each of some levels, 0 or 1, float64 [n, levels]."""
+        return np.column_stack([self.marks[level] for level in levels])
 
 
-def _dummies(values: pd.Series, levels: Sequence[str]) -> np.ndarray:
-    return np.column_stack([(values == level).to_numpy(dtype=np.float64) for level in levels])
+def _scored(view: View, *columns: str, by: str, group: str) -> Iterator[tuple[str, np.ndarray, _Items]]:
+    """Each evaluator with its clean scores of the reference corpus and their items, where score and columns are there.
+
+    Args:
+        columns: that an item must have.
+        by: the column of the levels.
+        group: the column of the second random intercept.
+    """
+    table, known = view.table, dict[bytes, _Items]()
+    there = view.items & table.of_corpus(table.reference) & table.items[list(columns)].notna().all(axis=1).to_numpy()
+    for evaluator in view.evaluators:
+        score = table.clean(evaluator)
+        keep = there & ~np.isnan(score)
+        if keep.tobytes() not in known:
+            known[keep.tobytes()] = _Items.of(table.items[keep], by, group)
+        yield evaluator, score[keep], known[keep.tobytes()]
 
 
 def _size_rows(view: View, options: Options) -> pd.DataFrame:
     records = []
-    for evaluator in view.evaluators:
-        score, items = _clean(view, evaluator, "coverage_bin", "category")
-        counts, few = items["coverage_bin"].value_counts(), _few(items, "coverage_bin")
-        levels = in_order(list(counts.index), "coverage_bin")
+    for evaluator, score, items in _scored(view, "coverage_bin", "category", by="coverage_bin", group="category"):
+        levels = in_order(list(items.counts), "coverage_bin")
         if len(levels) < 2:
             continue
-        middle = MIDDLE if MIDDLE in levels else max(levels, key=lambda level: int(counts[level]))
+        middle = MIDDLE if MIDDLE in levels else max(levels, key=lambda level: items.counts[level])
         others = [level for level in levels if level != middle]
-        design = np.column_stack([np.ones(len(score)), _dummies(items["coverage_bin"], others)])
-        found = crossed_model(score, design, items["source"].astype(str), items["category"],
-                              names=(_SOURCE, ("category", "categories")))  # fmt: skip
+        design = np.column_stack([np.ones(len(score)), items.cells(others)])
+        found = crossed_model(score, design, items.sources, items.groups, names=(_SOURCE, ("category", "categories")))
         head = {"evaluator": evaluator, "corpus": view.table.reference}
         for place, level in enumerate(others, start=1):
-            said = few[level] or (few[middle] and f"{middle} %: {few[middle]}")
+            said = items.few[level] or (items.few[middle] and f"{middle} %: {items.few[middle]}")
             own = _told(found.estimate(np.eye(len(levels))[place]), said)
-            records.append({**head, "level": f"{level} vs {middle}", "n_items": int(counts[level]), "value": own.value,
-                            "low": own.low, "high": own.high, "p": own.p, "tests": "bins", "freedom": own.freedom,
-                            "note": said})  # fmt: skip
+            records.append({**head, "level": f"{level} vs {middle}", "n_items": items.counts[level],
+                            "value": own.value, "low": own.low, "high": own.high, "p": own.p, "tests": "bins",
+                            "freedom": own.freedom, "note": said})  # fmt: skip
         joint = _joint(found, np.eye(len(levels))[1:], items)
         records.append({**head, "level": EVERY, "n_items": len(score), "p": joint.p, "tests": "", "f": joint.f,
                         "df": joint.df, "freedom": joint.freedom, "note": found.note})  # fmt: skip
@@ -130,55 +171,49 @@ def _size_rows(view: View, options: Options) -> pd.DataFrame:
     return with_holm(pd.DataFrame(records, columns=names).assign(test="Satterthwaite's t")).drop(columns="conflict")
 
 
-def _few(items: pd.DataFrame, column: str) -> dict[str, str]:
-    """Why each level has no interval, in words; empty where its items and their sources are enough."""
-    return {str(level): too_few(len(own), own["source"].nunique()) for level, own in items.groupby(column)}
-
-
 def _told(found: Estimate, few: str) -> Estimate:
     """An estimate of a level; alone where it rests on too few."""
     return Estimate(found.value, *4 * [math.nan]) if few else found
 
 
-def _joint(model: CrossedModel, rows: np.ndarray, items: pd.DataFrame) -> Joint:
+def _joint(model: CrossedModel, rows: np.ndarray, items: _Items) -> Joint:
     """The joint test of some levels; none of too few items or sources altogether."""
     found = model.joint(rows)
-    return Joint(math.nan, found.df, math.nan, math.nan) if too_few(len(items), items["source"].nunique()) else found
+    return Joint(math.nan, found.df, math.nan, math.nan) if items.why else found
 
 
 def _category_rows(view: View, options: Options) -> pd.DataFrame:
-    frames = [_categories(view, evaluator) for evaluator in view.evaluators]
+    records = [
+        record
+        for evaluator, score, items in _scored(view, "coverage", "category", by="category", group="label")
+        for record in _categories(score, items, {"evaluator": evaluator, "corpus": view.table.reference})
+    ]
     names = ["evaluator", "corpus", "level", "n_items", *PLAIN, "adjusted", "adjusted_low", "adjusted_high", "f", "p",
              "adjusted_f", "adjusted_p", "df", "freedom", "adjusted_freedom", "note"]  # fmt: skip
-    records = [record for frame in frames for record in frame]
     return pd.DataFrame(records, columns=names)
 
 
-def _categories(view: View, evaluator: str) -> Iterator[dict[str, object]]:
-    score, items = _clean(view, evaluator, "coverage", "category")
-    counts, few = items["category"].value_counts(), _few(items, "category")
-    levels = sorted(counts.index)
+def _categories(score: np.ndarray, items: _Items, head: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    levels = sorted(items.counts)
     if len(levels) < 2:
         return
-    cells, spline = _dummies(items["category"], levels), spline_design(items["coverage"].to_numpy(np.float64))
+    cells, spline = items.cells(levels), spline_design(items.rows["coverage"].to_numpy(np.float64))
     bent = spline[:, 1:] - spline[:, 1:].mean(axis=0)  # 0 at the mean of the corpus, so a cell's effect is its mean
-    plain, adjusted = (_of_labels(score, design, items) for design in (cells, np.column_stack([cells, bent])))
-    head = {"evaluator": evaluator, "corpus": view.table.reference}
+    plain, adjusted = (
+        crossed_model(score, design, items.sources, items.groups, names=(_SOURCE, ("label", "labels")))
+        for design in (cells, np.column_stack([cells, bent]))
+    )
     for place, level in enumerate(levels):
-        one, other = (_told(each.estimate(np.eye(len(each.effects))[place]), few[level]) for each in (plain, adjusted))
-        yield {**head, "level": level, "n_items": int(counts[level]), "value": one.value, "low": one.low,
+        few = items.few[level]
+        one, other = (_told(each.estimate(np.eye(len(each.effects))[place]), few) for each in (plain, adjusted))
+        yield {**head, "level": level, "n_items": items.counts[level], "value": one.value, "low": one.low,
                "high": one.high, "adjusted": other.value, "adjusted_low": other.low, "adjusted_high": other.high,
-               "freedom": one.freedom, "adjusted_freedom": other.freedom, "note": few[level]}  # fmt: skip
+               "freedom": one.freedom, "adjusted_freedom": other.freedom, "note": few}  # fmt: skip
     joint, held = (_joint(each, _against_first(each, len(levels)), items) for each in (plain, adjusted))
     said = dict.fromkeys(each for each in (plain.note, adjusted.note) if each)
     yield {**head, "level": EVERY, "n_items": len(score), "f": joint.f, "p": joint.p, "adjusted_f": held.f,
            "adjusted_p": held.p, "df": joint.df, "freedom": joint.freedom, "adjusted_freedom": held.freedom,
            "note": "; ".join(said)}  # fmt: skip
-
-
-def _of_labels(score: np.ndarray, design: np.ndarray, items: pd.DataFrame) -> CrossedModel:
-    return crossed_model(score, design, items["source"].astype(str), items["label"],
-                         names=(_SOURCE, ("label", "labels")))  # fmt: skip
 
 
 def _against_first(model: CrossedModel, levels: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.lookup import keyed, looked_up
 from core.analysis.ranking import check
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice, where
@@ -88,23 +89,17 @@ def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, us
     sought = pairs[list(_LOOKED_UP)].itertuples(index=False, name=None)
     found = store.shifts(sought, language=scope.language, rank=scope.rank)
     # few rows of many columns: looked up here, since a merge of them takes longer than the question to the store
-    place = {pair: number for number, pair in enumerate(_rows(pairs, PAIR))}
-    known = dict(zip(_rows(usual, _SCALED), _rows(usual, _USUAL), strict=True))
+    place = {pair: number for number, pair in enumerate(keyed(pairs, PAIR))}
     at = [(place[pair], evaluator, row) for row, (pair, evaluator) in
-          enumerate(zip(_rows(found, PAIR), found["evaluator"], strict=True)) if pair in place]  # fmt: skip
-    found = found.iloc[[row for *_, row in sorted(at)]].reset_index(drop=True)
-    told = [known.get(each, (math.nan,) * len(_USUAL)) for each in _rows(found, _SCALED)]
-    columns = {name: [row[number] for row in told] for number, name in enumerate(_USUAL)}
+          enumerate(zip(keyed(found, PAIR), found["evaluator"], strict=True)) if pair in place]  # fmt: skip
     others = [name for name in found.columns if name not in PAIR]
-    found = found[[*PAIR, *others]].assign(**columns)
+    found = found[[*PAIR, *others]].iloc[[row for *_, row in sorted(at)]].reset_index(drop=True)
+    scaled = zip(keyed(usual, _SCALED), keyed(usual, _USUAL), strict=True)
+    found = looked_up(found, keyed(found, _SCALED), scaled, dict.fromkeys(_USUAL, math.nan))
     return found.assign(standardised=_standardised(found["delta"], found["sd"]))
 
 
 _SCALED, _USUAL = ("run", "evaluator"), ("sd", "typical", "null_percent", "n_null")
-
-
-def _rows(frame: pd.DataFrame, names: Sequence[str]) -> list[tuple[Any, ...]]:
-    return list(zip(*(frame[name].tolist() for name in names), strict=True))
 
 
 def record(store: Store, scope: Narrowed, pair: Mapping[str, str], usual: pd.DataFrame) -> list[dict[str, Any]]:

@@ -65,25 +65,11 @@ def selectivity(
     Raises:
         InvalidInput: if the shapes do not fit.
     """
-    return selectivities([drops], harms, unit=unit, sources=sources)[0]
-
-
-def selectivities(
-    drops: Sequence[np.ndarray], harms: np.ndarray, *, unit: float = 1.0, sources: np.ndarray | None = None
-) -> tuple[Selectivity, ...]:
-    """:func:`selectivity` of several sets of drops against the same harms: what they share is worked out once.
-
-    Args:
-        drops: each as there, of the same items.
-        harms, unit, sources: as there.
-    """
-    for each in drops:
-        _check(each, harms)
+    _check(drops, harms)
     return told_of(
-        [_counted(each, harms) for each in drops], [row_medians(np.ascontiguousarray(each)) for each in drops],
-        row_medians(np.ascontiguousarray(harms)), [cliffs_delta(each, harms) for each in drops],
-        unit=unit, sources=sources,
-    )  # fmt: skip
+        [_counted(drops, harms)], [row_medians(np.ascontiguousarray(drops))], row_medians(np.ascontiguousarray(harms)),
+        [cliffs_delta(drops, harms)], unit=unit, sources=sources,
+    )[0]  # fmt: skip
 
 
 def told_of(
@@ -95,7 +81,7 @@ def told_of(
     unit: float = 1.0,
     sources: np.ndarray | None = None,
 ) -> tuple[Selectivity, ...]:
-    """:func:`selectivities` from what is known of each item.
+    """:func:`selectivity` of several sets of drops against the same harms, from what is known of each item.
 
     Args:
         counted: of each set of drops, pairs won and pairs of each item, float64 [N] each.
@@ -105,7 +91,7 @@ def told_of(
         unit, sources: as there.
     """
     size = unit if unit > 0 else math.nan
-    of_items = [np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0) for wins, pairs in counted]
+    of_items = [_share(*each) for each in counted]
     moved, harmed = np.stack(signals) / size, nuisance / size
     below = median_bca(harmed, groups=sources)
     ratios = median_ratios_bca(moved, harmed, groups=sources)
@@ -145,7 +131,11 @@ def item_selectivity(drops: np.ndarray, harms: np.ndarray) -> np.ndarray:
         array([0.5, 0.5])
     """
     _check(drops, harms)
-    wins, pairs = _counted(drops, harms)
+    return _share(*_counted(drops, harms))
+
+
+def _share(wins: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Share of each item's pairs that are won; NaN without a pair."""
     return np.asarray(np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0))
 
 

@@ -18,6 +18,7 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.audit.workers import cluster
 from core.audit.workers.children import child
+from core.evaluators.base import Fingerprint
 from core.evaluators.memory import reserved_mb
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
@@ -25,7 +26,6 @@ from core.evaluators.towers.encoder import PublishedEncoder
 from core.evaluators.weights.compiled import GRAPHS, TOLERANCE, Compiled, Way, filled, way
 from core.evaluators.weights.device import CPU_BATCH, DEVICE_BATCH, Runner
 from tests.audit.squares import build_corpus
-from tests.tiny import clip
 
 Network = Callable[[torch.Tensor], torch.Tensor]
 
@@ -191,11 +191,6 @@ def test_without_a_compiler_it_runs_as_written() -> None:
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return clip.write_openai(tmp_path_factory.mktemp("tiny") / "openai.pt")
-
-
-@pytest.fixture(scope="module")
 def images() -> list[np.ndarray]:
     rng = np.random.default_rng(3)
     return [rng.integers(0, 256, (40, 60, 3), dtype=np.uint8) for _ in range(CPU_BATCH + 3)]
@@ -205,6 +200,18 @@ def loaded(reference: str) -> PublishedEncoder:
     found = find(reference).load()
     assert isinstance(found, PublishedEncoder)
     return found
+
+
+def as_written_and_asked(
+    reference: str, images: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> tuple[torch.Tensor, Fingerprint, PublishedEncoder]:
+    """Embeddings and fingerprint of the network as written, and the evaluator that was asked to compile it."""
+    usual = loaded(reference)
+    expected, plain = usual.encode_images(images), usual.fingerprint
+    assert usual.footprint().compiled == ""
+    del usual  # who still holds the towers would share them as they are
+    monkeypatch.setenv(settings.COMPILE, "yes")
+    return expected, plain, loaded(reference)
 
 
 @pytest.mark.parametrize(("given", "asked"), [("", False), ("no", False), ("yes", True), (" YES ", True), ("1", True)])
@@ -226,12 +233,8 @@ def test_workers_on_this_machine_and_on_others_are_asked_alike(monkeypatch: pyte
 def test_a_published_tower_gives_the_same_embeddings_and_its_fingerprint_says_that_it_is_compiled(
     weights: Path, images: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = loaded(f"clipscore@{weights}")
-    expected, plain = usual.encode_images(images), usual.fingerprint
-    assert (usual.footprint().compiled, plain.settings.get("compiled")) == ("", None)
-    del usual
-    monkeypatch.setenv(settings.COMPILE, "yes")
-    found = loaded(f"clipscore@{weights}")
+    expected, plain, found = as_written_and_asked(f"clipscore@{weights}", images, monkeypatch)
+    assert plain.settings.get("compiled") is None
     embeddings = found.encode_images(images)
     torch.testing.assert_close(embeddings, expected, atol=TOLERANCE, rtol=0)
     assert torch.equal(embeddings[CPU_BATCH:], expected[CPU_BATCH:])  # the tail runs as written
@@ -257,11 +260,7 @@ def test_a_published_tower_gives_the_same_embeddings_and_its_fingerprint_says_th
 def test_half_precision_is_refused_and_keeps_its_fingerprint(
     weights: Path, images: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = loaded(f"clipscore:bf16@{weights}")
-    expected, plain = usual.encode_images(images), usual.fingerprint
-    del usual
-    monkeypatch.setenv(settings.COMPILE, "yes")
-    found = loaded(f"clipscore:bf16@{weights}")
+    expected, plain, found = as_written_and_asked(f"clipscore:bf16@{weights}", images, monkeypatch)
     assert "the image tower runs as written and not compiled: embeddings of 16 inputs" in found.footprint().compiled
     assert found.fingerprint == plain
     assert torch.equal(found.encode_images(images), expected)

@@ -14,15 +14,9 @@ from core.evaluators.registry import find
 from core.evaluators.weights.published import Published
 from core.store.store import Store
 from tests.audit.squares import build_corpus
-from tests.tiny import clip
 from tests.tiny.vlm import write_llava
 
 CAPTIONS = ["A dog.", "a cat on a mat", "Nothing to see here at all, says the sign behind the window."]
-
-
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return clip.write_openai(tmp_path_factory.mktemp("tiny") / "openai.pt")
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,8 @@ from core.evaluators.base import DualEncoder
 from core.evaluators.registry import find
 from core.evaluators.scale import scale_of
 from core.evaluators.weights.catalogue import description
-from tests.tiny import clip
 
 CAPTIONS = ["A dog.", "a cat on a mat"]
-
-
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return clip.write_openai(tmp_path_factory.mktemp("tiny") / "openai.pt")
 
 
 @pytest.fixture(scope="module")

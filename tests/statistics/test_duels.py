@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from core.statistics.arithmetic import row_medians
 from core.statistics.duels import Duels
-from core.statistics.selectivity import item_selectivity, selectivities, told_of
+from core.statistics.selectivity import item_selectivity, selectivity, told_of
 from core.statistics.shift_tests import cliffs_delta
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-3, 3), st.just(math.nan))
@@ -46,4 +46,4 @@ def test_a_selectivity_is_told_of_what_was_counted_before() -> None:
     found = Duels.of(drops, harms, np.array([0, 0, 1, 1]))
     told = told_of([found.counted(each, places) for each in sets], [row_medians(each) for each in own],
                    found.nuisance[places], [found.pooled(each, places) for each in sets], unit=0.7)  # fmt: skip
-    assert told == selectivities(own, harms[:, places], unit=0.7)
+    assert told == tuple(selectivity(each, harms[:, places], unit=0.7) for each in own)

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.errors import InvalidInput
-from core.statistics.selectivity import UNMOVED, item_selectivity, selectivities, selectivity
+from core.statistics.arithmetic import row_medians
+from core.statistics.duels import Duels
+from core.statistics.selectivity import UNMOVED, item_selectivity, selectivity, told_of
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.just(math.nan))
 
@@ -110,7 +112,11 @@ def test_several_sets_of_drops_against_the_same_harms_are_each_as_alone(shared: 
     drops[0][:, ::3] = math.nan
     drops.append(np.full((2, 60), math.nan))
     sources = np.arange(60) // 2 if shared else None
-    found = selectivities(drops, harms, unit=0.7, sources=sources)
+    held = [Duels.of(own, harms, np.zeros(len(harms), dtype=int)) for own in drops]
+    sets = [(each, np.full(own.shape, True)) for each, own in zip(held, drops, strict=True)]
+    found = told_of([each.counted(all_, np.arange(60)) for each, all_ in sets], [row_medians(own) for own in drops],
+                    held[0].nuisance, [each.pooled(all_, np.arange(60)) for each, all_ in sets],
+                    unit=0.7, sources=sources)  # fmt: skip
     for several, own in zip(found, drops, strict=True):
         alone = selectivity(own, harms, unit=0.7, sources=sources)
         assert (several.n_pairs, several.said) == (alone.n_pairs, alone.said)

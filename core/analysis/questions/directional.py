@@ -23,6 +23,7 @@ from core.analysis.comparisons import (
     rate_rows,
     uncorrected_rows,
 )
+from core.analysis.lookup import keyed, looked_up
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
@@ -253,29 +254,20 @@ def _beside(view: View, options: Options, found: pd.DataFrame, depth: Depth) -> 
     alike = (
         rivals(hidden(view, options.known)) if depth == "whole" else taken(view, options.known, bounds=depth == "rows")
     )
-    beside = dict(zip(_keys(alike), alike[list(told)].itertuples(index=False, name=None), strict=True))
-    rows = [
-        beside.get(key) if key[-1] == label else None for key, label in zip(_keys(found), found["label"], strict=True)
-    ]
+    known = zip(keyed(alike, [*_FAMILY, "family"]), keyed(alike, told), strict=True)
     usual = dict.fromkeys(told.values(), math.nan) | {"rival": ""}
-    return found.assign(**{
-        name: [usual[name] if row is None else row[place] for row in rows] for place, name in enumerate(told.values())
-    })  # fmt: skip
+    return looked_up(found, keyed(found, [*_FAMILY, "label"]), known, usual)
 
 
-def _keys(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """Evaluator, corpus and family of each row: what a row beside others is found by, faster than by a merge."""
-    return list(zip(rows["evaluator"], rows["corpus"], rows["family"], strict=True))
+_FAMILY = ("evaluator", "corpus", "family")
+"""What is told of a family stands beside the row whose label is its name, not beside those of its kinds."""
 
 
 def _with_refusals(view: View, found: pd.DataFrame) -> pd.DataFrame:
     """Beside each family how many of its comparisons were refused, and why; of its kinds nobody knows."""
-    told = refusals(view)
-    pairs = zip(told["corpus"], told["family"], told["n_refused"], told["refused"], strict=True)
-    beside = {(corpus, family, family): (n, said) for corpus, family, n, said in pairs}
-    keys = zip(found["corpus"], found["family"], found["label"], strict=True)
-    rows = [beside.get(key, (math.nan, "")) for key in keys]
-    return found.assign(n_refused=[n for n, _ in rows], refused=[said for _, said in rows])
+    told, names = refusals(view), _FAMILY[1:]
+    known = zip(keyed(told, [*names, "family"]), keyed(told, ("n_refused", "refused")), strict=True)
+    return looked_up(found, keyed(found, [*names, "label"]), known, {"n_refused": math.nan, "refused": ""})
 
 
 def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:

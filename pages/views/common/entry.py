@@ -38,7 +38,7 @@ def enter() -> None:
     """
     _one_thread_each()
     _collect_what_is_new()
-    _short_texts()
+    _plain_texts()
     only_described()
     only_allowed_folders()
     context = get_script_run_ctx()
@@ -69,7 +69,7 @@ def _collect_what_is_new() -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def _short_texts() -> bool:
+def _plain_texts() -> bool:
     """Keep columns of text as Python's strings: a page's tables are small, and each look into Arrow's costs more."""
     pd.set_option("mode.string_storage", "python")
     return True

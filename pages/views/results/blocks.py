@@ -178,21 +178,14 @@ def nothing(what: str) -> None:
 
 def spoken(figure: Figure, *, most: int = 12) -> str:
     """Say the marks of a figure in a sentence: its alternative text."""
-    names = (
-        "label",
-        "series",
-        "value",
-        "low",
-        "high",
-        "n",
-        *(("x", "x_low", "x_high") if "x_low" in figure.frame else ()),
-    )
+    across = ("x", "x_low", "x_high") if "x_low" in figure.frame else ()
+    names = ("label", "series", "value", "low", "high", "n", *across)
     shown = figure.frame.head(most)
     told = [
         f"{', '.join(dict.fromkeys((str(label), str(series))))}: "
         f"{value:.3g}{figure.unit} ({low:.3g} to {high:.3g}, n {n})"
-        + (f" at {across[0]:.3g} ({across[1]:.3g} to {across[2]:.3g})" if across else "")
-        for label, series, value, low, high, n, *across in zip(*(shown[name].tolist() for name in names), strict=True)
+        + (f" at {at[0]:.3g} ({at[1]:.3g} to {at[2]:.3g})" if at else "")
+        for label, series, value, low, high, n, *at in zip(*(shown[name].tolist() for name in names), strict=True)
     ]
     rest = f"; and {len(figure.frame) - most} more, in the table beneath" if len(figure.frame) > most else ""
     return f"{'; '.join(told)}{rest}"

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from scipy import stats
+from scipy import optimize, stats
 
 from core.errors import InvalidInput
-from core.statistics.crossed_model import crossed_model
+from core.statistics.crossed_model import Problem, crossed_model
 
 
 def scored(seed: int, *, n: int = 180, sources: int = 70, labels: int = 9) -> pd.DataFrame:
@@ -132,6 +132,61 @@ def test_one_intercept_alone_is_statsmodels_random_intercept() -> None:
         theirs = sm.MixedLM(frame["score"], design(frame), groups=frame["label"]).fit(reml=True)
     np.testing.assert_allclose(ours.effects, theirs.fe_params, atol=1e-5)
     assert ours.deviations[1] == pytest.approx(math.sqrt(float(np.asarray(theirs.cov_re)[0, 0])), rel=0.01)
+
+
+def dense_deviance(y: np.ndarray, x: np.ndarray, groups: list[np.ndarray], ratios: np.ndarray) -> float:
+    """The profiled REML deviance by the whole covariance matrix, up to the constant that ours leaves out."""
+    whole = np.eye(len(y)) + sum(
+        ratio * np.equal.outer(group, group) for ratio, group in zip(ratios, groups, strict=True)
+    )
+    inverse = np.linalg.inv(whole)
+    information = x.T @ inverse @ x
+    left = y - x @ np.linalg.solve(information, x.T @ inverse @ y)
+    rest = len(y) - x.shape[1]
+    return float(
+        np.linalg.slogdet(whole)[1] + np.linalg.slogdet(information)[1] + rest * math.log(left @ inverse @ left)
+    )
+
+
+@pytest.mark.parametrize("kind", ["crossed", "nested", "first alone", "second alone"])
+@pytest.mark.parametrize("ratios", [(0.4, 2.5), (0.0, 0.0), (9.0, 0.01)])
+def test_the_deviance_and_its_slopes_are_those_of_the_whole_covariance(kind: str, ratios: tuple[float, float]) -> None:
+    frame = scored(11, n=90, sources=25, labels=5)
+    source = frame["source"].to_numpy()
+    label = source % 5 if kind == "nested" else frame["label"].to_numpy()
+    first, second = (None if kind == "second alone" else source), (None if kind == "first alone" else label)
+    y, x = frame["score"].to_numpy(), design(frame)
+    problem = Problem(y, x, None if first is None else np.unique(first, return_inverse=True)[1], second)
+    assert problem.nested == (kind != "crossed")
+    at = np.array([each for each, group in zip(ratios, (first, second), strict=True) if group is not None])
+    groups = [each for each in (first, second) if each is not None]
+
+    def dense_at(place: np.ndarray) -> float:
+        return dense_deviance((y - y.mean()) / y.std(), x, groups, place)
+
+    value, slopes = problem.deviance(at)
+    assert value == pytest.approx(dense_at(at), rel=1e-10)
+    steps = 1e-5 * np.eye(len(at))
+    if at.all():
+        expected = [(dense_at(at + step) - dense_at(at - step)) / 2e-5 for step in steps]
+    else:  # on the boundary: from within, by the parabola through three points
+        expected = [(4 * dense_at(at + step) - dense_at(at + 2 * step) - 3 * value) / 2e-5 for step in steps]
+    assert slopes == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_near_or_far_is_below_the_minimum_that_is_found(seed: int) -> None:
+    """Also where groups do not differ, and the minimum lies at a ratio of 0."""
+    rng = np.random.default_rng(seed)
+    frame = scored(seed, n=120, sources=50, labels=6)
+    y = rng.normal(size=len(frame)) if seed % 3 == 0 else frame["score"].to_numpy()
+    first, second = (np.unique(frame[name], return_inverse=True)[1] for name in ("source", "label"))
+    problem = Problem(y, design(frame), first, second)
+    least = problem.deviance(problem.minimise() ** 2)[0]
+    for start in ((0.0, 0.0), (0.01, 1.0), (1.0, 0.01), (30.0, 30.0)):
+        found = optimize.minimize(lambda ratios: problem.deviance(ratios)[0], start, method="Nelder-Mead",
+                                  bounds=[(0, 1e12)] * 2, options={"xatol": 1e-9, "fatol": 1e-10})  # fmt: skip
+        assert least <= found.fun + 1e-7
 
 
 @pytest.mark.parametrize(

@@ -92,37 +92,47 @@ def test_a_link_straight_into_the_lab_has_navigation_and_theme(server: str, page
     assert page.get_by_role("link", name="app", exact=True).count() == 0
 
 
+WIDTHS = {400: ("light", "dark"), 1280: ("dark", "light")}
+"""What a page is opened in and what it changes to, as for a reader whose system changes at dusk, or at dawn."""
+
+IN_THEME = """dark => {
+  const parts = getComputedStyle(document.querySelector('.stApp')).backgroundColor.match(/\\d+/g).slice(0, 3);
+  return (parts.reduce((sum, part) => sum + Number(part), 0) < 200) === dark;
+}"""
+
+OVERFLOW = """() => [
+  document.documentElement, ...document.querySelectorAll('[data-testid=stMain], .stMainBlockContainer')
+].map(each => each.scrollWidth - each.clientWidth)"""
+
+
 @pytest.fixture(scope="module")
-def reader(browser: Browser) -> Callable[[int, str], BrowserContext]:
-    """A reader for each width and theme, who goes from page to page with what the browser keeps of the app's code."""
+def reader(browser: Browser) -> Callable[[int], BrowserContext]:
+    """A reader for each width, who goes from page to page with what the browser keeps of the app's code."""
 
     @cache
-    def opened(width: int, scheme: str) -> BrowserContext:
-        return browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    def opened(width: int) -> BrowserContext:
+        return browser.new_context(viewport={"width": width, "height": 900}, color_scheme=WIDTHS[width][0])  # type: ignore[arg-type]
 
     return opened
 
 
 @pytest.mark.parametrize("path", ["/", LAB, *(f"/{page}" for page in OTHERS)], ids=["overview", "lab", *OTHERS])
-@pytest.mark.parametrize("width", [400, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_page_fits_its_width_in_both_themes(
-    reader: Callable[[int, str], BrowserContext], server: str, path: str, width: int, scheme: str
+    reader: Callable[[int], BrowserContext], server: str, path: str, width: int
 ) -> None:
-    page = settled(open_page(reader(width, scheme).new_page(), server + path))
-    overflow = page.evaluate(
-        """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain], .stMainBlockContainer')]
-            .map(each => each.scrollWidth - each.clientWidth)"""
-    )
-    assert max(overflow) <= 1
-    dark = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
-    assert (sum(map(int, re.findall(r"\d+", dark)[:3])) < 200) == (scheme == "dark")
-    if width == 1280:
-        for _ in range(5):  # a page that is drawn part by part is whole after the last of them
-            if not (found := serious(page)):
-                break
-            page.wait_for_timeout(1_000)
-        assert not found
+    page = settled(open_page(reader(width).new_page(), server + path))
+    for scheme in WIDTHS[width]:
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.wait_for_function(IN_THEME, arg=scheme == "dark")
+        settled(page)
+        assert max(page.evaluate(OVERFLOW)) <= 1, scheme
+        if width == 1280:
+            for _ in range(5):  # a page that is drawn part by part is whole after the last of them
+                if not (found := serious(page)):
+                    break
+                page.wait_for_timeout(1_000)
+            assert not found, scheme
     page.close()
 
 
@@ -137,9 +147,9 @@ def serious(page: Page) -> list[str]:
 
 
 def test_what_scrolls_on_a_phone_is_not_seen_beneath_the_bar(
-    reader: Callable[[int, str], BrowserContext], server: str
+    reader: Callable[[int], BrowserContext], server: str
 ) -> None:
-    page = settled(open_page(reader(400, "light").new_page(), server + "/words"))
+    page = settled(open_page(reader(400).new_page(), server + "/words"))
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 300)")
     bar = page.get_by_test_id("stHeader")
     assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", bar.evaluate("bar => getComputedStyle(bar).backgroundColor"))

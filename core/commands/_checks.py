@@ -23,7 +23,9 @@ PUBLISHED = "published"
 """Name of the check that loads large networks and may ask the network: it runs where it is asked for."""
 
 AGAIN = f"run {'pip install --force-reinstall invariscope' if settings.INSTALLED else 'python3 tools/setup.py --force'}"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSERS = (
+    "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
+)  # fmt: skip
 
 
 class Status(StrEnum):

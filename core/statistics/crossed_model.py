@@ -12,8 +12,9 @@ References:
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -54,7 +55,7 @@ class Joint:
     p: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CrossedModel:
     """A fitted model.
 
@@ -65,9 +66,9 @@ class CrossedModel:
         residual: standard deviation of what remains.
         n: rows behind the fit.
         groups: groups of each intercept.
-        slopes: how the covariance moves with each variance parameter, float64 [q, k, k]: the log of the residual
-            variance, then each intercept's deviation in residual ones; none of an intercept without any spread.
-        uncertainty: covariance of these parameters, float64 [q, q].
+        certainty: asked where an error is, for how the covariance moves with each variance parameter, float64
+            [q, k, k]: the log of the residual variance, then each intercept's deviation in residual ones; none of an
+            intercept without any spread; and for the covariance of these parameters, float64 [q, q].
         note: why there is no fit, which intercept is left out, or what is on the boundary; empty otherwise.
     """
 
@@ -77,8 +78,7 @@ class CrossedModel:
     residual: float
     n: int
     groups: tuple[int, int]
-    slopes: np.ndarray
-    uncertainty: np.ndarray
+    certainty: Callable[[], tuple[np.ndarray, np.ndarray]]
     note: str = ""
 
     def estimate(self, weights: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -96,10 +96,15 @@ class CrossedModel:
         half = float(stdtrit(freedom, (1 + level) / 2)) * error
         return Estimate(value, value - half, value + half, float(2 * stdtr(freedom, -abs(value / error))), freedom)
 
+    @cached_property
+    def _certainty(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.certainty()
+
     def _freedom(self, w: np.ndarray) -> float:
         """2 V² / Var(V) of the variance V of w'β, by the delta method: from 1 to the rows less the effects."""
-        steps = np.einsum("i,qij,j->q", w, self.slopes, w)
-        spread = float(steps @ self.uncertainty @ steps)
+        slopes, uncertainty = self._certainty
+        steps = np.einsum("i,qij,j->q", w, slopes, w)
+        spread = float(steps @ uncertainty @ steps)
         most = float(self.n - len(self.effects))
         return min(max(2 * float(w @ self.covariance @ w) ** 2 / spread, 1.0), most) if spread > 0 else most
 
@@ -167,7 +172,7 @@ def crossed_model(
     if reason := _no_fit(y, x):
         k = x.shape[1]
         return CrossedModel(np.full(k, math.nan), np.full((k, k), math.nan), (math.nan, math.nan), math.nan, len(y),
-                            (sizes[0], sizes[1]), np.empty((0, k, k)), np.empty((0, 0)), reason)  # fmt: skip
+                            (sizes[0], sizes[1]), lambda: (np.empty((0, k, k)), np.empty((0, 0))), reason)  # fmt: skip
     repeated = bool(np.bincount(groups[0]).max() > 1)
     notes = [] if repeated else [f"one row of each {names[0][0]}: the intercept is the residual"]
     notes += [f"one {names[1][0]}: no intercept for it"] if sizes[1] == 1 else []
@@ -179,7 +184,7 @@ def crossed_model(
     scaled = [float(next(spreads)) if kept else math.nan for kept in there]
     notes += [f"no spread between {name}" for (_, name), size in zip(names, scaled, strict=True) if size < BOUNDARY]
     return CrossedModel(beta, covariance, (scaled[0] * sigma, scaled[1] * sigma), sigma, len(y), (sizes[0], sizes[1]),
-                        *problem.certainty(theta), "; ".join(notes))  # fmt: skip
+                        partial(problem.certainty, theta), "; ".join(notes))  # fmt: skip
 
 
 _LARGEST = 1e150
@@ -348,6 +353,7 @@ class Problem:
         residual = inner[k, k] - inner[k, :k] @ np.linalg.solve(inner[:k, :k], inner[:k, k])
         return log_det + float(np.linalg.slogdet(inner[:k, :k])[1]), float(residual), inner[:k, :k]
 
+    @one_thread
     def certainty(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How the covariance of β moves with the variance parameters, and their covariance; see CrossedModel.
 

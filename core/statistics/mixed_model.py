@@ -7,6 +7,7 @@ References:
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -79,10 +80,10 @@ def mixed_effect(
     Raises:
         InvalidInput: if shapes differ, perturbed is not 0 or 1, or a score is infinite.
     """
-    frame = _checked(scores, perturbed, images, categories, images if sources is None else sources)
+    rows = _checked(scores, perturbed, images, categories, images if sources is None else sources)
     # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
-    _, power = np.frexp(frame["score"].abs().max() if len(frame) else 1.0)
-    found = _fitted(frame.assign(score=np.ldexp(frame["score"], -int(power))), level)
+    _, power = np.frexp(np.abs(rows.score).max() if len(rows.score) else 1.0)
+    found = _fitted(rows._replace(score=np.ldexp(rows.score, -int(power))), level)
     return replace(
         found, effect=_times(found.effect, power), low=_times(found.low, power), high=_times(found.high, power),
         image_sd=_times(found.image_sd, power), category_sd=_times(found.category_sd, power),
@@ -94,42 +95,59 @@ def _times(value: float, power: int) -> float:
     return float(np.ldexp(value, int(power)))
 
 
-def _fitted(frame: pd.DataFrame, level: float) -> MixedEffect:
-    rows, of_image, of_category = len(frame), frame["image"].nunique(), frame["category"].nunique()
-    reason = _no_fit(frame)
+class _Rows(NamedTuple):
+    """What a model is fitted to, a value a row: the score, 0 or 1, and the ranks of its image, category and source."""
+
+    score: np.ndarray
+    perturbed: np.ndarray
+    image: np.ndarray
+    category: np.ndarray
+    source: np.ndarray
+
+
+def _fitted(rows: _Rows, level: float) -> MixedEffect:
+    n, of_image, of_category = len(rows.score), _count(rows.image), _count(rows.category)
+    reason = _no_fit(rows)
     if reason == _SAME:
-        shift, spread = _certain(frame)
-        return MixedEffect(shift, shift, shift, math.nan, spread, math.nan, 0.0, rows, of_image, of_category, reason)
+        shift, spread = _certain(rows)
+        return MixedEffect(shift, shift, shift, math.nan, spread, math.nan, 0.0, n, of_image, of_category, reason)
     if reason:
         none = math.nan
-        return MixedEffect(none, none, none, none, none, none, none, rows, of_image, of_category, reason)
-    design = np.column_stack([np.ones(rows), frame["perturbed"]])
-    found = crossed_model(frame["score"], design, *(pd.factorize(frame[name])[0] for name in ("image", "category")))
-    shifts, ranks = _shifts(frame)
+        return MixedEffect(none, none, none, none, none, none, none, n, of_image, of_category, reason)
+    found = crossed_model(rows.score, np.column_stack([np.ones(n), rows.perturbed]), rows.image, rows.category)
+    shifts, ranks = _shifts(rows)
     beta = mean_by_source(shifts, ranks, about=float(found.effects[1]), level=level)
     note = found.note
-    if frame["source"].nunique() < of_image:
+    if _count(rows.source) < of_image:
         note = "; ".join(filter(None, (note, f"interval and p by source ({int(ranks.max()) + 1})")))
-    return MixedEffect(beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, rows, of_image,
+    return MixedEffect(beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, n, of_image,
                        of_category, note)  # fmt: skip
 
 
-def _shifts(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def _count(ranks: np.ndarray) -> int:
+    return int(ranks.max(initial=-1)) + 1
+
+
+def _shifts(rows: _Rows) -> tuple[np.ndarray, np.ndarray]:
     """Shift of each image that has both the baseline and the edit, by its source, and the rank of that source.
 
     Several rows of one kind count as their mean.
     """
-    source, image = (np.unique(frame[name], return_inverse=True)[1] for name in ("source", "image"))
-    cells, cell = np.unique(source * len(frame) + image, return_inverse=True)
-    means = {}
-    for kind in (0, 1):
-        own = (frame["perturbed"] == kind).to_numpy()
-        counts = np.bincount(cell[own], minlength=len(cells))
-        totals = np.bincount(cell[own], frame["score"].to_numpy()[own], len(cells))
-        means[kind] = np.divide(totals, counts, out=np.full(len(cells), math.nan), where=counts > 0)
+    n = len(rows.score)
+    cells, cell = np.unique(rows.source * n + rows.image, return_inverse=True)
+    means = {kind: _means(cell, rows, kind, len(cells)) for kind in (0, 1)}
     shifts = means[1] - means[0]
     both = ~np.isnan(shifts)
-    return shifts[both], np.unique(cells[both] // len(frame), return_inverse=True)[1]
+    return shifts[both], np.unique(cells[both] // n, return_inverse=True)[1]
+
+
+def _means(ranks: np.ndarray, rows: _Rows, kind: int, count: int) -> np.ndarray:
+    """Mean score of each group's baselines, or edits, float64 [count]; NaN where it has none."""
+    own = rows.perturbed == kind
+    counts = np.bincount(ranks[own], minlength=count)
+    totals = np.bincount(ranks[own], rows.score[own], count)
+    found = np.full(count, math.nan)
+    return np.asarray(np.divide(totals, counts, out=found, where=counts > 0))
 
 
 def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level: float = 0.95) -> Estimate:
@@ -165,36 +183,35 @@ def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level
 _SAME = "every image moves by the same amount"
 
 
-def _checked(*given: ArrayLike) -> pd.DataFrame:
+def _checked(*given: ArrayLike) -> _Rows:
     columns = [np.asarray(column).ravel() for column in given]
     if len({len(column) for column in columns}) != 1:
         raise InvalidInput(f"the columns come in equal numbers, got {[len(column) for column in columns]}")
-    frame = pd.DataFrame(dict(zip(("score", "perturbed", "image", "category", "source"), columns, strict=True)))
-    frame[["score", "perturbed"]] = frame[["score", "perturbed"]].astype(np.float64)
-    frame = frame.dropna().reset_index(drop=True)
-    if np.isinf(frame["score"]).any():
+    known = ~np.logical_or.reduce([pd.isna(column) for column in columns])
+    score, perturbed = (column[known].astype(np.float64) for column in columns[:2])
+    if np.isinf(score).any():
         raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
-    if not frame["perturbed"].isin([0, 1]).all():
+    if not np.isin(perturbed, (0, 1)).all():
         raise InvalidInput("perturbed must be 0 for the baseline and 1 for the edit")
-    return frame
+    return _Rows(score, perturbed, *(pd.factorize(column[known], sort=True)[0] for column in columns[2:]))
 
 
-def _no_fit(frame: pd.DataFrame) -> str:
-    if frame["perturbed"].nunique() < 2:
+def _no_fit(rows: _Rows) -> str:
+    if len(np.unique(rows.perturbed)) < 2:
         return "no row of the baseline or none of the edit"
-    if frame["image"].nunique() < 2:
+    counts = np.bincount(rows.image)
+    if len(counts) < 2:
         return "fewer than two images"
-    if frame["image"].value_counts().max() < 2:
+    if counts.max() < 2:
         return "no image has two rows"
-    within = frame[["score", "perturbed"]] - frame.groupby("image")[["score", "perturbed"]].transform("mean")
-    score, perturbed = within["score"].to_numpy(np.float64), within["perturbed"].to_numpy(np.float64)
+    score, perturbed = (each - (np.bincount(rows.image, each) / counts)[rows.image] for each in rows[:2])
     if not perturbed.any():
         return "no image has a row of the baseline and one of the edit"
     left = np.abs(score - perturbed * (score @ perturbed) / (perturbed @ perturbed)).max()
-    return _SAME if left <= 1e-12 * max(float(frame["score"].abs().max()), 1e-300) else ""
+    return _SAME if left <= 1e-12 * max(float(np.abs(rows.score).max()), 1e-300) else ""
 
 
-def _certain(frame: pd.DataFrame) -> tuple[float, float]:
+def _certain(rows: _Rows) -> tuple[float, float]:
     """The common shift, and the spread of the images' means, where nothing remains."""
-    means = frame.pivot_table(index="image", columns="perturbed", values="score")
-    return float((means[1.0] - means[0.0]).mean()), float(means[0.0].std())
+    before, after = (_means(rows.image, rows, kind, _count(rows.image)) for kind in (0, 1))
+    return float(np.nanmean(after - before)), float(np.nanstd(before, ddof=1))

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.mixed_model import _shifts, mixed_effect
+from core.statistics.mixed_model import _checked, _shifts, mixed_effect
 
 
 def simulated(
@@ -61,7 +61,8 @@ def test_shifts_of_images_are_those_of_a_table_of_sources_and_images() -> None:
         "score": rng.normal(size=90),
     })  # fmt: skip
     frame["source"] = np.array(["b", "c", "a"])[frame["image"] % 3]
-    shifts, ranks = _shifts(frame)
+    columns = (frame[name] for name in ("score", "perturbed", "image", "image", "source"))
+    shifts, ranks = _shifts(_checked(*columns))
     wide = frame.pivot_table(index=["source", "image"], columns="perturbed", values="score").dropna()
     assert 10 < len(wide) < 30
     np.testing.assert_allclose(shifts, wide[1.0] - wide[0.0], rtol=0, atol=1e-15)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.walk import clicked_until, open_page, query, settled
+from tests.browser.walk import clicked_until, close_dialog, open_page, query, settled
 from tests.pages.scoped_runs import RUNS, write_runs
 
 pytestmark = pytest.mark.browser
@@ -56,8 +56,7 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
     expect(page.get_by_role("heading", name="Failures")).to_be_visible()
     settled(page)
     assert query(page).items() >= chosen.items()
-    page.get_by_role("dialog").get_by_role("button", name="Close").click()
-    settled(page)
+    close_dialog(page)
     clicked_until(page, page.get_by_role("button", name="Usual scope"), lambda url: "run=" not in url)
     settled(page)
     assert set(query(page)) == {"families"}

@@ -64,6 +64,18 @@ def clicked_until(page: Page, button: Locator, url: Callable[[str], bool]) -> No
     raise AssertionError(f"the click never reached the link: {page.url}")
 
 
+def close_dialog(page: Page) -> None:
+    """Close the dialog, again where a script that still ran opened it anew: what lies beneath takes no click."""
+    dialog = page.get_by_role("dialog")
+    for _ in range(8):
+        with contextlib.suppress(PlaywrightTimeout):
+            dialog.get_by_role("button", name="Close").click(timeout=10_000)
+        settled(page)
+        if not dialog.count():
+            return
+    expect(dialog).to_have_count(0)
+
+
 def query(page: Page) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
 

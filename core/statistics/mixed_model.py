@@ -214,4 +214,4 @@ def _no_fit(rows: _Rows) -> str:
 def _certain(rows: _Rows) -> tuple[float, float]:
     """The common shift, and the spread of the images' means, where nothing remains."""
     before, after = (_means(rows.image, rows, kind, _count(rows.image)) for kind in (0, 1))
-    return float(np.nanmean(after - before)), float(np.nanstd(before, ddof=1))
+    return float(np.nanmean(after - before)), float(pd.Series(before).std())  # NaN, unwarned, of a single one

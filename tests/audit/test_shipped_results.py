@@ -35,7 +35,7 @@ CAPTIONS = {
 }  # fmt: skip
 """The captions that each of them breaks, and so holds harmless edits beside."""
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
-ITEMS = 2
+ITEMS = 3
 SWEPT = 84
 """Items of the run of strengths and places."""
 _KEY = ["item", "probe", "subject", "evaluator"]

@@ -1,7 +1,6 @@
 """A real Chromium in front of a real server, each with folders of its own."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,13 +16,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from core.commands._checks import find_browser
 from tests.jobs.leftovers import end_all
 from tests.plugins.gate import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first that is there. Chromium's shell draws and listens as the whole browser does, and spares the windows that
-nobody sees: a page takes it three quarters of the processor's time."""
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -32,8 +29,8 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Path of the browser; without one the tests skip, or fail where INVARISCOPE_REQUIRE_BROWSER=1."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    """The browser that ``doctor`` names; without one the tests skip, or fail where INVARISCOPE_REQUIRE_BROWSER=1."""
+    found = find_browser()
     if found is None:
         reason = "no Chromium on the PATH; install the package chromium"
         if os.environ.get("INVARISCOPE_REQUIRE_BROWSER") == "1":

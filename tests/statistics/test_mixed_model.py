@@ -69,6 +69,13 @@ def test_shifts_of_images_are_those_of_a_table_of_sources_and_images() -> None:
     assert np.array(["a", "b", "c"])[ranks].tolist() == wide.index.get_level_values("source").tolist()
 
 
+def test_the_spread_of_a_single_image_that_has_a_baseline_is_nobodys_guess() -> None:
+    ours = mixed_effect([0.1, 0.2, 0.2, 0.2], [0, 1, 1, 1], list("aabb"), list("xxxx"))
+    assert (ours.effect, ours.n, ours.images) == (pytest.approx(0.1), 4, 2)
+    assert math.isnan(ours.image_sd)
+    assert ours.note == "every image moves by the same amount"
+
+
 def test_balanced_pairs_give_the_mean_difference_and_its_paired_error() -> None:
     frame = simulated(4)
     ours = mixed_effect(*frame.to_numpy().T)

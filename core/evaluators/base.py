@@ -73,16 +73,14 @@ class Footprint:
     """What a loaded evaluator takes.
 
     Args:
-        memory_mb: of the weights, and of what was recorded of their networks on a card, in MB.
+        memory_mb: of the weights, in MB.
         device: where they lie now.
         note: where memory ran out while scoring and what was done about it; empty where it did not.
-        compiled: what became of compiling a network, a sentence; empty where that was not asked for.
     """
 
     memory_mb: float
     device: str
     note: str = ""
-    compiled: str = ""
 
 
 @dataclass(frozen=True, slots=True)

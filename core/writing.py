@@ -55,11 +55,21 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         with _aside(path.parent.absolute(), path.name) as aside:
             temporary = aside / path.name
             write(temporary)
-            _sync(temporary)
-            _open_again(temporary)
-            _refuse(why_not_file(path))  # as it is now, after what may have been long work
-            temporary.replace(path)
-            _sync(path.parent)
+            take_place(temporary, path)
+
+
+def take_place(made: Path, path: Path) -> None:
+    """Sync a file that lies beside its place, open it again, and give it its name in one step.
+
+    Raises:
+        StoreError: as :func:`write_whole`.
+    """
+    with _told(path):
+        _sync(made)
+        _open_again(made)
+        _refuse(why_not_file(path))  # as it is now, after what may have been long work
+        made.replace(path)
+        _sync(path.parent)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -134,9 +144,14 @@ def sweep(folder: Path) -> None:
                 shutil.rmtree(left, ignore_errors=True)
 
 
+def is_full(error: BaseException) -> bool:
+    """Whether an error says that the disk, or the user's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def cannot_write(path: Path, error: OSError) -> str:
     """One sentence: which file, why, what to do."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full(error):
         return f"{path} cannot be written: the disk is full; free some space and start again"
     return f"{path} cannot be written: {error.strerror or error}; check the folder and start again"
 

@@ -1,8 +1,8 @@
 """A full disk and kill -9 under everything that writes: the old or the new is whole, and the exit code says which.
 
-Each writer is measured first: when it begins to write, when it ends, and the most room that it takes. Then it is given a
-disk of its own with eight amounts of room between nothing and that, and is killed at ten moments while it writes. After
-the last it is called once more, and what the killed ones left must be gone.
+Each writer is measured first: when it begins to write, when it ends, and the most room that it takes. Then it is given
+a disk of its own with eight amounts of room between nothing and that, and is killed at ten moments while it writes.
+After the last it is called once more, and what the killed ones left must be gone.
 """
 
 import http.server
@@ -58,7 +58,10 @@ def _try(tally: Tally, writer: Writer, disk: Path | None, home: Path, rng: rando
     if disk is not None:
         for number in range(0, SIZES, 3 if quick else 1):
             free = round((found.most + SPARE) * number / (SIZES - 1))
-            tally.attempt(f"{writer.name}: {free:,} bytes free", partial(_full, writer, disk, free), timed=False)
+            goes_on = number == SIZES // 2 - 1
+            tally.attempt(
+                f"{writer.name}: {free:,} bytes free", partial(_full, writer, disk, free, goes_on), timed=False
+            )
     moments = [found.begins + (found.lasts - found.begins) * (number + rng.random()) / MOMENTS
                for number in range(0, MOMENTS, 4 if quick else 1)]  # fmt: skip
     for moment in moments:
@@ -88,14 +91,15 @@ def _measure(writer: Writer, home: Path, disk: Path | None) -> _Measured:
             found.most = max(found.most, _taken(place) - taken)
             time.sleep(0.002)
         found.lasts = time.perf_counter() - start
+        found.begins = found.begins or 0.9 * found.lasts  # too short to be seen
         _ended(writer, place, process)
         writer.learn(place)
     writer.prepare(home)
     return found
 
 
-def _full(writer: Writer, disk: Path, free: int) -> None:
-    """A writer on a disk with so much room: what it says is what is there, and with room it goes on."""
+def _full(writer: Writer, disk: Path, free: int, goes_on: bool) -> None:
+    """A writer on a disk with so much room: what it says is what is there; and with more room it goes on."""
     with _room(disk, DISK):
         writer.prepare(disk)
         ballast = disk / "ballast"
@@ -112,7 +116,7 @@ def _full(writer: Writer, disk: Path, free: int) -> None:
         if code not in (0, 2) or (code and "error: " not in said):
             raise Finding("traceback", f"it ended with {code}: {said[-600:]}")
         ballast.unlink()
-        if code:
+        if code and goes_on:
             _ended(writer, disk, _begin(writer, disk))
         _swept(disk)
 
@@ -144,7 +148,7 @@ def _ended(writer: Writer, home: Path, process: multiprocessing.process.BaseProc
 
 
 def _swept(home: Path) -> None:
-    if left := [path for path in home.rglob(f".*{LEFTOVER}")]:
+    if left := list(home.rglob(f".*{LEFTOVER}")):
         raise Finding("silent", f"{left} were left behind")
 
 

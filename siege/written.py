@@ -18,7 +18,7 @@ from core.human.studies import Study
 from core.jobs import jobs
 from core.jobs.request import AuditRequest, audit_request
 from core.outputs import LEFTOVER
-from core.settings import ROOT
+from core.settings import ROOT, results_dir
 from core.store.manifest import COMPLETE, read_run
 from core.store.verify import verify
 from siege.material import EVALUATOR, RUN, Material, plan
@@ -27,7 +27,7 @@ from siege.trials import Finding
 SERVED = hashlib.sha256(b"weights").digest() * (1 << 16)
 """What is published under the address of weights, 2 MiB."""
 OLD = b"old\n"
-ITEMS = 12
+ITEMS = 4
 
 State = str
 """``old``, ``new``, ``none``, or ``begun``: not complete, and the same call goes on with it."""
@@ -112,24 +112,35 @@ def writers(made: Material, address: str) -> list[Writer]:
     audit = ("audit", "--corpus", "demo", "--limit", str(ITEMS), "--probes", "null", "--evaluators", EVALUATOR)
     scores = ("import-scores", str(pairs / "scores.json"), "--evaluator", "mine", "--fingerprint", "1",
               "--range", "0,1", "--run-id", "in", "--out", "HOME/runs")  # fmt: skip
-    learn = ("calibrate", "learn", run, "--evaluator", "colours", "--strength", "0.5", "--against", "blind-length")
+    learn = ("calibrate", "learn", str(results_dir() / "demo"), "--evaluator", "conse-lite0", "--families", "rotation")
+    export = ("export-pairs", "--corpus", "demo", "--limit", "6", "--probes", "vflip", "-o", "HOME/out")
     return [
         Writer("publish", ("publish", run, "-o", "HOME/out.duckdb", "--overwrite"), "out.duckdb", file, _published),
-        Writer("report", ("report", run, "-o", "HOME/out", "--overwrite", "--no-encoders"), "out", folder),
+        Writer(
+            "report",
+            ("report", run, "-o", "HOME/out", "--overwrite", "--no-encoders", "--format", "md,html"),
+            "out",
+            folder,
+        ),
         Writer("story", ("stories", "html", story, "-o", "HOME/out.html", "--overwrite"), "out.html", file),
         Writer("card and pages", ("publish", run, "--html", "HOME/out", "--overwrite"), "out", folder),
         Writer("audit", (*audit, "--out", "HOME/runs", "--run-id", "in"), "runs/in", look=_run),
         Writer("import-scores", scores, "runs/in", look=_run),
-        Writer("export-pairs", ("export-pairs", run, "-o", "HOME/out"), "out", look=_export),
-        Writer("study create", ("study", "create", "new", "--run", RUN, "--total", "20", "--family", "vertical-flip"),
-               "data/studies/new", look=_study, settings=here, link=demo),  # fmt: skip
+        Writer("export-pairs", export, "out", look=_export),
+        Writer(
+            "study create",
+            ("study", "create", "new", "--run", RUN, "--total", "20", "--family", "vertical-flip"),
+            "data/studies/new",
+            look=_study,
+            settings=here,
+            link=demo,
+        ),
         Writer("study export", ("study", "export", study, "-o", "HOME/out.csv"), "out.csv", file),
         Writer("job", ("PYTHON", "job"), "data/jobs/in", look=_job, settings=here, link=demo),
         Writer("calibrator", (*learn, "-o", "HOME/out.json"), "out.json", file, _calibrator),
         Writer("weights", ("PYTHON", "weights", address), "weights.bin", file),
         Writer("score", (*score, "-o", "HOME/out.json"), "out.json", file),
-        Writer("score each", (*score, "--save_per_instance", "HOME/out.json"), "out.json", file),
-    ]  # fmt: skip
+    ]
 
 
 def call(words: tuple[str, ...], settings: Mapping[str, str], home: Path, log: Path) -> None:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
@@ -220,9 +220,10 @@ class _Publisher(http.server.BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(rest)))
         self.end_headers()
-        for begin in range(0, len(rest), 1 << 18):
-            self.wfile.write(rest[begin : begin + (1 << 18)])
-            time.sleep(0.01)
+        with suppress(ConnectionError):  # who fetched it was killed
+            for begin in range(0, len(rest), 1 << 18):
+                self.wfile.write(rest[begin : begin + (1 << 18)])
+                time.sleep(0.01)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

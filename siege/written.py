@@ -18,7 +18,7 @@ from core.human.studies import Study
 from core.jobs import jobs
 from core.jobs.request import AuditRequest, audit_request
 from core.outputs import LEFTOVER
-from core.settings import ROOT, results_dir
+from core.settings import ROOT
 from core.store.manifest import COMPLETE, read_run
 from core.store.verify import verify
 from siege.material import EVALUATOR, RUN, Material, plan
@@ -112,7 +112,15 @@ def writers(made: Material, address: str) -> list[Writer]:
     audit = ("audit", "--corpus", "demo", "--limit", str(ITEMS), "--probes", "null", "--evaluators", EVALUATOR)
     scores = ("import-scores", str(pairs / "scores.json"), "--evaluator", "mine", "--fingerprint", "1",
               "--range", "0,1", "--run-id", "in", "--out", "HOME/runs")  # fmt: skip
-    learn = ("calibrate", "learn", str(results_dir() / "demo"), "--evaluator", "conse-lite0", "--families", "rotation")
+    learn = (
+        "calibrate",
+        "learn",
+        str(ROOT / "data" / "results" / "demo"),
+        "--evaluator",
+        "conse-lite0",
+        "--families",
+        "rotation",
+    )
     export = ("export-pairs", "--corpus", "demo", "--limit", "6", "--probes", "vflip", "-o", "HOME/out")
     return [
         Writer("publish", ("publish", run, "-o", "HOME/out.duckdb", "--overwrite"), "out.duckdb", file, _published),

@@ -132,7 +132,7 @@ def writers(made: Material, address: str) -> list[Writer]:
         ),
         Writer("story", ("stories", "html", story, "-o", "HOME/out.html", "--overwrite"), "out.html", file),
         Writer("card and pages", ("publish", run, "--html", "HOME/out", "--overwrite"), "out", folder),
-        Writer("audit", (*audit, "--out", "HOME/runs", "--run-id", "in"), "runs/in", look=_run),
+        Writer("audit", (*audit, "--out", "HOME/runs", "--run-id", "in", "--resume"), "runs/in", look=_run),
         Writer("import-scores", scores, "runs/in", look=_run),
         Writer("export-pairs", export, "out", look=_export),
         Writer(

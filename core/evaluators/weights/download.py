@@ -185,7 +185,7 @@ def _one_of_hub(known: Weights, each: WeightFile, folder: Path) -> None:
         )
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         if is_full(error):
-            raise StoreError(cannot_write(folder / each.name, error)) from error  # type: ignore[arg-type]
+            raise StoreError(cannot_write(folder / each.name, error)) from error
         status = getattr(getattr(error, "response", None), "status_code", None)
         if status == 404 and each.optional:
             return

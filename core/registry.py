@@ -22,6 +22,9 @@ from core.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
 
+STRANGERS = (Exception, SystemExit)
+"""What somebody else's code may raise: one that calls ``exit()`` failed, and may not end whoever asked it."""
+
 PLUGIN = "invariscope_plugin_"
 """Begins the name of the module that a file by path becomes."""
 
@@ -97,7 +100,7 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
     for point in entry_points(group=group):
         try:
             value = point.load()
-        except Exception as error:  # a stranger's plugin may raise anything; name it and go on
+        except STRANGERS as error:  # a stranger's plugin may raise anything; name it and go on
             broken.append(BrokenPlugin(f"{group}:{point.name}", _sentence(error)))
             continue
         add(f"{group}:{point.name}", value)
@@ -128,7 +131,7 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except STRANGERS as error:
         raise InvalidInput(f"{path} cannot be imported: {_sentence(error)}") from error
     if not hasattr(module, name) or (among is not None and not among(getattr(module, name))):
         found = ", ".join(each for each in _public(module) if among is None or _own(module, each, among))
@@ -151,7 +154,7 @@ def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
     for info in pkgutil.iter_modules(room.__path__, prefix=f"{package}."):
         try:
             modules.append(importlib.import_module(info.name))
-        except Exception as error:  # one broken file must not take the whole room down
+        except STRANGERS as error:  # one broken file must not take the whole room down
             broken.append(BrokenPlugin(info.name, _sentence(error)))
     return modules
 
@@ -166,5 +169,7 @@ def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool
     return among(value) and getattr(value, "__module__", "") == module.__name__
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"it ends the process that imports it (SystemExit: {error.code}); take the exit out of it"
     return f"{type(error).__name__}: {error}"

@@ -183,7 +183,7 @@ def apply_(
     if kind == ".csv":
         _write(output, csv_text(found))
     else:
-        from core.store.files import write_whole
+        from core.writing import write_whole
 
         write_whole(output, lambda path: found.to_parquet(path, index=False))
         note(f"wrote {output}")

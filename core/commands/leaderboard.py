@@ -209,10 +209,14 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
 
     found = tables(made)
     if out is not None:
-        from core.store.files import csv_text, write_text
+        from core.store.files import csv_text
+        from core.writing import write_folder_whole
 
-        for stem, frame in found.items():
-            write_text(out / f"{stem}.csv", csv_text(frame))
+        def fill(folder: Path) -> None:
+            for stem, frame in found.items():
+                (folder / f"{stem}.csv").write_text(csv_text(frame), encoding="utf-8", errors="backslashreplace")
+
+        write_folder_whole(out, fill)
         note(f"{len(found)} tables in {out}")
     if as_json:
         print_json({"leaderboard": made.name, "corpus": made.corpus, "evaluators": dict(made.evaluators),

@@ -199,7 +199,7 @@ def export(
 ) -> None:
     """Write the votes of a study; no link, no secret and no name is among them."""
     from core.human.exchange import export_votes
-    from core.store.files import write_whole
+    from core.writing import write_whole
 
     if output == _outputs.STDOUT:
         _outputs.write_text(output, export_votes(_find(name), "csv", withdrawn=withdrawn).decode())

@@ -76,7 +76,10 @@ def _ask(reference: str) -> dict[str, Any]:
             told: dict[str, Any] = json.loads(answer.read_bytes())
         except (OSError, ValueError) as error:
             last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-            raise InvalidInput(f"{reference} ended before it was described: {last[:200]}") from error
+            how = f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
+            raise InvalidInput(
+                f"{reference} ended the process that imported it ({how}): {last[:200]}; mend the file"
+            ) from error
     if "problem" in told:
         raise InvalidInput(str(told["problem"])[:600])
     return told

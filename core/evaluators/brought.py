@@ -3,11 +3,11 @@
 import ast
 import hashlib
 import re
-import secrets
 from pathlib import Path
 
 from core.errors import InvalidInput
 from core.settings import uploads_dir
+from core.writing import write_bytes
 
 MOST_BYTES = 1 << 20
 """Of a file of code; no metric is larger."""
@@ -46,11 +46,7 @@ def keep_metric(name: str, data: bytes) -> tuple[str, ...]:
     path = folder / f"{stem}.py"
     known = sorted(folder.glob("*.py"))
     if not known:
-        folder.mkdir(parents=True, exist_ok=True)
-        aside = folder / f".{secrets.token_hex(16)}.part"
-        with aside.open("xb") as out:  # made new: O_EXCL follows no link
-            out.write(data)
-        aside.replace(path)
+        write_bytes(path, data)
     return _references(known[0] if known else path)
 
 

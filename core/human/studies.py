@@ -22,6 +22,7 @@ from core.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, 
 from core.human.sharing import left_behind, shared_queues, waiting_items
 from core.store.files import write_json
 from core.store.log import Log, Writer
+from core.writing import write_folder_whole
 
 LOG = "log.jsonl"
 IDLE_HOURS = 48.0
@@ -100,17 +101,16 @@ class Study:
         if not 0 <= definition.attention_rate <= 0.5:
             raise InvalidInput(f"the rate of attention items lies in [0, 0.5], got {definition.attention_rate}")
         folder = Path(parent) / definition.id
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError as error:
-            raise InvalidInput(f"there is a study {definition.id!r} already; choose another name") from error
-        except OSError as error:
-            raise StoreError(f"{folder} cannot be made: {error.strerror or error}; check the data folder") from error
-        tokens.write_secret(folder)
-        write_json(folder / DEFINITION, definition.to_json())
-        study = cls(folder, clock=clock)
-        study.set_status(OPEN)
-        return study
+        if folder.exists():
+            raise InvalidInput(f"there is a study {definition.id!r} already; choose another name")
+
+        def fill(new: Path) -> None:
+            tokens.write_secret(new)
+            write_json(new / DEFINITION, definition.to_json())
+            cls(new, clock=clock).set_status(OPEN)
+
+        write_folder_whole(folder, fill, standing="refused")
+        return cls(folder, clock=clock)
 
     # Reading
 

@@ -18,7 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from core.errors import StoreError
-from core.store.files import cannot_write
+from core.writing import cannot_write
 
 Row = dict[str, Any]
 

@@ -9,16 +9,15 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.files import cannot_write, write_whole
 from core.store.log import Log
 from core.stories.slide import Picture, Slide, check_note, from_row, to_row
+from core.writing import cannot_write, write_bytes
 
 LOG = "story.jsonl"
 MOST_SLIDES = 200
@@ -130,7 +129,7 @@ class Story:
         for picture in kept.pictures:
             path = self.folder / "pictures" / picture.name
             if not path.exists():
-                write_whole(path, partial(_write, picture.data))
+                write_bytes(path, picture.data)
         self._append(to_row(kept))
         return kept
 
@@ -282,7 +281,3 @@ def _slug(title: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "story"
-
-
-def _write(data: bytes, path: Path) -> None:
-    path.write_bytes(data)

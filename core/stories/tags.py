@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.files import cannot_write
 from core.store.log import Log
 from core.stories.slide import check_note
+from core.writing import cannot_write
 
 MOST_TAG = 40
 """Characters of a tag."""

@@ -1,3 +1,4 @@
+import errno
 import json
 import math
 import multiprocessing
@@ -11,6 +12,18 @@ from core.human.quality import coverage_table, quality_table
 from core.human.studies import IDLE_HOURS, LOG, Refused, Study, Superseded, list_studies
 from core.human.votes import vote_table
 from tests.human.small_study import define, finish, items, make, seen, vote, vote_versions
+
+
+def test_a_study_that_could_not_be_opened_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Study, "set_status", full)
+        with pytest.raises(StoreError, match="the disk is full"):
+            Study.create(tmp_path, define())
+    assert list(tmp_path.iterdir()) == []
+    assert Study.create(tmp_path, define()).state().status == "open"
 
 
 def test_three_annotators_give_every_item_three_votes(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from torchvision.transforms import InterpolationMode, Resize
 
 from core.corpora.images import encode_png
 from core.corpora.schema import Box
@@ -81,6 +82,16 @@ def test_filters_that_smooth_first_differ_from_those_that_do_not() -> None:
     assert abs(float(smooth[10:-10, 10:-10].mean()) - 127.5) < 2
     assert smooth.std() < aliased.std() + 60
     assert set(RESAMPLERS) == {"bicubic", "bilinear", "lanczos", "area", "cubic-aliased", "linear-aliased"}
+
+
+@pytest.mark.parametrize("size", [(640, 480), (640, 427), (640, 426), (427, 640), (500, 375), (600, 600)])
+def test_a_loader_leaves_what_was_shrunk_by_its_own_first_step_as_it_is(size: tuple[int, int]) -> None:
+    """Loader: torchvision 0.29.2's Resize(224), bicubic, as open_clip 3.3.0 and CLIP put it first."""
+    pixels = np.random.default_rng(0).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    width, height = Target(224).size(*size)
+    by_loader = Resize(224, InterpolationMode.BICUBIC)(Image.fromarray(pixels))
+    assert by_loader.size == (width, height)
+    assert np.array_equal(shrunk(pixels, width=width, height=height, resampler="bicubic"), np.asarray(by_loader))
 
 
 def test_what_is_no_larger_is_not_shrunk() -> None:

@@ -9,11 +9,12 @@ SLACK = 1.0
 """How far, in px, a box may leave its image before the clipping is worth a remark."""
 
 
-def read_box(values: Any, *, what: str, width: int, height: int) -> tuple[Box, float]:
+def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = False) -> tuple[Box, float]:
     """Return the part of a box inside its image, and how far in px it left it (at most 0 for one inside).
 
     Args:
         values: x, y, width, height in px, as numbers or their text.
+        shares: whether they are shares of the image instead.
         what: what messages call the box.
         width: of the image, in pixels.
         height: of the image, in pixels.
@@ -24,10 +25,14 @@ def read_box(values: Any, *, what: str, width: int, height: int) -> tuple[Box, f
     try:
         if not isinstance(values, list | tuple):
             raise TypeError("not a list")
-        box = Box(*(float(value) for value in values))
+        units = (width, height, width, height) if shares else (1, 1, 1, 1)
+        box = Box(*(float(value) * unit for value, unit in zip(values, units, strict=True)))
     except (TypeError, ValueError, OverflowError) as error:
         detail = f"{what} is {str(values)[:60]}; it must be four numbers x, y, width, height in px with a positive size"
         raise LeftOut("annotation-bad-box", detail) from error
+    if max(box.right, box.bottom) <= 1 < min(width, height):
+        told = "is smaller than a pixel; are its numbers shares of the image? They must be px"
+        raise LeftOut("annotation-bad-box", f"{what}, {str(values)[:60]}, {told}")
     clipped = box.inside(width, height)
     if clipped is None:
         raise LeftOut("annotation-box-outside", f"{what} is {str(values)[:60]}, outside its {width} × {height} px")

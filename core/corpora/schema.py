@@ -262,6 +262,9 @@ class Item:
             label, or there is none.
         synonyms: other names that the source gives an object of the item, by its label, e.g.
             ``{"handbag": ("satchel",)}``.
+        looked_for: names of kinds of things of which the source marked every one that the picture shows, so that one
+            without a mark is not there; empty: the source does not say.
+        also_there: names of things that the source says are there without saying where.
         read_text: whether an edit that writes a word is to say what the picture says already; see
             :mod:`core.corpora.read_text`.
     """
@@ -290,6 +293,8 @@ class Item:
     frames: tuple[int, ...] = ()
     label_by: str = ""
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    looked_for: frozenset[str] = frozenset()
+    also_there: tuple[str, ...] = ()
     read_text: bool = False
 
     def __post_init__(self) -> None:

@@ -65,7 +65,7 @@ def _rotate_line(pixels: np.ndarray, degrees: float) -> np.ndarray:
 def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:
     """Return the float64 [2, 3] matrix that takes a pixel (x, y) of the image to its place after :func:`rotate`.
 
-    That of a quarter turn holds whole numbers, so that every pixel comes to lie on one: where the sides differ by an odd
+    That of a quarter turn holds whole numbers, so that each pixel comes to lie on one: where the sides differ by an odd
     number, half a pixel would have a mask lose columns.
 
     Raises:

@@ -176,7 +176,7 @@ class _Reader:
         return self.places.find(*names)
 
     def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
-        """The EXIF orientation that annotations of the picture as it is stored must follow; 0: they are as it is seen."""
+        """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""
         header = auditable(path)
         if header.lies and (image.width, image.height) == (header.height, header.width) != (
             header.width,

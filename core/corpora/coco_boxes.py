@@ -6,11 +6,12 @@ upright box around that is taken, and its four corners as the outline.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from core.corpora.files import LeftOut
 from core.corpora.schema import Mask
+from core.corpora.stated import floats
 from core.errors import InvalidInput
 
 
@@ -39,21 +40,21 @@ def in_shares(box: Any) -> bool:
         >>> in_shares([0.25, 0.25, 0.3, 0.4]), in_shares([0, 0, 1, 40])
         (True, False)
     """
-    return isinstance(box, list | tuple) and len(box) == 4 and all(0 <= each <= 1 for each in _floats(box))
+    return isinstance(box, list | tuple) and len(box) == 4 and all(0 <= each <= 1 for each in floats(box))
 
 
 def _turn(entry: Mapping[str, Any]) -> float:
     attributes = entry.get("attributes")
     stated = attributes.get("rotation") if isinstance(attributes, dict) else None
     stated = entry.get("rotation") if stated is None else stated
-    degrees = 0.0 if stated is None else _floats([stated])[0]
+    degrees = 0.0 if stated is None else floats([stated])[0]
     if not math.isfinite(degrees):
         raise LeftOut("annotation-bad-box", f"its rotation is {str(stated)[:40]!r}; it must be a number of degrees")
     return degrees % 360
 
 
 def _turned_corners(box: Any, degrees: float) -> list[float]:
-    sides = _floats(box) if isinstance(box, list) else []
+    sides = floats(box) if isinstance(box, list) else []
     if len(sides) != 4 or not all(map(math.isfinite, sides)) or min(sides[2:]) <= 0 or in_shares(box):
         raise LeftOut("annotation-bad-box", f"a turned box is {str(box)[:60]}; it must be four numbers x, y, width, "
                       "height in px with a positive size")  # fmt: skip
@@ -67,21 +68,19 @@ def _turned_corners(box: Any, degrees: float) -> list[float]:
 
 
 def _own(outline: Any, box: Any) -> bool:
-    """Whether an annotation with a turn has an outline of its own: not merely the corners of the box before the turn."""
+    """Whether a turned annotation has an outline of its own: more than the corners of the box before the turn."""
     if not outline:
         return False
     around = _around(outline)
     plain = isinstance(outline, list) and len(outline) == 1 and len(outline[0]) in (8, 10)
-    return not (
-        plain and around and all(abs(one - other) <= 1 for one, other in zip(around, _floats(box), strict=True))
-    )
+    return not (plain and around and all(abs(one - other) <= 1 for one, other in zip(around, floats(box), strict=True)))
 
 
 def _around(outline: Any) -> list[float] | None:
     """The upright box around polygons or a run-length encoding; None where there is none."""
     if isinstance(outline, list):
         flat = [value for part in outline if isinstance(part, list) for value in part]
-        if not flat or len(flat) % 2 or not all(map(math.isfinite, _floats(flat))):
+        if not flat or len(flat) % 2 or not all(map(math.isfinite, floats(flat))):
             return None
         xs, ys = flat[::2], flat[1::2]
         return [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)]
@@ -95,16 +94,5 @@ def _around(outline: Any) -> list[float] | None:
 def _numbers(part: Any) -> Any:
     """A polygon whose numbers are written as text, as numbers."""
     if isinstance(part, list) and any(isinstance(each, str) for each in part):
-        return [each if math.isnan(number) else number for each, number in zip(part, _floats(part), strict=True)]
+        return [each if math.isnan(number) else number for each, number in zip(part, floats(part), strict=True)]
     return part
-
-
-def _floats(values: Sequence[Any]) -> list[float]:
-    """Numbers as floats, NaN for what is none."""
-    found = []
-    for each in values:
-        try:
-            found.append(math.nan if isinstance(each, bool) else float(each))
-        except (TypeError, ValueError, OverflowError):
-            found.append(math.nan)
-    return found

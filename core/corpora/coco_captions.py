@@ -1,4 +1,4 @@
-"""Captions of a COCO split: found by the number of their picture, and by its name where two tools numbered otherwise."""
+"""Captions of a COCO split, found by the number of their picture, and by its name where tools numbered otherwise."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping

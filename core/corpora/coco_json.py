@@ -222,8 +222,8 @@ class _Read:
         elif name == "annotations":
             try:
                 if degrees := self.waiting.add(entry, place):
-                    raise LeftOut("annotation-turned", f"its box is turned by {degrees:g}° about its centre; the upright "
-                                  "box around it is used")  # fmt: skip
+                    how = f"its box is turned by {degrees:g}° about its centre; the upright box around it is used"
+                    raise LeftOut("annotation-turned", how)
             except LeftOut as reason:
                 found.remark(reason.rejection(where))
         elif isinstance(entry, dict) and (own := key(entry.get("id"))) is not None:

@@ -47,7 +47,7 @@ class ImagePlaces:
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """A name as it is stated, and as other systems write it: slashes for backslashes, letters composed or taken apart."""
+    """A name as it is stated, and as other systems write it: with slashes, its letters composed or taken apart."""
     plain = name.replace("\\", "/")
     yield from dict.fromkeys((name, plain, *(unicodedata.normalize(form, plain) for form in ("NFC", "NFD"))))
 

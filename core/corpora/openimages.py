@@ -3,8 +3,8 @@
 Labels of the hierarchy overlap: a man has boxes *Man* and *Human face*, an unsure one *Person* too. Before an image is
 judged, a box of a part that lies in its whole is dropped, and of two boxes of one object under a general and a special
 name the general one. Group-of boxes are crowds. What is marked as hidden, cut off, a depiction or seen from inside
-stays among the other objects and is never the one that an item is about. Boxes are drawn of classes that people confirmed
-for a picture, some 13 of 600: what nobody looked for there is not known to be absent.
+stays among the other objects and is never the one that an item is about. Boxes are drawn of classes that people
+confirmed for a picture, some 13 of 600: what nobody looked for there is not known to be absent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -135,9 +135,11 @@ class _Reader:
     turned: Mapping[str, str]
     found: Findings
     labels: Labels = field(default_factory=lambda: load_labels("openimages"))
+    nouns: Mapping[str, str] = field(init=False)
     places: ImagePlaces = field(init=False)
 
     def __post_init__(self) -> None:
+        self.nouns = {label: self.labels.noun(name) for label, name in self.names.items()}
         folders = (self.split, f"images/{self.split}", "images", f"{self.split}/data", "")
         self.places = ImagePlaces(self.root, folders)
 
@@ -163,16 +165,12 @@ class _Reader:
         Every instance of a class that has a box was boxed; a class that is refused is so with all of its kinds.
         """
         boxed = {each.label for each in draft.instances}
-        refused = {label for label, there in asked.items() if not there} - boxed
+        found = {label for label, there in asked.items() if there and label in self.nouns} - boxed
+        refused = {label for label, there in asked.items() if not there}
         if self.tree:
-            refused |= {label for label, above in self.tree.above.items() if above & refused} - boxed
-        found = {label for label, there in asked.items() if there}
-        nouns = {label: self.labels.noun(name) for label, name in self.names.items()}
-        looked_for = frozenset(nouns[label] for label in (boxed | refused) - (found - boxed) if label in nouns)
-        return {
-            "looked_for": looked_for,
-            "also_there": tuple(sorted(nouns[each] for each in found - boxed if each in nouns)),
-        }
+            refused |= {label for label, above in self.tree.above.items() if above & refused}
+        sure = (self.nouns[label] for label in boxed | (refused - found) if label in self.nouns)
+        return {"looked_for": frozenset(sure), "also_there": tuple(sorted(self.nouns[label] for label in found))}
 
     def _instances(self, key: str, header: ImageHeader, rows: Rows) -> list[Instance]:
         found: list[Instance] = []
@@ -233,15 +231,14 @@ def _finished(reader: _Reader, drafts: Sequence[_Draft], root: Path, split: str)
     items = []
     for draft in drafts:
         chosen, (licence, source) = draft.chosen, licences.get(draft.key, ("", ""))
-        name = {label: reader.names[label] for label in {each.label for each in draft.instances}}
         items.append(Item(
             id=f"{split}-{draft.key}", corpus="openimages", image_path=draft.path,
             width=draft.header.width, height=draft.header.height,
-            label=reader.labels.noun(name[chosen.label]) if chosen else None,
-            category=reader.labels.category(name[chosen.label]) if chosen else None,
+            label=reader.nouns[chosen.label] if chosen else None,
+            category=reader.labels.category(reader.names[chosen.label]) if chosen else None,
             box=chosen.box if chosen else None,
             mask=masks.of(draft, chosen, outlines.get(draft.key, ())) if chosen else None,
-            others=tuple(SceneObject(reader.labels.noun(name[each.label]), each.box, None, each.crowd)
+            others=tuple(SceneObject(reader.nouns[each.label], each.box, None, each.crowd)
                          for each in draft.instances if each is not chosen),
             licence=licence or "unknown", source=source or "unknown",
             **reader.known(draft, asked.get(draft.key, {})),

@@ -13,7 +13,7 @@ from core.corpora.box_table import BoxTable, bits
 from core.corpora.csv_header import check_csv_header
 from core.corpora.files import LeftOut
 from core.corpora.findings import Findings
-from core.corpora.stated import mark
+from core.corpora.stated import mark, whole
 from core.errors import BadCorpus
 
 BOXES = ("{split}-annotations-bbox.csv", "oidv6-{split}-annotations-bbox.csv")
@@ -161,8 +161,8 @@ def read_looked_for(
 
 def read_turned(path: Path) -> dict[str, str]:
     """Images that lie on a side or on their head by the publisher's list: the degrees that would put them upright."""
-    lines = rows(path, ("ImageID", "Rotation")) if path else ()
-    return {row["ImageID"]: row["Rotation"] for _, row in lines if row and row["Rotation"].strip("0. nNaA")}
+    return {row["ImageID"]: row["Rotation"] for _, row in rows(path, ("ImageID",))
+            if row and (whole(row.get("Rotation")) or 0) % 360}  # fmt: skip
 
 
 def read_licences(path: Path, wanted: Mapping[str, object]) -> dict[str, tuple[str, str]]:

@@ -1,5 +1,7 @@
 """What annotation files state, as tools write it: a number as a number or as its text, a mark as 0, "0" or false."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 _MARKS = {"0": False, "false": False, "no": False, "": False, "1": True, "true": True, "yes": True}
@@ -51,3 +53,14 @@ def mark(value: Any) -> bool | None:
         return bool(value)
     number = whole(value)
     return _MARKS.get(str(value if number is None else number).strip().casefold())
+
+
+def floats(values: Sequence[Any]) -> list[float]:
+    """Numbers as floats, NaN for what is none."""
+    found = []
+    for each in values:
+        try:
+            found.append(math.nan if isinstance(each, bool) else float(each))
+        except (TypeError, ValueError, OverflowError):
+            found.append(math.nan)
+    return found

@@ -113,8 +113,9 @@ def test_boxes_that_leave_their_image_are_clipped_and_counted(made: Objects365Fo
 
 def test_entries_of_other_types_lose_nothing_else(made: Objects365Folder) -> None:
     made.image(1)
-    made.image(1, patch="again")
-    made.image(2, width="100")
+    made.image(2)
+    made.image(2, patch="again")
+    made.image(3, width="100.5")
     made.images += [None, 7, [], {"id": True}]
     made.instance(1, GOOD)
     made.instance(1, GOOD)
@@ -128,7 +129,7 @@ def test_entries_of_other_types_lose_nothing_else(made: Objects365Folder) -> Non
     made.categories += ["x", {"id": 9}]
     corpus = load(made.write())
     assert [item.id for item in corpus.items] == ["val-1"]
-    assert sorted(codes(corpus).values()) == ["bad-entry"] * 5 + ["duplicate-id"]
+    assert sorted(codes(corpus).values()) == ["bad-entry"] * 5 + ["duplicate-id"] * 2
     assert remarks(corpus) == {
         "annotation-bad-entry": 4, "annotation-bad-box": 3, "annotation-no-image": 2, "annotation-no-category": 1,
         "annotation-twice": 1,

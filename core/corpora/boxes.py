@@ -1,9 +1,12 @@
 """Boxes as annotation files state them: checked, and cut to their image."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.corpora.files import LeftOut
-from core.corpora.schema import Box
+from core.corpora.findings import Findings
+from core.corpora.schema import Box, Rejection
+from core.corpora.stated import floats
 
 SLACK = 1.0
 """How far, in px, a box may leave its image before the clipping is worth a remark."""
@@ -37,6 +40,34 @@ def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = 
     if clipped is None:
         raise LeftOut("annotation-box-outside", f"{what} is {str(values)[:60]}, outside its {width} × {height} px")
     return clipped, max(-box.x, -box.y, box.right - width, box.bottom - height)
+
+
+def in_shares(box: Any) -> bool:
+    """Whether a box can only be meant in shares of its image: in pixels it would be smaller than one.
+
+    Example:
+        >>> in_shares([0.25, 0.25, 0.3, 0.4]), in_shares([0, 0, 1, 40])
+        (True, False)
+    """
+    return isinstance(box, list | tuple) and len(box) == 4 and all(0 <= each <= 1 for each in floats(box))
+
+
+def boxes_in_shares(stated: Sequence[tuple[str, Any]], found: Findings) -> bool:
+    """Whether every box of a file can only be meant in shares, which is remarked.
+
+    Args:
+        stated: where each stands, and its sides.
+    """
+    if not stated or not all(in_shares(box) for _, box in stated):
+        return False
+    remark_shares(stated[0][0], len(stated), found)
+    return True
+
+
+def remark_shares(where: str, count: int, found: Findings) -> None:
+    """Remark that the boxes of a file, the first one at a place, are read as shares."""
+    detail = "every box lies between 0 and 1, so all are read as shares of their image and not as pixels"
+    found.count("annotation-in-shares", count, Rejection(where, "annotation-in-shares", detail))
 
 
 def clipped_sentence(what: str, overhang: float) -> str:

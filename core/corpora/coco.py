@@ -12,7 +12,7 @@ from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import language_code
-from core.corpora.image_places import ImagePlaces, auditable, stated_size
+from core.corpora.image_places import ImagePlaces, auditable, remark_exif, stated_size
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
 from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
@@ -178,19 +178,10 @@ class _Reader:
     def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
         """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""
         header = auditable(path)
-        if header.lies and (image.width, image.height) == (header.height, header.width) != (
-            header.width,
-            header.height,
-        ):
-            how = "its annotations are for the picture as it is stored, and are turned with it"
-            turn = header.orientation
-        elif header.orientation != 1:
-            how, turn = "its annotations are taken to be for the picture as it is seen", 0
-        else:
-            return 0
-        detail = f"EXIF orientation {header.orientation} turns {path.name}; {how}"
-        self.findings.remark(Rejection(subject, "annotation-exif", detail))
-        return turn
+        seen = (header.width, header.height)
+        stored = header.lies and (image.height, image.width) == seen != (image.width, image.height)
+        remark_exif(self.findings, subject, path, header, turned=stored)
+        return header.orientation if stored else 0
 
     def _mask(self, found: CocoInstance, image: CocoImage, turn: int) -> Mask | None:
         try:

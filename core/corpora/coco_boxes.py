@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from core.corpora.boxes import in_shares
 from core.corpora.files import LeftOut
 from core.corpora.schema import Mask
 from core.corpora.stated import floats
@@ -31,16 +32,6 @@ def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
             outline = [corners]
         return _around(outline), outline, degrees
     return _around(outline) if box in (None, []) else box, outline, 0.0
-
-
-def in_shares(box: Any) -> bool:
-    """Whether a box can only be meant in shares of its image: in pixels it would be smaller than one.
-
-    Example:
-        >>> in_shares([0.25, 0.25, 0.3, 0.4]), in_shares([0, 0, 1, 40])
-        (True, False)
-    """
-    return isinstance(box, list | tuple) and len(box) == 4 and all(0 <= each <= 1 for each in floats(box))
 
 
 def _turn(entry: Mapping[str, Any]) -> float:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.box_table import CROWD, BoxTable, bits, instance
-from core.corpora.boxes import SLACK, clipped_sentence, read_box
-from core.corpora.coco_boxes import box_and_outline, in_shares
+from core.corpora.boxes import SLACK, clipped_sentence, in_shares, read_box, remark_shares
+from core.corpora.coco_boxes import box_and_outline
 from core.corpora.coco_captions import read_captions
 from core.corpora.curation import Instance
 from core.corpora.files import LeftOut
@@ -274,10 +274,7 @@ class _Instances:
         numbers = {image.key: number for number, image in enumerate(images)}
         keys, categories = list(waiting.images.known), list(waiting.categories.known)
         if waiting.shares and waiting.place:
-            detail = "every box lies between 0 and 1, so all are read as shares of their image and not as pixels"
-            found.count(
-                "annotation-in-shares", len(waiting.place), Rejection(read.split, "annotation-in-shares", detail)
-            )
+            remark_shares(made.where(waiting.place[0]), len(waiting.place), found)
         for row, place in enumerate(waiting.place):
             image, category, where = keys[waiting.image[row]], categories[waiting.category[row]], made.where(place)
             number, names = numbers.get(str(key(image))), read.labels.get(str(key(category)))

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from core.corpora.files import LeftOut, inside
+from core.corpora.findings import Findings
 from core.corpora.images import ImageHeader, read_header, require_auditable
+from core.corpora.schema import Rejection
 from core.errors import BadImage, InvalidInput
 
 
@@ -68,6 +70,19 @@ def stated_size(path: Path, width: int, height: int) -> ImageHeader:
         raise LeftOut("size-mismatch", f"{path} is {header.width} × {header.height} px, its annotations are for "
                       f"{width} × {height}; {cure}")  # fmt: skip
     return header
+
+
+def remark_exif(found: Findings, subject: str, path: Path, header: ImageHeader, *, turned: bool = False) -> None:
+    """Remark a picture that its EXIF orientation turns, and what its boxes are taken to be of; nothing of another.
+
+    Args:
+        turned: whether the boxes are of the picture as it is stored and are turned with it; else they are taken as it
+            is seen, for nothing tells.
+    """
+    if header.orientation != 1:
+        how = "stored, and turned with it" if turned else "seen, for nothing tells"
+        detail = f"EXIF orientation {header.orientation} turns {path.name}; its boxes are read as those of it as {how}"
+        found.remark(Rejection(subject, "annotation-exif", detail))
 
 
 def auditable(path: Path) -> ImageHeader:

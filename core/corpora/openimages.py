@@ -22,7 +22,7 @@ from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
 from core.corpora.image_header import ImageHeader
-from core.corpora.image_places import ImagePlaces, auditable
+from core.corpora.image_places import ImagePlaces, auditable, remark_exif
 from core.corpora.images import read_image
 from core.corpora.label_tree import LabelTree, read_label_tree
 from core.corpora.labels import Labels, load_labels
@@ -152,6 +152,7 @@ class _Reader:
                               "picture does not stand upright")  # fmt: skip
             path = self.places.find(f"{key}.jpg")
             header = auditable(path)
+            remark_exif(self.found, subject, path, header)
             instances = self._distinct(self._instances(key, header, rows), subject)
             chosen = self.rules.choose(instances, width=header.width, height=header.height)
         except LeftOut as reason:

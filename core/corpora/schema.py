@@ -306,6 +306,13 @@ class Item:
         """Return the rival of a role, or None."""
         return next((rival for rival in self.rivals if rival.role == role), None)
 
+    def drawn_with(self, pixels: str) -> str:
+        """The source that the item is resampled and split with: its group, else the hash of its picture.
+
+        Equal pixels are one source, whatever the files that hold them are called.
+        """
+        return self.group or pixels
+
     @property
     def coverage(self) -> float | None:
         """Box area over image area, or None without a box."""

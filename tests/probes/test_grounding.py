@@ -19,7 +19,7 @@ from core.probes.families.tails import last_noun_phrase, tail_of_length, tails, 
 from core.probes.pairs import Pairs, subjects_of
 from core.probes.registry import catalogue, select
 from core.probes.rejections import CODES
-from core.probes.words.categories import absent
+from core.probes.words.categories import absent, vocabulary
 from core.probes.words.mentions import Mention, mentions, neighbours, replaced, target_mentions
 from tests.probes.painted import ground
 
@@ -39,6 +39,7 @@ STREET = Item(
     category="vehicle",
     box=Box(1, 1, 3, 3),
     others=(thing("dog"), thing("dog"), thing("bench")),
+    looked_for=frozenset(vocabulary()),
 )
 
 

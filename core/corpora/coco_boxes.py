@@ -24,7 +24,7 @@ def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
     """
     box, outline = entry.get("bbox"), entry.get("segmentation")
     if isinstance(outline, list) and outline:
-        outline = [_numbers(part) for part in (outline if isinstance(outline[0], list) else [outline])]
+        outline = outline if isinstance(outline[0], list) else [outline]
     degrees = _turn(entry)
     if degrees:
         corners = _turned_corners(box, degrees)
@@ -73,17 +73,10 @@ def _around(outline: Any) -> list[float] | None:
         flat = [value for part in outline if isinstance(part, list) for value in part]
         if not flat or len(flat) % 2 or not all(map(math.isfinite, floats(flat))):
             return None
-        xs, ys = flat[::2], flat[1::2]
+        xs, ys = floats(flat[::2]), floats(flat[1::2])
         return [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)]
     try:
         box = Mask.from_coco(outline, *outline["size"]).box
     except (InvalidInput, TypeError, KeyError, ValueError):
         return None
     return None if box is None else [box.x, box.y, box.width, box.height]
-
-
-def _numbers(part: Any) -> Any:
-    """A polygon whose numbers are written as text, as numbers."""
-    if isinstance(part, list) and any(isinstance(each, str) for each in part):
-        return [each if math.isnan(number) else number for each, number in zip(part, floats(part), strict=True)]
-    return part

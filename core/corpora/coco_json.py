@@ -6,6 +6,7 @@ Source of the format: cocodataset.org/#format-data.
 """
 
 import json
+import math
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from core.corpora.findings import Findings
 from core.corpora.json_stream import check_lists, entries
 from core.corpora.labels import plain
 from core.corpora.schema import Box, Mask, Rejection
-from core.corpora.stated import count, key, mark
+from core.corpora.stated import count, floats, key, mark
 from core.errors import InvalidInput
 
 
@@ -129,6 +130,8 @@ def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
     label, segmentation = found.instance.label, json.loads(found.segmentation)
     if segmentation in (None, []):
         raise LeftOut("annotation-empty-segmentation", f"{label} has an empty segmentation; it keeps its box alone")
+    if isinstance(segmentation, list):
+        segmentation = [_numbers(part) for part in segmentation]
     try:
         mask = Mask.from_coco(segmentation, height, width)
     except InvalidInput as error:
@@ -136,6 +139,13 @@ def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
     if mask.area == 0:
         raise LeftOut("annotation-empty-segmentation", f"the mask of {label} covers no pixel; it keeps its box alone")
     return mask
+
+
+def _numbers(part: Any) -> Any:
+    """A polygon whose numbers are written as text, as numbers."""
+    if isinstance(part, list) and any(isinstance(each, str) for each in part):
+        return [each if math.isnan(number) else number for each, number in zip(part, floats(part), strict=True)]
+    return part
 
 
 _LAYOUT = "a file in COCO's layout"

@@ -23,6 +23,8 @@ def language_by_script(text: str) -> str | None:
         >>> language_by_script("テーブルの上に猫がいる"), language_by_script("一只猫"), language_by_script("Ein Hund")
         ('ja', 'zh', None)
     """
+    if text.isascii():
+        return None
     scripts = {unicodedata.name(sign, "").split(" ")[0].split("-")[0] for sign in text if sign.isalpha()}
     if "LATIN" in scripts:
         return None

@@ -36,6 +36,8 @@ def key(value: Any) -> str | None:
         >>> key(5), key(5.0), key("5"), key("a 1"), key(None), key(True)
         ('5', '5', '5', 'a 1', None, None)
     """
+    if type(value) is int:  # the usual one, a million times
+        return str(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     number = whole(value) if isinstance(value, float) else None
@@ -49,7 +51,7 @@ def mark(value: Any) -> bool | None:
         >>> mark(0), mark("0"), mark(None), mark("True"), mark(1.0), mark(-1)
         (False, False, False, True, True, None)
     """
-    if value is None or isinstance(value, bool):
+    if not value or value is True:
         return bool(value)
     number = whole(value)
     return _MARKS.get(str(value if number is None else number).strip().casefold())

@@ -222,3 +222,16 @@ def test_the_second_names_of_a_label_are_kept_beside_the_first(tmp_path: Path) -
     assert labels.others("Cutting/chopping Board") == ("chopping board",)
     assert labels.others("Tape Measur/ Ruler") == ("ruler",)
     assert labels.others("Dog") == ()
+
+
+def test_marks_and_numbers_may_be_text_and_every_class_was_looked_for(made: Objects365Folder) -> None:
+    for key, crowd in enumerate(("0", "1", "perhaps"), 1):
+        made.image(key, width="100")
+        made.instance(float(key), [str(side) for side in (20, 10, 50, 40)], iscrowd=crowd)
+    made.categories += [{"id": 98, "name": "Moniter/TV"}]
+    corpus = load(made.write())
+    assert [item.id for item in corpus.items] == ["val-1"]
+    assert codes(corpus) == {"val-2": "crowd", "val-3": "no-object"}
+    assert remarks(corpus) == {"annotation-bad-entry": 1}
+    (item,) = corpus.items
+    assert (absence(item, "tv")["falsity"], absence(item, "zebra")["falsity"]) == ("verified", "presumed")

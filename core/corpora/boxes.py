@@ -49,7 +49,10 @@ def in_shares(box: Any) -> bool:
         >>> in_shares([0.25, 0.25, 0.3, 0.4]), in_shares([0, 0, 1, 40])
         (True, False)
     """
-    return isinstance(box, list | tuple) and len(box) == 4 and all(0 <= each <= 1 for each in floats(box))
+    if not isinstance(box, list | tuple) or len(box) != 4:
+        return False
+    sides = floats(box)
+    return all(0 <= each <= 1 for each in sides) and min(sides[2:]) > 0
 
 
 def boxes_in_shares(stated: Sequence[tuple[str, Any]], found: Findings) -> bool:

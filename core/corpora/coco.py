@@ -136,7 +136,7 @@ class _Reader:
         try:
             path = self._locate(image)
             turn = self._turn(path, image, subject)
-            seen = [_upright(each, image, turn) for each in found]
+            seen = [_upright(each, image, turn) for each in self._once(found)]
             width, height = (image.height, image.width) if turn else (image.width, image.height)
             chosen = self.rules.choose([each.instance for each in seen], width=width, height=height)
             stated_size(path, width, height)
@@ -169,6 +169,15 @@ class _Reader:
         category = self.taxonomy.category(chosen.label)
         return replace(item, label=chosen.label, category=category, box=chosen.box, mask=mask)
 
+    def _once(self, found: Sequence[CocoInstance]) -> list[CocoInstance]:
+        """Instances without those that stand twice: one object is not counted as two."""
+        kept: dict[Instance, CocoInstance] = {}
+        for each in found:
+            if kept.setdefault(each.instance, each) is not each:
+                detail = f"the box of {each.instance.label} stands twice and counts once"
+                self.findings.remark(Rejection(each.annotation, "annotation-twice", detail))
+        return list(kept.values())
+
     def _locate(self, image: CocoImage) -> Path:
         """The file of an image: under its name, or the last part of it where no other image is called so."""
         last = plain_name(image.file_name)
@@ -178,9 +187,10 @@ class _Reader:
     def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
         """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""
         header = auditable(path)
-        seen = (header.width, header.height)
-        stored = header.lies and (image.height, image.width) == seen != (image.width, image.height)
-        remark_exif(self.findings, subject, path, header, turned=stored)
+        tells = header.lies and header.width != header.height
+        stored = tells and (image.height, image.width) == (header.width, header.height)
+        if stored or not tells:
+            remark_exif(self.findings, subject, path, header, turned=stored)
         return header.orientation if stored else 0
 
     def _mask(self, found: CocoInstance, image: CocoImage, turn: int) -> Mask | None:

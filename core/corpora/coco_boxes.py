@@ -31,7 +31,7 @@ def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
         if not _own(outline, box):
             outline = [corners]
         return _around(outline), outline, degrees
-    return _around(outline) if box in (None, []) else box, outline, 0.0
+    return _around(outline) if box in (None, [], [0, 0, 0, 0]) else box, outline, 0.0
 
 
 def _turn(entry: Mapping[str, Any]) -> float:

@@ -25,6 +25,7 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "annotation-exif": "the file turns the picture, so its boxes are turned with it or taken as it is seen",
         "annotation-in-shares": "every box lies between 0 and 1: all are read as shares of the image",
         "annotation-turned": "a box is turned: the upright box around it is used",
+        "annotation-unlike-box": "an object's outline and its box disagree, so its box stands alone",
         "bad-entry": "an entry of the image list lacks its id, name or size",
         "bad-image": "the image file cannot be read as an image",
         "caption-bad-entry": "a caption names no image",

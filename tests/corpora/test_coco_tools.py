@@ -295,3 +295,28 @@ def test_names_are_found_as_other_systems_write_them(coco_folder: CocoFolder) ->
     corpus = load(coco_folder.write(), slice="all")
     assert [item.id for item in corpus.items] == ["val2017-1", "val2017-2"]  # which b.jpg it is, nobody knows
     assert [each.code for each in corpus.rejected] == ["missing-image"] * 2
+
+
+def test_what_contradicts_itself_is_remarked(coco_folder: CocoFolder) -> None:
+    """Boxes as two corners beside an outline, one object twice, a box of zeros beside an outline."""
+    for key in (1, 2, 3):
+        coco_folder.image(key)
+    outline = [[30, 25, 70, 25, 70, 50, 30, 50]]
+    coco_folder.instance(1, [30, 25, 70, 50], segmentation=outline)
+    coco_folder.instance(2, GOOD)
+    coco_folder.instance(2, GOOD)
+    coco_folder.instance(3, [0, 0, 0, 0], segmentation=outline)
+    corpus = load(coco_folder.write(), slice="all")
+    first, second, third = corpus.items
+    assert (first.mask, second.others, third.box) == (None, (), Box(30, 25, 40, 25))
+    assert remarks(corpus) == {"annotation-unlike-box": 1, "annotation-twice": 1}
+
+
+def test_exif_is_no_remark_where_the_size_says_that_the_boxes_are_of_what_is_seen(coco_folder: CocoFolder) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 8
+    coco_folder.image(1)
+    coco_folder.instance(1, GOOD)
+    Image.new("RGB", (80, 100)).save(coco_folder.root / "val2017" / f"{1:012d}.jpg", exif=exif.tobytes())
+    corpus = load(coco_folder.write())
+    assert ([item.box for item in corpus.items], corpus.remarks) == ([Box(*GOOD)], ())

@@ -12,6 +12,7 @@ from core.corpora.objects365 import load_objects365
 from core.corpora.sampling import cell_of, stratified
 from core.corpora.schema import Box, Corpus
 from core.errors import BadCorpus, InvalidInput
+from core.probes.words.categories import absence
 from tests.corpora.objects365_folder import Objects365Folder
 
 GOOD = [20, 10, 50, 40]

@@ -138,10 +138,6 @@ def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
         raise LeftOut("annotation-bad-segmentation", f"{label}: {error}; it keeps its box alone") from error
     if mask.box is None:
         raise LeftOut("annotation-empty-segmentation", f"the mask of {label} covers no pixel; it keeps its box alone")
-    box = found.instance.box
-    if box.area >= LEAST_TOLD and mask.box.iou(box) < UNLIKE:
-        how = f"does not fill its box {box.x:g}, {box.y:g}, {box.width:g}, {box.height:g}, which may state two corners"
-        raise LeftOut("annotation-unlike-box", f"the outline of {label} {how}; it keeps its box alone")
     return mask
 
 
@@ -151,10 +147,6 @@ def _numbers(part: Any) -> Any:
         return [each if math.isnan(number) else number for each, number in zip(part, floats(part), strict=True)]
     return part
 
-
-UNLIKE, LEAST_TOLD = 0.7, 200.0
-"""IoU of a box of so many square pixels with that of its outline below which one of them is wrong: of 1,350 instances of
-COCO photographs none so large has less than 0.8."""
 
 _LAYOUT = "a file in COCO's layout"
 

@@ -141,7 +141,7 @@ def left_open(label: str) -> frozenset[str]:
     """
     if label in vocabulary():
         return named_in(label)
-    name = tuple(label.casefold().split())
+    name = tuple(label.replace("_", " ").casefold().split())
     return named_in(label).union(*(_kinds(column).get(name, ()) for column in ("same", "open")))
 
 

@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from core import settings
 from core.audit.fitting import applicable
+from core.corpora.labels import load_labels
 from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
@@ -444,9 +446,18 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         if item.synonyms:
             told_also = {label: list(names) for label, names in item.synonyms.items()}
             digest.update(json.dumps(("synonyms", told_also), sort_keys=True).encode() + b"\n")
+        if item.looked_for or item.also_there:
+            digest.update(_told_absences(item.looked_for, item.also_there))
         if item.frames:
             digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=1000)
+def _told_absences(looked_for: frozenset[str], also_there: tuple[str, ...]) -> bytes:
+    """What a source says of absence, for a digest; nothing of one that looked for COCO's categories, as ever."""
+    usual = looked_for == load_labels("coco").taxonomy.names and not also_there
+    return b"" if usual else json.dumps(("looked_for", sorted(looked_for), also_there)).encode() + b"\n"
 
 
 def _root_of(corpus: Corpus, root: Path | None) -> Path | None:

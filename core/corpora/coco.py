@@ -1,20 +1,31 @@
 """MS-COCO in its official layout: ``annotations/instances_<split>.json`` beside folders of images."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.corpora.coco_captions import plain_name
 from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, read_mask, read_split
 from core.corpora.curation import Instance
-from core.corpora.files import LeftOut, inside, whole_number
+from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.image_places import stated_size
+from core.corpora.folder_tables import language_code
+from core.corpora.image_places import ImagePlaces, auditable, remark_exif, stated_size
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Corpus, Item, Mask, SceneObject
+from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
 from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
 from core.corpora.taxonomy import load_taxonomy
+from core.corpora.upright import upright_box, upright_mask
 from core.errors import BadCorpus, InvalidInput
+
+FILES = ("instances_{}.json", "lvis_v1_{}.json")
+"""Names of the annotation file of a split: COCO's and LVIS'."""
+
+UNLIKE, LEAST_TOLD = 0.7, 200.0
+"""IoU of a box of so many square pixels with that of its outline below which one of them is wrong: of 1,350 instances
+of COCO photographs none so large has less than 0.8."""
 
 
 @corpus_loader(
@@ -23,11 +34,18 @@ from core.errors import BadCorpus, InvalidInput
     options={
         "split": "which instances_<split>.json, e.g. val2017; by default the validation split, else the first",
         "limit": "stop after so many items",
+        "language": "of the captions; by default that of their script, and English of Latin letters",
         **SLICE_OPTIONS,
     },
 )
 def load_coco(
-    root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
+    root: Path,
+    *,
+    split: str | None = None,
+    slice: str = SINGLE,
+    limit: int | str | None = None,
+    language: str | None = None,
+    **curation: Any,
 ) -> Corpus:
     """Read a COCO folder.
 
@@ -39,6 +57,7 @@ def load_coco(
         split: None takes the validation split where there is one, else the first by name.
         slice: one of :data:`core.corpora.slices.SLICES`.
         limit: most items to return.
+        language: of the captions, e.g. ``ja``; None: by their script, else English.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
 
     Returns:
@@ -50,10 +69,13 @@ def load_coco(
     """
     rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
-    root, split = find_split(root, split)
+    code = None if language is None else language_code(language)
+    if language is not None and code is None:
+        raise InvalidInput(f"language must be a code such as en or ja, got {language!r}")
+    path, split = find_split(root, split)
     findings = Findings()
-    content = read_split(root / "annotations", split, findings)
-    reader = _Reader(content, _image_folder(root, split), rules, findings)
+    content = read_split(path, split, findings, code)
+    reader = _Reader(content, _places(path.parents[1], split), rules, findings)
     items: list[Item] = []
     examined = 0
     for image, found in content.by_image():
@@ -70,65 +92,80 @@ def load_coco(
 
 
 def find_split(root: Path, split: str | None) -> tuple[Path, str]:
-    """Return the folder that holds ``annotations/`` and the split to read.
+    """Return the annotation file to read and its split.
 
     Raises:
         BadCorpus: if there is no annotation file, or none of that split.
     """
     if not (root / "annotations").is_dir() and (root.resolve().parent / "annotations").is_dir():
         root, split = root.resolve().parent, split or root.resolve().name
-    found = sorted(path.stem.removeprefix("instances_") for path in (root / "annotations").glob("instances_*.json"))
+    found: dict[str, Path] = {}
+    for prefix, suffix in (name.split("{}") for name in FILES):
+        for path in (root / "annotations").glob(f"{prefix}*{suffix}"):
+            found.setdefault(path.name.removeprefix(prefix).removesuffix(suffix), path)
     if not found:
         raise BadCorpus(f"{root} has no annotations/instances_<split>.json; give the folder of a COCO download")
     if split is None:
-        return root, next((name for name in found if name.startswith("val")), found[0])
+        split = min(found, key=lambda name: (not name.startswith("val"), name))
     if split not in found:
-        raise BadCorpus(f"{root} has no annotations/instances_{split}.json; it has {', '.join(found)}")
-    return root, split
+        raise BadCorpus(f"{root} has no annotations/instances_{split}.json; it has {', '.join(sorted(found))}")
+    return found[split], split
 
 
-def _image_folder(root: Path, split: str) -> Path:
-    candidates = (root / split, root / "images" / split, root / "images")
-    for folder in candidates:
-        if folder.is_dir():
-            return folder
-    raise BadCorpus(f"no folder of images for {split}: looked for {', '.join(str(each) for each in candidates)}")
+def _places(root: Path, split: str) -> ImagePlaces:
+    """Where pictures lie; those of LVIS lie in COCO's folders, whatever their split."""
+    folders = (split, f"images/{split}", "images")
+    if not any((root / each).is_dir() for each in (*folders, "train2017", "val2017")):
+        raise BadCorpus(
+            f"no folder of images for {split}: looked for {', '.join(str(root / each) for each in folders)}"
+        )
+    return ImagePlaces(root, (*folders, ""))
 
 
 class _Reader:
     """Turns COCO's records into items, and remembers what it left out."""
 
-    def __init__(self, content: CocoSplit, folder: Path, rules: Slice, findings: Findings) -> None:
+    def __init__(self, content: CocoSplit, places: ImagePlaces, rules: Slice, findings: Findings) -> None:
         self.content = content
-        self.folder = folder
+        self.places = places
         self.rules = rules
         self.taxonomy = load_taxonomy("coco")
         self.findings = findings
+        self.called = Counter(plain_name(image.file_name) for image in content.images)
+        self.read: dict[Path, str] = {}
 
     def item(self, image: CocoImage, found: Sequence[CocoInstance]) -> Item | None:
         """Return the item of an image and its instances, or None with the reason among what is left out."""
         subject = item_id(self.content.name, image.key)
         try:
-            path = _locate(self.folder, image)
-            boxes = [each.instance for each in found]
-            chosen = self.rules.choose(boxes, width=image.width, height=image.height)
-            stated_size(path, image.width, image.height)
+            path = self._locate(image)
+            turn = self._turn(path, image, subject)
+            seen = [_upright(each, image, turn) for each in self._once(found)]
+            width, height = (image.height, image.width) if turn else (image.width, image.height)
+            chosen = self.rules.choose([each.instance for each in seen], width=width, height=height)
+            stated_size(path, width, height)
         except LeftOut as reason:
             self.findings.leave_out(reason.rejection(subject))
             return None
-        return self._item(subject, image, path, found, chosen)
+        if (first := self.read.setdefault(path, subject)) != subject:
+            detail = f"{path.name} is {first} already: one picture with two ids, drawn together as one source"
+            self.findings.remark(Rejection(subject, "picture-twice", detail))
+        masks = [(each.instance, self._mask(each, image, turn)) for each in seen]
+        return self._item(subject, path, image, (width, height), masks, chosen)
 
     def _item(
-        self, subject: str, image: CocoImage, path: Path, found: Sequence[CocoInstance], chosen: Instance | None
-    ) -> Item:
-        captions = self.content.captions.get(image.key)
-        masks = [(each.instance, self._mask(each, image)) for each in found]
+        self, subject: str, path: Path, image: CocoImage, size: tuple[int, int],
+        masks: Sequence[tuple[Instance, Mask | None]], chosen: Instance | None,
+    ) -> Item:  # fmt: skip
+        labels = {each.label for each, _ in masks}
+        also = {names[0]: names[1:] for names in self.content.names.values() if names[1:] and names[0] in labels}
         item = Item(
-            id=subject, corpus="coco", image_path=path, width=image.width, height=image.height,
-            captions={"en": captions} if captions else {}, licence=image.licence, source=image.source,
+            id=subject, corpus="coco", image_path=path, width=size[0], height=size[1],
+            captions=self.content.captions.get(image.key, {}), licence=image.licence, source=image.source,
             others=tuple(
                 SceneObject(each.label, each.box, mask, each.crowd) for each, mask in masks if each is not chosen
             ),
+            synonyms=also, looked_for=self.content.looked_for(image, labels),
         )  # fmt: skip
         if chosen is None:
             return item
@@ -136,23 +173,48 @@ class _Reader:
         category = self.taxonomy.category(chosen.label)
         return replace(item, label=chosen.label, category=category, box=chosen.box, mask=mask)
 
-    def _mask(self, found: CocoInstance, image: CocoImage) -> Mask | None:
+    def _once(self, found: Sequence[CocoInstance]) -> list[CocoInstance]:
+        """Instances without those that stand twice: one object is not counted as two."""
+        kept: dict[tuple[Instance, bytes], CocoInstance] = {}
+        for each in found:
+            if kept.setdefault((each.instance, each.segmentation), each) is not each:
+                detail = f"the box of {each.instance.label} stands twice and counts once"
+                self.findings.remark(Rejection(each.annotation, "annotation-twice", detail))
+        return list(kept.values())
+
+    def _locate(self, image: CocoImage) -> Path:
+        """The file of an image: under its name, or the last part of it where no other image is called so."""
+        last = plain_name(image.file_name)
+        names = (image.file_name, last) if last and self.called[last] == 1 else (image.file_name,)
+        return self.places.find(*names)
+
+    def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
+        """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""
+        header = auditable(path)
+        tells = header.lies and header.width != header.height
+        stored = tells and (image.height, image.width) == (header.width, header.height)
+        if stored or not tells:
+            remark_exif(self.findings, subject, path, header, turned=stored)
+        return header.orientation if stored else 0
+
+    def _mask(self, found: CocoInstance, image: CocoImage, turn: int) -> Mask | None:
         try:
-            return read_mask(found, image.width, image.height)
+            mask = read_mask(found, image.width, image.height)
         except LeftOut as reason:
             self.findings.remark(reason.rejection(found.annotation))
             return None
+        mask = Mask.from_array(upright_mask(mask.to_array(), turn)) if turn else mask
+        box = found.instance.box
+        if found.instance.crowd or box.area < LEAST_TOLD or mask.box is None or mask.box.iou(box) >= UNLIKE:
+            return mask
+        how = f"does not fill its box {box.x:g}, {box.y:g}, {box.width:g}, {box.height:g}, which may state two corners"
+        detail = f"the outline of {found.instance.label} {how}; it keeps its box alone"
+        self.findings.remark(Rejection(found.annotation, "annotation-unlike-box", detail))
+        return None
 
 
-def _locate(folder: Path, image: CocoImage) -> Path:
-    try:
-        path = inside(folder, image.file_name)
-    except InvalidInput as error:
-        raise LeftOut("unsafe-path", str(error)) from error
-    try:
-        there = path.is_file()
-    except (OSError, ValueError):  # a name that no disk can hold
-        there = False
-    if not there:
-        raise LeftOut("missing-image", f"{path} is not there; download it to have this image in the corpus")
-    return path
+def _upright(found: CocoInstance, image: CocoImage, turn: int) -> CocoInstance:
+    if not turn:
+        return found
+    box = upright_box(found.instance.box, image.width, image.height, turn)
+    return replace(found, instance=replace(found.instance, box=box))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.boxes import SLACK, clipped_sentence, read_box
+from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
@@ -19,6 +19,7 @@ from core.corpora.folder_tables import (
     read_caption_notes,
 )
 from core.corpora.image_header import ImageHeader
+from core.corpora.image_places import remark_exif
 from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
@@ -86,7 +87,8 @@ def load_folder(
     paths = find_images(root, found)
     notes = assign(_notes(caption_file, box_file), paths, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
-    read = _Reader(name, code, load_taxonomy(taxonomy), rules, found)
+    shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)
+    read = _Reader(name, code, load_taxonomy(taxonomy), rules, found, shares)
     items: list[Item] = []
     for key, path in paths.items():
         if len(items) == most:
@@ -107,12 +109,15 @@ class _Reader:
     taxonomy: Taxonomy
     curation: Curation | None
     findings: Findings
+    shares: bool = False
 
     def item(self, key: str, path: Path, notes: Sequence[Note]) -> Item | None:
         """Return the item of an image, or None with the reason among what is left out."""
         try:
             header = auditable_header(path)
             instances = self._instances(notes, header)
+            if instances:
+                remark_exif(self.findings, key, path, header)
             chosen = self._choose([each for each, _ in instances], header)
         except LeftOut as reason:
             self.findings.leave_out(reason.rejection(key))
@@ -139,7 +144,9 @@ class _Reader:
                 continue
             what = f"the box of {note.label or 'the object'} in {note.image}"
             try:
-                box, overhang = read_box(note.box, what=what, width=header.width, height=header.height)
+                box, overhang = read_box(
+                    note.box, what=what, width=header.width, height=header.height, shares=self.shares
+                )
             except LeftOut as reason:
                 self.findings.remark(reason.rejection(note.where))
                 continue

@@ -241,7 +241,7 @@ class _Work:
 
     def unread(self, item: Item) -> None:
         """Keep the captions of an item whose picture cannot be read, without a score."""
-        self.records += [{**row, "score": np.nan} for row in self._rows(item)]
+        self.records += [{**row, "score": np.nan} for row in self._rows(item, item.id)]
 
     def edits(self) -> tuple[str, ...]:
         """What each edit was left out of, and why: counted, with the first case."""
@@ -254,7 +254,7 @@ class _Work:
         item, own = bench.item, bench.image_key
         images[own] = bench.pixels
         people = self.entered.references.get(item.id, ())
-        rows = list(self._rows(item))
+        rows = list(self._rows(item, own))
         for row in rows:
             yield _Wanted(row, own, references_of({ENGLISH: people}, str(row["caption"]), language=ENGLISH))
         first: dict[str, list[dict[str, object]]] = {}
@@ -273,11 +273,11 @@ class _Work:
                 for row in first[draft.caption]:
                     yield _Wanted({**row, "family": probe.family, "probe": probe.name}, draft.image_key, others)
 
-    def _rows(self, item: Item) -> Iterator[dict[str, object]]:
+    def _rows(self, item: Item, pixels: str) -> Iterator[dict[str, object]]:
         for system, held in self.entered.captions.items():
             for place, caption in enumerate(held.get(item.id, ())):
                 yield {
-                    "item": item.id, "source": item.group or item.id, "system": system, "place": place,
+                    "item": item.id, "source": item.drawn_with(pixels), "system": system, "place": place,
                     "caption": caption, "evaluator": self.evaluator.spec.name, "family": "", "probe": "",
                     **self._measured(caption), **self._objects(item, caption),
                 }  # fmt: skip

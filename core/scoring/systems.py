@@ -137,7 +137,7 @@ def _item(
     a, b = captions
     return [
         {
-            "corpus": bench.item.corpus, "item": bench.item.id, "source": bench.item.group or own,
+            "corpus": bench.item.corpus, "item": bench.item.id, "source": bench.item.drawn_with(own),
             "family": probe.family, "probe": probe.name, "a_caption": a, "b_caption": b,
             "a_before": scores[own, a], "b_before": scores[own, b],
             "a_after": scores[key, a], "b_after": scores[key, b],

@@ -11,6 +11,7 @@ from core.corpora.folder import load_folder
 from core.corpora.folder_tables import language_code
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadCorpus, InvalidInput
+from core.probes.words.categories import absence
 
 
 def load(root: Path, **options: object) -> Corpus:
@@ -372,3 +373,19 @@ def test_m_finecap_s_broken_lines_are_one_sentence(
     write("captions.jsonl", json.dumps(line))
     with pytest.raises(BadCorpus, match=sentence):
         load(folder)
+
+
+def test_boxes_that_all_lie_between_0_and_1_are_shares_of_their_images(
+    folder: Path, write: Callable[[str, object], None]
+) -> None:
+    write("boxes.csv", "image,x,y,width,height,label\ncat,0.2,0.125,0.5,0.5,cat\n")
+    assert (by_id(folder)["cat.jpg"].box, remarks(load(folder))["annotation-in-shares"]) == (Box(20, 10, 50, 40), 1)
+    write("boxes.csv", "image,x,y,width,height,label\ncat,0.2,0.125,0.5,0.5,cat\ncat,1,1,20,20,dog\n")
+    assert (by_id(folder)["cat.jpg"].label, remarks(load(folder))["annotation-bad-box"]) == ("dog", 1)
+
+
+def test_nobody_says_what_a_folder_with_boxes_was_not_looked_through_for(
+    folder: Path, write: Callable[[str, object], None]
+) -> None:
+    write("boxes.csv", "image,x,y,width,height,label\ncat,20,10,50,40,cat\n")
+    assert absence(by_id(folder)["cat.jpg"], "dog")["falsity"] == "presumed"

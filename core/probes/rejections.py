@@ -21,7 +21,7 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "annotation-unknown-mark": "an annotator left open whether an object is hidden, cut off, grouped or depicted",
         "bad-box": "the box of a comparison's picture is no four numbers",
         "bad-category": "the category is none of the taxonomy",
-        "bad-video": "the video cannot be decoded within the caps on size, length and frames",
+        "bad-video": "the video is of no kind that is read, or cannot be decoded within the caps",
         "bad-entry": "an entry of the image list lacks its id, name or size",
         "bad-image": "the image file cannot be read as an image",
         "caption-bad-entry": "a caption names no image",

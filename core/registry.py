@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import CodeType, MappingProxyType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Generic, TypeVar
 
 from core.errors import InvalidInput, UnknownName
@@ -190,7 +190,8 @@ def _public(module: ModuleType) -> list[str]:
 def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool:
     """Whether a file itself makes what it is read for under a name: what it imported is no choice."""
     value = getattr(module, name)
-    return among(value) and getattr(value, "__module__", "") == module.__name__
+    imported = isinstance(value, type | FunctionType) and value.__module__ != module.__name__
+    return among(value) and not imported
 
 
 def _sentence(error: Exception) -> str:

@@ -59,8 +59,9 @@ class FunctionEvaluator(Evaluator):
         except Exception as error:  # a stranger's function may raise anything: it costs this pair
             return math.nan, f"{function.__name__} raised {type(error).__name__}: {error}"
         try:
-            score = math.nan if isinstance(answer, str | bytes) else float(answer)
-        except (TypeError, ValueError):
+            bare = answer.item() if hasattr(answer, "item") else answer  # of an array or a tensor with one number
+            score = math.nan if isinstance(bare, str | bytes) else float(bare)
+        except (TypeError, ValueError, RuntimeError):
             score = math.nan
         if math.isfinite(score):
             return score, None

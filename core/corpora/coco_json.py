@@ -263,6 +263,7 @@ def _image(entry: Any) -> CocoImage:
     if not (_is_count(width) and _is_count(height)):
         raise LeftOut("bad-entry", f"{name}: width and height must be whole pixels, got {width!r} × {height!r}")
     source = str(entry.get("coco_url") or entry.get("flickr_url") or "unknown")
+    name = name.rpartition("?d=")[2]  # Label Studio: a file that its server shows
     return CocoImage(str(key), name, width, height, str(entry.get("license")), source)
 
 

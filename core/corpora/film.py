@@ -130,7 +130,7 @@ def retrieved(capture: "cv2.VideoCapture", path: Path, place: int) -> np.ndarray
 def _heard() -> Iterator[list[bytes]]:
     """What the decoder complains of meanwhile, afterwards the only entry; other words go on to standard error.
 
-    OpenCV 5 answers an interlaced frame with memory that holds no picture and calls it read; FFmpeg's complaint on
+    OpenCV 5 answers an interlaced frame with an array that holds no picture and calls it read; FFmpeg's complaint on
     standard error is the only sign.
     """
     said = [b""]

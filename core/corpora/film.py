@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 MAX_PIXELS = 9_000_000
 """Largest frame, in pixels: 4096 × 2160 fits."""
+
+_LISTENING = threading.Lock()
+"""Standard error is one for all threads: two that listened at once would each give the other's file back for it."""
 
 _SQUARE = 0.01
 """Pixels that are so little wider or narrower than high are square: an encoder rounds the shape of a frame."""
@@ -134,7 +138,7 @@ def _heard() -> Iterator[list[bytes]]:
     standard error is the only sign.
     """
     said = [b""]
-    with tempfile.TemporaryFile() as aside:
+    with _LISTENING, tempfile.TemporaryFile() as aside:
         kept = os.dup(2)
         os.dup2(aside.fileno(), 2)
         try:

@@ -2,9 +2,11 @@
 
 import base64
 import json
+import os
 import struct
 import zlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +143,15 @@ def test_hdr_is_told_wherever_a_video_is_read(tmp_path: Path) -> None:
 def test_interlaced_frames_are_refused_since_the_decoder_gives_no_picture_of_them(tmp_path: Path) -> None:
     with pytest.raises(BadImage, match=r"a\.m2v: frame 0 is interlaced, .*; deinterlace it"):
         open_video(written(tmp_path / "a.m2v", INTERLACED))
+
+
+def test_threads_that_decode_at_once_leave_standard_error_as_it_was(tmp_path: Path) -> None:
+    footage = open_video(write_video(tmp_path / "a.mp4", moving("red", 6)))
+    before = os.fstat(2)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: len(list(read_frames(footage, range(6)))), range(12)))
+    assert found == [6] * 12
+    assert os.path.samestat(os.fstat(2), before)
 
 
 def uneven(path: Path, *, last: int = 1600) -> Path:

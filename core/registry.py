@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import CodeType, MappingProxyType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Generic, TypeVar
 
 from core.errors import InvalidInput, UnknownName
@@ -27,6 +27,30 @@ STRANGERS = (Exception, SystemExit)
 
 PLUGIN = "invariscope_plugin_"
 """Begins the name of the module that a file by path becomes."""
+
+_apart = False
+
+
+def only_described() -> None:
+    """From now on no file of code is imported in this process, as befits a server."""
+    global _apart  # what a process is, a server or not, is decided once
+    _apart = True
+
+
+def is_apart() -> bool:
+    """Whether this process imports no file of code."""
+    return _apart
+
+
+def names_code(reference: str) -> bool:
+    """Whether a reference is of the form ``path/to/file.py:Name``, which runs code where it is followed."""
+    return ".py:" in reference
+
+
+def absolute_code(reference: str) -> str:
+    """The same reference from any folder; any other one as it is."""
+    file, colon, name = reference.rpartition(":")
+    return f"{Path(file).expanduser().absolute()}:{name}" if colon and file.endswith(".py") else reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +132,7 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
 
 
 def load_object(reference: str, *, among: Callable[[object], bool] | None = None, kind: str = "") -> object:
-    """Return the object that ``path/to/file.py:Name`` points to.
+    """Return the object that ``path/to/file.py:Name`` points to: one that a user gave, never a stored one.
 
     Args:
         reference: the file and the name.
@@ -116,8 +140,11 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
         kind: what these are, for messages.
 
     Raises:
-        InvalidInput: if the reference has another shape, or the file or the name is missing.
+        InvalidInput: if the reference has another shape, or the file or the name is missing, or this process imports
+            no code.
     """
+    if is_apart():
+        raise InvalidInput(f"{reference!r} is code, which a server does not run in itself; start it as a job")
     path_text, separator, name = reference.rpartition(":")
     path = Path(path_text)
     if not separator or path.suffix != ".py":
@@ -166,7 +193,8 @@ def _public(module: ModuleType) -> list[str]:
 def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool:
     """Whether a file itself makes what it is read for under a name: what it imported is no choice."""
     value = getattr(module, name)
-    return among(value) and getattr(value, "__module__", "") == module.__name__
+    imported = isinstance(value, type | FunctionType) and value.__module__ != module.__name__
+    return among(value) and not imported
 
 
 def _sentence(error: BaseException) -> str:

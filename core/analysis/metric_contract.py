@@ -120,7 +120,8 @@ def _batches(bench: _Bench) -> str:
 
 
 def _range(bench: _Bench) -> str:
-    low, high = bench.evaluator.spec.score_range
+    least, high = bench.evaluator.spec.score_range
+    low = -np.inf if least is None else least
     scores = bench.score(bench.images, bench.captions)
     finite = scores[np.isfinite(scores)]
     if not len(finite):

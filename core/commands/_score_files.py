@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.commands._image_folder import ImageFolder
 from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
+from core.corpora.video_folder import not_read
 from core.errors import InvalidInput
 from core.scoring.captions import CaptionedImage, CaptionScore, mean
 from core.scoring.reference_metrics import METRICS, Compared
@@ -28,6 +29,7 @@ class Job:
         left_over: images without a caption.
         as_jsonl: whether the captions came as CaptionEvalKit's JSON lines.
         what: is captioned: image or video.
+        unread: sentences on files that lie there under an id and are no video that is read.
     """
 
     lines: tuple[CaptionedImage, ...]
@@ -35,6 +37,7 @@ class Job:
     left_over: tuple[str, ...]
     as_jsonl: bool
     what: str = "image"
+    unread: tuple[str, ...] = ()
 
     def remarks(self) -> list[str]:
         """Sentences about what does not fit together."""
@@ -42,6 +45,7 @@ class Job:
         if self.missing:
             lacked = f"{'an' if self.what == 'image' else 'a'} {self.what}"
             found.append(f"{_count(self.missing, 'caption')} without {lacked}: {_some(self.missing)}")
+        found += self.unread
         if self.left_over:
             found.append(f"{_count(self.left_over, self.what)} without a caption: {_some(self.left_over)}")
         return found
@@ -79,13 +83,15 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
         for each, path in found.items()
         if path is not None
     )
+    missing = tuple(each for each, path in found.items() if path is None)
+    unread = tuple(dict.fromkeys(not_read(images, missing).values())) if videos and images is not None else ()
     if not lines:
         raise InvalidInput(
-            f"none of the {len(captions)} captions of {candidates} has an image in {images or 'its place'}"
+            f"none of the {len(captions)} captions of {candidates} has {'a video' if videos else 'an image'} in "
+            f"{images or 'its place'}{'; ' if unread else ''}{'; '.join(unread[:3])}"
         )
-    missing = tuple(each for each, path in found.items() if path is None)
     left_over = folder.left_over(path for path in found.values() if path is not None)
-    return Job(lines, missing, left_over, as_jsonl, "video" if videos else "image")
+    return Job(lines, missing, left_over, as_jsonl, "video" if videos else "image", unread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,13 +101,13 @@ def leaderboard(
 
 
 def _pictures(images: Path | None, corpus: str | None, root: Path | None, option: list[str] | None) -> "Corpus":
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
 
     if images is not None and (corpus is not None or root is not None):
         raise InvalidInput("--images and --corpus exclude each other; give the folder or the corpus")
     if images is not None:
-        return catalogue().get("folder").load(images, **key_values(option))
-    return catalogue().get(str(corpus)).load(root, **key_values(option))
+        return find("folder").load(images, **key_values(option))
+    return find(str(corpus)).load(root, **key_values(option))
 
 
 def _systems(given: list[str]) -> "list[System]":

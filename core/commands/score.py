@@ -197,6 +197,7 @@ def _of_videos(
     scorer: "VideoScorer", job: "Job", *, progress: "Callable[[int, int], None]"
 ) -> "tuple[CaptionScore, ...]":
     """Score captions of videos; say how many captions were cut."""
+    from core.corpora.video_folder import kinds_told
     from core.scoring.captions import CaptionScore
     from core.scoring.videos import VideoLine, score_videos
 
@@ -212,7 +213,13 @@ def _of_videos(
     cut = sum(scorer.evaluator.truncates(line.caption) for line in lines)
     if cut:
         note(f"longer than the text tower reads, and cut there: {cut:,} of {len(lines):,} captions")
-    found = score_videos(scorer, lines, progress=progress)
+    note(f"videos: {kinds_told(line.path for line in lines)}")
+    said: list[str] = []
+    found = score_videos(scorer, lines, progress=progress, remark=said.append)
+    for sentence in said[:ERRORS_SHOWN]:
+        note(sentence)
+    if len(said) > ERRORS_SHOWN:
+        note(f"{len(said) - ERRORS_SHOWN:,} more videos like the last")
     return tuple(
         CaptionScore(line.id, None if each.error else each.score, error=each.error)
         for line, each in zip(lines, found, strict=True)

@@ -165,12 +165,12 @@ def mcs(
 
 
 def _corpus(name: str, root: Path | None, option: list[str] | None) -> "Corpus":
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
 
     chosen = key_values(option)
     if name == "coco" and "slice" not in chosen:
         chosen["slice"] = "all"  # the audit's usual slice leaves out most captions
-    return catalogue().get(name).load(root, **chosen)
+    return find(name).load(root, **chosen)
 
 
 def _sentences(

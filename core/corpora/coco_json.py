@@ -343,6 +343,7 @@ def _image(entry: Any) -> CocoImage:
     if width is None or height is None:
         stated = f"{entry.get('width')!r} × {entry.get('height')!r}"
         raise LeftOut("bad-entry", f"{name}: width and height must be whole pixels, got {stated}")
+    name = name.rpartition("?d=")[2]  # Label Studio: a file that its server shows
     source = str(url or entry.get("flickr_url") or "unknown")
     refused, unfinished = (_keys(entry.get(part)) for part in ("neg_category_ids", "not_exhaustive_category_ids"))
     return CocoImage(own, name, width, height, str(entry.get("license")), source, refused, unfinished or ())

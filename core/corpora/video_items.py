@@ -7,6 +7,8 @@ from pathlib import Path
 
 from core.corpora.demo import demo_dir
 from core.corpora.files import read_json, whole_number
+from core.corpora.film import BadVideo
+from core.corpora.findings import Findings
 from core.corpora.folder_tables import language_code
 from core.corpora.image_header import MIN_SIDE
 from core.corpora.registry import corpus_loader
@@ -14,7 +16,7 @@ from core.corpora.rivals import OTHER_VIDEO
 from core.corpora.schema import Corpus, Item, Rejection, Rival
 from core.corpora.stacks import check_stack_size
 from core.corpora.video_folder import BACKWARDS, CaptionedVideo, other_than, read_video_folder
-from core.corpora.videos import BadVideo, Footage, Sampling, open_video
+from core.corpora.videos import Footage, Sampling, open_video
 from core.errors import BadCorpus, InvalidInput
 
 USUAL_FRAMES = 8
@@ -94,7 +96,7 @@ class _Reading:
     licence: str = "unknown"
     wrong: Mapping[str, str] | None = None
 
-    def item(self, video: CaptionedVideo, root: Path) -> Item:
+    def item(self, video: CaptionedVideo, root: Path, findings: Findings) -> Item:
         """The item of a video.
 
         Raises:
@@ -102,7 +104,8 @@ class _Reading:
         """
         footage = open_video(video.path)
         _check(footage)
-        places = self.sampling.places(footage.frames)
+        findings.remark(*(Rejection(video.id, "hdr", each) for each in footage.notes))
+        places = footage.places(self.sampling)
         check_stack_size(footage, len(places))
         wrong = (self.wrong or {}).get(video.id)
         return Item(
@@ -116,18 +119,19 @@ class _Reading:
 def _read(root: Path, name: str, reading: _Reading, told: str, most: int | None) -> Corpus:
     held = read_video_folder(root)
     items: list[Item] = []
-    rejected = list(held.rejected)
+    found = Findings()
+    found.leave_out(*held.rejected)
     for video in held.videos:
         if len(items) == most:
             break
         try:
-            items.append(reading.item(video, root))
+            items.append(reading.item(video, root, found))
         except (BadVideo, OSError) as error:
-            rejected.append(Rejection(video.id, "bad-video", str(error).replace(f"{root}/", "")))
+            found.leave_out(Rejection(video.id, "bad-video", str(error).replace(f"{root}/", "")))
     if not items:
-        raise BadCorpus(f"no video of {root} can be read: {rejected[-1].detail}")
+        raise BadCorpus(f"no video of {root} can be read: {found.rejected[-1].detail}")
     described = f"{told}, {reading.sampling.told}" + (f", limited to {most} videos" if most else "")
-    return Corpus(name, _with_others(items), tuple(rejected), described)
+    return Corpus(name, _with_others(items), found.rejected, described, remarks=found.remarks)
 
 
 def _check(footage: Footage) -> None:

@@ -26,18 +26,6 @@ WAIT_S = 60.0
 
 _HOUSE = "core.evaluators."
 _VIDEOS = "core.evaluators.video."
-_on = False
-
-
-def only_described() -> None:
-    """From now on no file of evaluators is imported in this process: :func:`find_apart` answers for it."""
-    global _on  # what a process is, a server or not, is decided once
-    _on = True
-
-
-def is_apart() -> bool:
-    """Whether this process imports no file of evaluators."""
-    return _on
 
 
 def find_apart(reference: str) -> type[Evaluator]:

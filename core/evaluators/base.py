@@ -29,7 +29,7 @@ class EvaluatorSpec:
     """What is known of an evaluator without loading it.
 
     Args:
-        score_range: native range, (low, high); high is None where there is no upper bound.
+        score_range: native range, (low, high); None where there is no such bound.
         memory_mb: size of the weights when loaded on a CPU, for the pool's budget.
         offline: whether ``pip install`` brings the weights.
         takes_references: whether it compares with reference captions and cannot score without any; its ``score``
@@ -41,7 +41,7 @@ class EvaluatorSpec:
     title: str
     summary: str
     family: str
-    score_range: tuple[float, float | None]
+    score_range: tuple[float | None, float | None]
     memory_mb: int
     offline: bool
     source: str

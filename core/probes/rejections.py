@@ -21,7 +21,7 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "annotation-unknown-mark": "an annotator left open whether an object is hidden, cut off, grouped or depicted",
         "bad-box": "the box of a comparison's picture is no four numbers",
         "bad-category": "the category is none of the taxonomy",
-        "bad-video": "the video cannot be decoded within the caps on size, length and frames",
+        "bad-video": "the video is of no kind that is read, or cannot be decoded within the caps",
         "annotation-exif": "the file turns the picture, so its boxes are turned with it or taken as it is seen",
         "annotation-in-shares": "every box lies between 0 and 1: all are read as shares of the image",
         "annotation-turned": "a box is turned: the upright box around it is used",

@@ -215,12 +215,20 @@ def export(
 
 
 @app.command("import", epilog=exit_codes(ok="read"), short_help="Take in votes that were made elsewhere.")
-def take_in(name: _Name, file: Annotated[Path, typer.Argument(help="CSV, Parquet or JSON, as an export.")]) -> None:
+def take_in(
+    name: _Name,
+    file: Annotated[Path, typer.Argument(help="As an export, or of label-studio, potato, doccano or crowd-kit.")],
+) -> None:
     """Read votes from a file; it is checked as a whole before the first row is written."""
-    from core.human.exchange import import_votes
+    from core.human.exchange import MOST_BYTES, import_votes
 
-    count = import_votes(_find(name), file.read_bytes(), name=file.name)
-    typer.echo(f"{count} {'vote' if count == 1 else 'votes'} new or changed")
+    study = _find(name)
+    study.check()
+    with file.open("rb") as opened:
+        taken = import_votes(study, opened.read(MOST_BYTES + 1), name=file.name)
+    for sentence in taken.told:
+        note(sentence)
+    typer.echo(f"{taken.count} {'vote' if taken.count == 1 else 'votes'} new or changed")
 
 
 @app.command(

@@ -121,9 +121,12 @@ def learn(
     if words:
         order = reference_order(captions, scores.scope, source, words, root=root, options=key_values(option))
     view = scores.view(Slice(families=listed(families)))
+    studies, unread = list_studies()
+    for problem in unread:
+        note(problem)
     found = fit(
         view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
-        ratings=ratings(list_studies()[0]), judged=order.values if order else {},
+        ratings=ratings(studies), judged=order.values if order else {},
     )  # fmt: skip
     own = None
     if measure:

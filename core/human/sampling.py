@@ -238,7 +238,8 @@ def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
     pairs = pairs[pairs["expectation"] == stratum.expectation]
     if not stratum.probes:
         return pairs[pairs["family"] == stratum.family]
-    rows = pairs[[re.fullmatch(stratum.probes, str(name)) is not None for name in pairs["probe"]]]
+    fits = [re.fullmatch(stratum.probes, str(name)) is not None for name in pairs["probe"]]
+    rows = pairs[np.array(fits, dtype=bool)]  # a list of none would be no mask
     if stratum.bins is None or rows.empty:
         return rows
     order = sorted(pairs["coverage_bin"].dropna().unique(), key=lambda each: float(each.split("-")[0]))

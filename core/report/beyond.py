@@ -139,6 +139,7 @@ class Beyond:
         figures: of these tables.
         missing: with their reasons.
         studied: whether people judged a pair of these runs.
+        studies: those whose votes could be taken in.
     """
 
     tables: list[Table] = field(default_factory=list)
@@ -146,6 +147,7 @@ class Beyond:
     figures: list[Figure] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     studied: bool = False
+    studies: list[Study] = field(default_factory=list)
 
 
 def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode | None = None) -> Beyond:
@@ -170,12 +172,18 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
     for study in studies:
         if study.definition.run not in runs:
             continue
-        votes = vote_table(study)
+        try:
+            votes = vote_table(study)
+            told = list(_of_study(study, votes, table.only(runs[study.definition.run]))) if len(votes) else []
+        except Exception as error:  # a study of another hand may be odd in any way; it takes no report down
+            said = dict.fromkeys(_PEOPLE, f"study {study.id} is left out, for it cannot be used: {error!r:.300}")
+            continue
+        found.studies.append(study)
         if votes[~votes["attention"]].empty:
             said = dict.fromkeys(_PEOPLE, f"study {study.id} has no vote yet")
             continue
         found.studied = True
-        for name, frame, reason in _of_study(study, votes, table.only(runs[study.definition.run])):
+        for name, frame, reason in told:
             if reason:
                 said[name] = reason
             elif len(frame):

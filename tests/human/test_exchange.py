@@ -28,7 +28,7 @@ def study(tmp_path: Path) -> Study:
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_export_read_into_a_copy_of_the_study_gives_the_same_votes(study: Study, tmp_path: Path, form: str) -> None:
     copy = make(tmp_path / "there")
-    assert import_votes(copy, export_votes(study, form), name=f"votes.{form}") == 8
+    assert import_votes(copy, export_votes(study, form), name=f"votes.{form}").count == 8
     columns = ["id", "left", "original", "variant", "preferred", "seconds", "skipped"]
     here, there = (vote_table(each, skipped=True).sort_values(["id", "annotator"]) for each in (study, copy))
     pd.testing.assert_frame_equal(here[columns].reset_index(drop=True), there[columns].reset_index(drop=True))
@@ -41,12 +41,12 @@ def test_reading_the_same_file_twice_or_ones_own_export_changes_nothing(
 ) -> None:
     data = export_votes(study, form)
     before = study.log_path.read_bytes()
-    assert import_votes(study, data, name=f"v.{form}") == 0
+    assert import_votes(study, data, name=f"v.{form}").count == 0
     assert len(vote_table(study)) == 7
     assert b'"row":"answer"' not in study.log_path.read_bytes()[len(before) :]
     copy = make(tmp_path / "there")
     import_votes(copy, data, name=f"v.{form}")
-    assert import_votes(copy, data, name=f"v.{form}") == 0
+    assert import_votes(copy, data, name=f"v.{form}").count == 0
 
 
 def test_no_name_token_or_secret_leaves_with_the_votes(study: Study) -> None:
@@ -73,10 +73,10 @@ def test_a_comment_that_looks_like_a_formula_comes_back_as_it_was_written(study:
 
 def test_votes_made_elsewhere_by_hand_are_taken_in_and_corrected(study: Study) -> None:
     data = (HEAD + "Eve,1,variant,2,0,tie\nEve,0002,original,1,1,A\n").encode()
-    assert import_votes(study, data, name="eve.csv") == 2
+    assert import_votes(study, data, name="eve.csv").count == 2
     own = vote_table(study).set_index(["annotator", "id"]).loc["x-Eve"]
     assert own.loc["0001", ["original", "variant", "preferred"]].tolist() == [0.0, 2.0, "tie"]
-    assert import_votes(study, data.replace(b"2,0,tie", b"2,1,tie"), name="eve.csv") == 1
+    assert import_votes(study, data.replace(b"2,0,tie", b"2,1,tie"), name="eve.csv").count == 1
     assert vote_table(study).set_index(["annotator", "id"]).loc[("x-Eve", "0001"), "corrections"] == 1
 
 

@@ -231,7 +231,9 @@ def test_rows_that_do_not_fit_the_study_are_counted_and_change_nothing(tmp_path:
     with study._log.writing() as writer:
         writer.append(strange)
     assert study.state().entries == {}
-    assert f"{len(strange)} row(s)" in study.problems()[0]
+    (told,) = study.problems()
+    assert "lines 4, 5, 6, 7, 8 and 4 more: such rows do not fit" in told
+    assert study.check() is False
 
 
 @pytest.mark.parametrize(("question", "value"), [("A", 3), ("A", "tie"), ("preference", 1), ("C", 1), ("rating", 1)])

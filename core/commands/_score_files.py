@@ -86,9 +86,7 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
         if path is not None
     )
     if not lines:
-        raise InvalidInput(
-            f"none of the {len(rows)} captions of {candidates} has an image in {images or 'its place'}"
-        )
+        raise InvalidInput(f"none of the {len(rows)} captions of {candidates} has an image in {images or 'its place'}")
     missing = tuple(each for each, path in found.items() if path is None)
     left_over = folder.left_over(path for path in found.values() if path is not None)
     further = tuple(key for key, row in rows.items() if len(row.captions) > 1)
@@ -149,13 +147,14 @@ def with_reference_metrics(report: Report, compared: Compared, lines: Sequence[C
     """Put BLEU, ROUGE-L and CIDEr-D beside the scores of a report.
 
     Args:
-        compared: of the captions of ``lines``, in their order.
+        compared: of the captions of ``lines``, in their order; a metric that none of them has is left out.
     """
-    held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in METRICS}
+    there = [metric for metric in METRICS if _known(compared.means[metric]) is not None]
+    held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in there}
             for place, line in enumerate(lines)}  # fmt: skip
-    absent = dict.fromkeys(METRICS)
+    absent = dict.fromkeys(there)
     per_item = {key: {**scores, **held.get(key, absent)} for key, scores in report.per_item.items()}
-    means = {metric: _known(compared.means[metric]) for metric in METRICS}
+    means = {metric: _known(compared.means[metric]) for metric in there}
     return Report({**means, **report.means}, per_item, report.errors)
 
 

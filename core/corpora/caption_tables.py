@@ -62,6 +62,10 @@ _RAW = ("raw", "caption", "text", "label")
 """What an object that stands for a caption calls its text: Karpathy's sentences, FiftyOne's classifications."""
 
 
+_Record = tuple[int, Mapping[str, Any]]
+"""A place in a file, and what stands there by its plain name."""
+
+
 class CaptionRow(NamedTuple):
     """What a file says in one place.
 
@@ -234,7 +238,9 @@ class CaptionTable:
         column = next((name for name in (*IMAGE, *KEY) if name in record), None)
         if column is None:
             return f"{self.where(number)}: id must name the image, and there is none; call it one of {', '.join(KEY)}"
-        return f"{self.where(number)}: the image is not named, column {column!r} is empty; fill it in or remove the line"
+        return (
+            f"{self.where(number)}: the image is not named, column {column!r} is empty; fill it in or remove the line"
+        )
 
     def _identity(self, number: int, value: object) -> str:
         if value is None:
@@ -250,10 +256,6 @@ class CaptionTable:
         if None in found:
             raise BadCorpus(f"{self.where(number)}: {name} must be a text or a list of texts, got {shown(value)}")
         return found or ("",)  # type: ignore[return-value]  # None was looked for
-
-
-_Record = tuple[int, Mapping[str, Any]]
-"""A place in a file, and what stands there by its plain name."""
 
 
 @lru_cache(maxsize=1000)

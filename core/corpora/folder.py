@@ -101,7 +101,9 @@ def load_folder(
         item = read.item(key, path, notes.get(key, []))
         items.extend([item] if item else [])
     found.remark(*read.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
-    description = _description(root, [path for path, _ in read_files] or list(beside.values())[:1], box_file, rules, most)
+    description = _description(
+        root, [path for path, _ in read_files] or list(beside.values())[:1], box_file, rules, most
+    )
     return Corpus(name, tuple(items), found.rejected, description, remarks=found.remarks, read_labels=reader(labels))
 
 

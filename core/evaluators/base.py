@@ -240,6 +240,13 @@ class Evaluator(ABC):
         return False
 
 
+def cut_captions(evaluator: Evaluator, captions: Iterable[str]) -> str:
+    """A sentence on how many captions are longer than the evaluator's text tower reads; empty where none is."""
+    texts = list(captions)
+    cut = sum(map(evaluator.truncates, texts))
+    return f"longer than the text tower reads, and cut there: {cut:,} of {len(texts):,} captions" if cut else ""
+
+
 def check_lengths(images: Sequence[Any], captions: Sequence[str]) -> None:
     """Raise InvalidInput unless there are as many images as captions."""
     if len(images) != len(captions):

@@ -13,6 +13,7 @@ from core.charts.flip_risk import flip_shares
 from core.charts.style import colours
 from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus, Item
+from core.corpora.system_files import parse_systems
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title

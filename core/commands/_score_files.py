@@ -174,7 +174,7 @@ def _rows(path: Path) -> dict[str, CaptionRow]:
     for row in table.rows():
         if not row.captions and table.columns:
             columns = columns or list(row.rest)
-            row = row._replace(captions=tuple(map(str, row.rest.values())))  # noqa: PLW2901  # a column of a system
+            row = row._replace(captions=tuple(map(str, row.rest.values())))  # a column of a system
         if row.key in found:
             raise BadCorpus(f"{table.where(row.number)}: id {row.key!r} was there before; keep one")
         found[row.key] = row

@@ -1,7 +1,7 @@
 """Which files of a folder are images, and which image a name means."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from core.corpora.caption_tables import ENDINGS

@@ -14,7 +14,6 @@ from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator
 from core.evaluators.references import Referenced, harmonic_mean
 from core.evaluators.scoring import score_pairs_with_errors
 
-
 EMPTY = "the caption is empty"
 """Why an empty caption has no score."""
 
@@ -58,8 +57,8 @@ def score_captions(
 ) -> tuple[CaptionScore, ...]:
     """Score every line; an unreadable image or an unscorable caption costs that line alone.
 
-    Images are decoded batch by batch, so that a folder of any size fits into memory. An empty caption is no input of the
-    evaluator.
+    Images are decoded batch by batch, so that a folder of any size fits into memory. An empty caption is
+    not scored.
 
     Args:
         evaluator: a loaded evaluator; the caller holds its lease.

@@ -71,6 +71,8 @@ def read_caption_notes(path: Path, found: Findings, *, below: str = "") -> Itera
     for row in table.rows():
         said = row.captions or row.references
         captions += len(said)
+        if not any(said) and any(row.rest.get(name) for name in ("label", "box", "x")):
+            said = ()  # a row of a label or a box alone
         for column in row.rest:
             if column not in _READ:
                 passed.setdefault(column, row.number)

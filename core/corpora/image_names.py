@@ -39,8 +39,9 @@ class ImageNames:
         if len(keys) == 1:
             return keys[0]
         if keys:
-            raise LeftOut("entry-ambiguous-image", f"{named[0]!r} could be {', '.join(keys[:3])}; name the image by its "
-                          "path in the folder")  # fmt: skip
+            listed = ", ".join(keys[:3])
+            raise LeftOut("entry-ambiguous-image", f"{named[0]!r} could be {listed}; name the image by its path in the "
+                          "folder")  # fmt: skip
         raise LeftOut("entry-no-image", f"the folder has no image {named[0]!r}; add the image or remove the entry")
 
     def several(self, *named: str) -> list[str]:

@@ -75,7 +75,7 @@ def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, 
                 texts[row.picture] = (cell,)
     if called and table.columns and set(held) != {own}:
         raise BadCorpus(f"{name} is a table whose columns name its systems; leave the name {called!r} out")
-    if seen and not held:
+    if seen and not any(text.strip() for each in held.values() for texts in each.values() for text in texts):
         raise BadCorpus(f"{name} holds no caption: there is no column of captions beside the image; add one for each "
                         "system, or name it caption or prediction")  # fmt: skip
     for column, captions in held.items():

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from core.corpora.csv_header import LONGEST, check_columns
@@ -57,6 +58,8 @@ ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")
 _SEPARATORS = ",;\t|"
 _NOTHING = ("", "nan", "null", "none", "<na>")
 """What a program writes for a caption that is not there."""
+_SHORT = 7
+"""Characters of the longest of them, with some blanks."""
 _TOKEN = re.compile(r"([^\t\n]+?)#(\d+)\t(.*)")
 _RAW = ("raw", "caption", "text", "label")
 """What an object that stands for a caption calls its text: Karpathy's sentences, FiftyOne's classifications."""
@@ -192,7 +195,7 @@ class CaptionTable:
         header: list[str] = []
         try:
             for row in rows:
-                if not any(map(str.strip, row)):
+                if not (row and row[0]) and not any(map(str.strip, row)):
                     continue
                 if not header:
                     header = self._header(row)
@@ -202,7 +205,7 @@ class CaptionTable:
                         f"{self.where(rows.line_num)}: another number of cells than the first line, {len(row)} cells "
                         f"under {len(header)} columns; put a caption that holds the separator between double quotes"
                     )
-                yield rows.line_num, dict(zip(header, row, strict=True))
+                yield rows.line_num, dict(zip(header, row))  # noqa: B905  # as many
         except csv.Error as error:
             raise BadCorpus(f"{self.where(rows.line_num)}: {error}; mend the line or quote the cell") from error
         if not header:
@@ -220,19 +223,19 @@ class CaptionTable:
         self.columns = {name: cell.strip() for name, cell in zip(header, row, strict=True) if name}
         return header
 
-    def _row(self, record: "_Record") -> CaptionRow:
+    def _row(self, record: _Record) -> CaptionRow:
         number, cells = record
         roles = _roles(tuple(cells))
-        image, key = (self._identity(number, cells[name]) if (name := roles[part]) else "" for part in ("image", "key"))
-        if not image and not key:
+        image = self._identity(number, cells[roles.image]) if roles.image else ""
+        key = (self._identity(number, cells[roles.key]) if roles.key else "") or image
+        if not key:
             raise BadCorpus(self._unnamed(number, cells))
-        if roles["number"]:
-            key = f"{key or image}#{cells[roles['number']]}"
-        said, people = (
-            self._texts(number, cells[name], name) if (name := roles[part]) else () for part in ("said", "people")
-        )
-        rest = {name: cells[name] for name in roles["rest"]}
-        return CaptionRow(number, key or image, image, said, tuple(filter(str.strip, people)), rest)
+        if roles.number:
+            key = f"{key}#{cells[roles.number]}"
+        said = self._texts(number, cells[roles.said], roles.said) if roles.said else ()
+        people = self._texts(number, cells[roles.people], roles.people) if roles.people else ()
+        rest = {name: cells[name] for name in roles.rest} if roles.rest else _NO_CELLS
+        return CaptionRow(number, key, image, said, tuple(filter(str.strip, people)) if people else people, rest)
 
     def _unnamed(self, number: int, record: Mapping[str, Any]) -> str:
         column = next((name for name in (*IMAGE, *KEY) if name in record), None)
@@ -243,23 +246,41 @@ class CaptionTable:
         )
 
     def _identity(self, number: int, value: object) -> str:
+        if isinstance(value, str):
+            return value.strip()
         if value is None:
             return ""
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # as pandas writes a column of numbers with gaps
-        if isinstance(value, bool) or not isinstance(value, str | int):
+        if isinstance(value, bool) or not isinstance(value, int):
             raise BadCorpus(f"{self.where(number)}: the image must be a text or a whole number, got {shown(value)}")
-        return str(value).strip()
+        return str(value)
 
     def _texts(self, number: int, value: object, name: str) -> tuple[str, ...]:
+        if isinstance(value, str) and len(value) > _SHORT:
+            return (value,)
         found = tuple(_said(each) for each in value) if isinstance(value, list) else (_said(value),)
         if None in found:
             raise BadCorpus(f"{self.where(number)}: {name} must be a text or a list of texts, got {shown(value)}")
         return found or ("",)  # type: ignore[return-value]  # None was looked for
 
 
+class _Roles(NamedTuple):
+    """Which cell of a record is what; the names of those that are nothing known are the rest."""
+
+    image: str | None
+    key: str | None
+    number: str | None
+    said: str | None
+    people: str | None
+    rest: tuple[str, ...]
+
+
+_NO_CELLS: Mapping[str, Any] = MappingProxyType({})
+
+
 @lru_cache(maxsize=1000)
-def _roles(names: tuple[str, ...]) -> Mapping[str, Any]:
+def _roles(names: tuple[str, ...]) -> _Roles:
     """Which cell of a record with such names is what; the name of one, None where there is none.
 
     Beside a captioner's caption, one by people is a reference.
@@ -270,8 +291,7 @@ def _roles(names: tuple[str, ...]) -> Mapping[str, Any]:
     if people is None and said in CAPTIONERS:
         people = next((name for name in SAID if name in names and name not in CAPTIONERS), None)
     used = (image, key, number, said, people, "")
-    return {"image": image, "key": key, "number": number, "said": said, "people": people,
-            "rest": tuple(name for name in names if name not in used)}  # fmt: skip
+    return _Roles(image, key, number, said, people, tuple(name for name in names if name not in used))
 
 
 @lru_cache(maxsize=1000)
@@ -294,7 +314,7 @@ def _said(value: object) -> str | None:
     if isinstance(value, dict):
         value = next((value[name] for name in _RAW if name in value), None)
     if isinstance(value, str):
-        return "" if len(value) < 8 and value.strip().casefold() in _NOTHING else value
+        return "" if len(value) <= _SHORT and value.strip().casefold() in _NOTHING else value
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else None
 
 

@@ -139,12 +139,15 @@ def _json_notes(path: Path, image: str, value: Any) -> Iterator[Note]:
 
 def _notes(table: CaptionTable, row: CaptionRow, captions: Iterable[str | None], below: str) -> Iterator[Note]:
     where, cells = table.where(row.number), row.rest
-    words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")} if cells else {}
+    if not cells:
+        for caption in captions:
+            yield Note(where, below + row.picture, caption)
+        return
+    words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")}
     box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
-    named = _named(cells, where, divided=bool(table.columns)) if cells else ()
-    given = box if any(box) else cells.get("box")
+    named = _named(cells, where, divided=bool(table.columns))
     for caption in captions:
-        yield Note(where, below + row.picture, caption, box=given, named=named, **words)
+        yield Note(where, below + row.picture, caption, box=box if any(box) else cells.get("box"), named=named, **words)
 
 
 def _word(value: object, name: str, where: str) -> str | None:

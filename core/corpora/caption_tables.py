@@ -167,7 +167,7 @@ class CaptionTable:
             if isinstance(value, dict):
                 yield self._row((number, {"id": key, **_plain(value)}))
             else:
-                yield CaptionRow(number, key, "", self._texts(number, value, f"the caption of {key!r}"), (), {})
+                yield CaptionRow(number, key, "", self._texts(number, value, "", of=key), (), _NO_CELLS)
 
     def _listed(self, records: list[Any]) -> Iterator[_Record]:
         for number, record in enumerate(records, start=1):
@@ -256,11 +256,12 @@ class CaptionTable:
             raise BadCorpus(f"{self.where(number)}: the image must be a text or a whole number, got {shown(value)}")
         return str(value)
 
-    def _texts(self, number: int, value: object, name: str) -> tuple[str, ...]:
+    def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
         if isinstance(value, str) and len(value) > _SHORT:
             return (value,)
         found = tuple(_said(each) for each in value) if isinstance(value, list) else (_said(value),)
         if None in found:
+            name = name or f"the caption of {of!r}"
             raise BadCorpus(f"{self.where(number)}: {name} must be a text or a list of texts, got {shown(value)}")
         return found or ("",)  # type: ignore[return-value]  # None was looked for
 

@@ -160,7 +160,7 @@ def _scored(
         write_leaderboard,
     )
     from core.commands._progress import progress
-    from core.corpora.formats import read_references
+    from core.corpora.caption_tables import read_references
     from core.evaluators.pool import Pool
     from core.scoring.board_references import score_references
     from core.scoring.leaderboard import enter, score_board

@@ -1,6 +1,6 @@
 """A folder of images with whatever lies beside them: captions, labels, boxes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,13 @@ from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_bo
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_files import assign, auditable_header, choose_file, find_images
+from core.corpora.folder_files import assign, auditable_header, caption_files, choose_file, find_images, unread_files
 from core.corpora.folder_tables import (
     BOX_FILES,
-    CAPTION_FILES,
     Note,
     language_code,
     read_box_notes,
+    read_caption_beside,
     read_caption_notes,
 )
 from core.corpora.image_header import ImageHeader
@@ -81,11 +81,18 @@ def load_folder(
     if code is None:
         raise InvalidInput(f"language must be a code such as en or de, got {language!r}")
     most = None if limit is None else whole_number(limit, name="limit")
-    caption_file = choose_file(root, captions, CAPTION_FILES, option="captions")
+    if captions is not None:
+        choose_file(root, captions, (), option="captions")  # before the pictures are looked for
     box_file = choose_file(root, boxes, BOX_FILES, option="boxes")
     found = Findings()
     paths = find_images(root, found)
-    notes = assign(_notes(caption_file, box_file), paths, found)
+    read_files = caption_files(root, captions, paths)
+    beside = {} if read_files else _texts_beside(paths)
+    told = [*read_files, *([(box_file, "")] if box_file else [])]
+    for each in unread_files(root, [path for path, _ in told]):
+        detail = f"{each} lies in the folder and is not read; if it holds captions: --option captions={each}"
+        found.remark(Rejection(each, "file-unread", detail))
+    notes = assign(_notes(read_files, beside, box_file, found), paths, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
     shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)
     read = _Reader(name, code, load_taxonomy(taxonomy), rules, found, shares)
@@ -96,7 +103,9 @@ def load_folder(
         item = read.item(key, path, notes.get(key, []))
         items.extend([item] if item else [])
     found.remark(*read.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
-    description = _description(root, caption_file, box_file, rules, most)
+    description = _description(
+        root, [path for path, _ in read_files] or list(beside.values())[:1], box_file, rules, most
+    )
     return Corpus(name, tuple(items), found.rejected, description, remarks=found.remarks, read_labels=reader(labels))
 
 
@@ -192,16 +201,28 @@ def _named(captions: Mapping[str, tuple[str, ...]], notes: Sequence[Note]) -> di
     return {language: names for language, names in found.items() if any(names)}
 
 
-def _notes(caption_file: Path | None, box_file: Path | None) -> tuple[Note, ...]:
-    captions = read_caption_notes(caption_file) if caption_file else ()
-    return (*captions, *(read_box_notes(box_file) if box_file else ()))
+def _texts_beside(paths: Mapping[str, Path]) -> dict[str, Path]:
+    """Text files with the name of a picture, by the picture."""
+    return {key: text for key, path in paths.items() if (text := path.with_suffix(".txt")).is_file()}
+
+
+def _notes(
+    files: Sequence[tuple[Path, str]], beside: Mapping[str, Path], box_file: Path | None, found: Findings
+) -> Iterator[Note]:
+    for path, below in files:
+        yield from read_caption_notes(path, found, below=below)
+    for image, path in beside.items():
+        yield from read_caption_beside(image, path)
+    if box_file:
+        yield from read_box_notes(box_file)
 
 
 def _description(
-    root: Path, caption_file: Path | None, box_file: Path | None, rules: Curation | None, most: int | None
+    root: Path, captions: Sequence[Path], box_file: Path | None, rules: Curation | None, most: int | None
 ) -> str:
     parts = [f"folder {root.name}"]
-    parts += [f"{what} from {path.name}" for what, path in (("captions", caption_file), ("boxes", box_file)) if path]
+    told = [("captions", path) for path in captions[:3]] + [("boxes", box_file)] * bool(box_file)
+    parts += [f"{what} from {path.name}" for what, path in told if path]
     parts += [rules.sentence()] if rules else []
     parts += [f"limited to {most} items"] if most else []
     return ", ".join(parts)

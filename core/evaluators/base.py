@@ -3,7 +3,7 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -236,6 +236,13 @@ class Evaluator(ABC):
     def truncates(self, caption: str) -> bool:
         """Whether the text tower cuts this caption."""
         return False
+
+
+def cut_captions(evaluator: Evaluator, captions: Iterable[str]) -> str:
+    """A sentence on how many captions are longer than the evaluator's text tower reads; empty where none is."""
+    texts = list(captions)
+    cut = sum(map(evaluator.truncates, texts))
+    return f"longer than the text tower reads, and cut there: {cut:,} of {len(texts):,} captions" if cut else ""
 
 
 def check_lengths(images: Sequence[Any], captions: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core import settings
-from core.corpora.formats import read_candidates, read_references
+from core.corpora.caption_tables import read_references
 from core.corpora.images import read_image
 from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.base import Evaluator
@@ -143,8 +143,8 @@ def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Readi
     references = read_references(folder / known.references)
     readings = []
     for each in known.of(evaluator.spec.name):
-        captions = read_candidates(folder / each.captions)
-        said = [captions[name] for name in names]
+        captions = read_references(folder / each.captions)
+        said = [captions[name][0] for name in names]
         try:
             images = [read_image(folder / known.images[name]).pixels for name in names]
             people = [list(references[name]) for name in names]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.corpora.image_names import ItemNames
 from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import System, unlike
@@ -307,19 +308,14 @@ class _Places:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self.ids = {item.id for item in corpus.items}
-        self.named: dict[str, list[str]] = {}
-        for item in corpus.items:
-            path = item.image_path
-            for name in dict.fromkeys((path.name, path.stem) if path else ()):
-                self.named.setdefault(name, []).append(item.id)
+        self.names = ItemNames(corpus.items)
 
     def find(self, who: str, texts: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
         """Texts by item id, and sentences about those that found no place."""
         found: dict[str, tuple[str, ...]] = {}
         lost: dict[str, list[str]] = {"name": [], "several": [], "blank": [], "twice": []}
         for key, given in texts.items():
-            owners = [key] if key in self.ids else self.named.get(key, [])
+            owners = self.names.several(key)
             said = tuple(text for text in given if text.strip())
             if len(said) < len(given):
                 lost["blank"].append(key)

@@ -255,8 +255,7 @@ def test_a_label_without_a_category_is_counted(folder: Path, write: Write) -> No
         ("candidates.json", "[]", r"candidates\.json"),
         ("predictions.jsonl", '{"id": 1, "caption": "a"}\n{', "line 2"),
         ("captions.csv", "", "has no column 'image'"),
-        ("captions.csv", "image,text\ncat,A cat.\n", "has no column 'caption'"),
-        ("captions.csv", "image,caption,colour\ncat,A cat.,red\n", "has the columns image, caption, colour"),
+        ("captions.csv", "image,words\ncat,A cat.\n", "holds no caption; call its column"),
         ("captions.csv", "image,caption,caption\ncat,A,B\n", "may stand once"),
         ("captions.csv", "image,caption\ncat,A cat, asleep.\n", "line 2: another number of cells"),
         ("captions.csv", "image,caption\ncat\n", "line 2: another number of cells"),
@@ -303,7 +302,7 @@ def test_a_folder_without_images_is_told(tmp_path: Path) -> None:
 
 def test_a_file_of_captions_of_another_kind_is_told(folder: Path, write: Write) -> None:
     write("captions.yaml", "cat: A cat.")
-    with pytest.raises(BadCorpus, match=r"captions are read from \.json, \.jsonl or \.csv"):
+    with pytest.raises(BadCorpus, match=r"captions are read from \.json, \.jsonl, .* convert the file"):
         load(folder, captions="captions.yaml")
 
 
@@ -361,8 +360,8 @@ def test_m_finecap_s_lines_state_language_and_objects(folder: Path, write: Write
             "captions.jsonl, line 1: critical_objects must be a list of texts, got 'Katze'",
         ),
         ({"critical_objects": [3]}, r"critical_objects must be a list of texts, got '\[3\]'"),
-        ({"caption": ""}, "line 1: caption must be a text"),
-        ({"image": None}, "line 1: image must be a text, got 'None'"),
+        ({"caption": 3}, "line 1: caption must be a text"),
+        ({"image": None}, "line 1: the image is not named"),
         ({"language": 4}, "line 1: language must be a code such as de, got '4'"),
     ],
 )
@@ -389,3 +388,27 @@ def test_nobody_says_what_a_folder_with_boxes_was_not_looked_through_for(
 ) -> None:
     write("boxes.csv", "image,x,y,width,height,label\ncat,20,10,50,40,cat\n")
     assert absence(by_id(folder)["cat.jpg"], "dog")["falsity"] == "presumed"
+
+
+def test_other_columns_and_files_that_are_not_read_are_named(folder: Path, write: Write) -> None:
+    write("captions.csv", "image,caption,site\ncat,A cat.,north\ndog,nan,south\n")
+    write("metadata.jsonl", ({"file_name": "cat.jpg", "text": "Else."},))
+    corpus = load(folder)
+    assert corpus.by_id()["cat.jpg"].captions == {"en": ("A cat.",)}
+    assert remarks(corpus) == {"column-passed-over": 1, "file-unread": 1, "caption-empty": 1}
+    told = {each.code: each.detail for each in corpus.remarks}
+    assert "'site' of captions.csv" in told["column-passed-over"]
+    assert "metadata.jsonl lies in the folder and is not read" in told["file-unread"]
+
+
+def test_captions_beside_each_picture_are_read_one_a_line(folder: Path, write: Write) -> None:
+    write("cat.txt", "A cat.\n\nA navy cat.\n")
+    write("dog.txt", "0 0.5 0.5 0.2 0.2\n")
+    assert {key: item.captions for key, item in by_id(folder).items() if item.captions} == {
+        "cat.jpg": {"en": ("A cat.", "A navy cat.")}
+    }
+
+
+def test_a_folder_of_folders_has_the_captions_that_lie_beside_its_pictures(folder: Path, write: Write) -> None:
+    write("more/metadata.csv", "file_name,text\nbird.webp,A bird.\n")
+    assert by_id(folder)["more/bird.webp"].captions == {"en": ("A bird.",)}

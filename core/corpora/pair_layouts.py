@@ -17,7 +17,7 @@ Sources: RAIVNLab/sugar-crepe, main_eval.py; mertyg/vision-language-models-are-b
 Heidelberg-NLP/VALSE, README; facebook/winoground, examples.jsonl; saba96/img-cap-metrics-robustness.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from core.errors import BadCorpus
 
 GENERIC = "pairs"
 NEEDED = ("image", "right", "wrong")
-ENDINGS = (".csv", ".jsonl", ".json")
+ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
 
 LEAST_VOTES = 2
 """Annotators of three who chose VALSE's caption and not its foil. Source: VALSE, README."""
@@ -89,7 +89,8 @@ def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
     """Read a file of pairs; its layout is told by what its first record holds.
 
     Returns:
-        Name of the layout, empty where it is none of them, and the lines.
+        Name of the layout, empty where it is none of them, and the lines; of no layout, one line that is refused with
+        the columns that are missing.
 
     Raises:
         BadCorpus: if the file is malformed as a whole.
@@ -100,12 +101,23 @@ def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
             return _foil(path, held)
         found = _keyed(path, held)
     else:
-        read = csv_records(path, _columns) if path.suffix.lower() == ".csv" else jsonl_records(path)
+        read = jsonl_records(path) if path.suffix.lower() == ".jsonl" else csv_records(path)
         found = [(where, str(number), record) for number, (where, record) in enumerate(read, start=1)]
     layout = _layout(found[0][2]) if found else None
     if layout is None:
-        return "", []
-    return layout.name, [line for each in found for line in layout.lines(path.stem, *each)]
+        return "", [_lacking(path, found[0][2])] if found else []
+    empty = dict.fromkeys(layout.keys)
+    return layout.name, [
+        line for where, key, record in found for line in layout.lines(path.stem, where, key, {**empty, **record})
+    ]
+
+
+def _lacking(path: Path, record: Mapping[str, Any]) -> PairLine:
+    """What a file of no layout has, and what it lacks of the one that it comes nearest to."""
+    near = max(LAYOUTS, key=lambda layout: sum(key in record for key in layout.keys))
+    lacks = ", ".join(key for key in near.keys if key not in record)
+    told = f"{path.name} has the columns {', '.join(map(str, record))[:200]} and lacks {lacks}"
+    return PairLine(path.name, path.name, "", "", "", refused=("no-layout", told))
 
 
 def joined(right: Path, wrong: Path) -> list[PairLine]:
@@ -140,11 +152,6 @@ def _keyed(path: Path, held: Any) -> list[tuple[str, str, Mapping[str, Any]]]:
         if not isinstance(entry, dict):
             raise BadCorpus(f"{path}: the entry of {key!r} must be an object, got {str(entry)[:60]!r}")
     return [(f"{path.name}, {key}", str(key), entry) for key, entry in entries]
-
-
-def _columns(path: Path, names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        raise BadCorpus(f"{path} has the columns {', '.join(names)}; each may stand once")
 
 
 def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:

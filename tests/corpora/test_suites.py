@@ -96,7 +96,7 @@ def test_several_files_are_one_suite_and_their_decisions_are_added(tmp_path: Pat
     with pytest.raises(InvalidInput, match="once"):
         read_suites([paths[0], paths[0]])
     with pytest.raises(InvalidInput, match="Composite and Flickr8k-Expert are two suites"):
-        read_suites([paths[0], written(tmp_path, "f.json", FLICKR)])
+        read_suites([paths[0], written(tmp_path, "expert.json", FLICKR)])
 
 
 BATTLE = {"img": "a.jpg", "source1": "A", "source2": "B", "caption1": "one", "caption2": "two", "winner": "B",

@@ -21,16 +21,13 @@ Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et
 CapArena, caparena_metrics.py.
 """
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.corpora.csv_header import check_columns
 from core.corpora.files import read_json, read_text
 from core.corpora.formats import LINES
-from core.corpora.records import csv_records, jsonl_records
+from core.corpora.records import csv_records, csv_rows, jsonl_records
 from core.corpora.suites.comparisons import battles, foil, pairs
 from core.corpora.suites.model import Decision, Suite
 from core.corpora.suites.ratings import TOKENS, capeval, capeval_columns, composite, composite_csv, flickr, raw_flickr
@@ -139,7 +136,4 @@ def with_companions(files: Sequence[Path]) -> list[Path]:
 
 def is_capeval(path: Path) -> bool:
     """Whether the first line of a CSV file names M-CapEval1k's columns."""
-    text = read_text(path)
-    check_columns(text, where=str(path))
-    first = next(csv.reader(io.StringIO(text, newline="")), [])
-    return {"image", "caption", "score"} <= {each.strip() for each in first}
+    return {"image", "caption", "score"} <= set(csv_rows(read_text(path), where=str(path)).fieldnames or ())

@@ -3,6 +3,11 @@
 - ``pairs.csv``, ``pairs.jsonl``: columns image, right, wrong and, where there are any, id, kind, group, set, language,
   falsity, wrong_image, references.
 - SugarCrepe: ``{key: {"filename", "caption", "negative_caption"}}``, one file a kind.
+- SugarCrepe++: ``[{"id", "filename", "caption", "caption2", "negative_caption"}]``; both right captions against the
+  wrong one are a set of two comparisons.
+- Caption options: ``[{"image" or "image_path", "caption_options": [right, wrong, …]}]``, the right one first, one set.
+  So What'sUp is laid out, and ``test_cases`` of ARO's COCO-Order and Flickr30k-Order: these are made by ARO's code from
+  ``coco_karpathy_test.json`` and ``flickr30k_test.json``, and no file of them is handed out.
 - ARO: ``[{"image_path", "true_caption", "false_caption", "bbox_x", "bbox_y", "bbox_w", "bbox_h"}]``; the picture is the
   part inside the box.
 - Winoground: ``{"id", "image_0", "image_1", "caption_0", "caption_1", "tag", "collapsed_tag"}``, one a line: two lines
@@ -13,12 +18,14 @@
 - Paper D: ``[{"imgid", "caption", "generation_mode", "tag_name", "id"}]``, a file of right captions and one of wrong
   ones, joined by id.
 
-Sources: RAIVNLab/sugar-crepe, main_eval.py; mertyg/vision-language-models-are-bows, aro_datasets.py;
+Sources: RAIVNLab/sugar-crepe, main_eval.py; Sri-Harsha/scpp, data/replace_att.json;
+mertyg/vision-language-models-are-bows, aro_datasets.py;
 Heidelberg-NLP/VALSE, README; facebook/winoground, examples.jsonl; saba96/img-cap-metrics-robustness.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +40,9 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
 
 LEAST_VOTES = 2
 """Annotators of three who chose VALSE's caption and not its foil. Source: VALSE, README."""
+
+_ORDERS = ("nouns and adjectives", "all but nouns and adjectives", "within trigrams", "trigrams")
+"""What ARO shuffles in the four wrong captions of COCO-Order and Flickr30k-Order, in their order."""
 
 VERIFIED, STATED = "verified", "stated"
 """Whether somebody checked that the wrong side is wrong, or the file says so and no more."""
@@ -172,6 +182,21 @@ def _sugar_crepe(stem: str, where: str, key: str, record: Mapping[str, Any]) -> 
     yield PairLine(where, f"{stem}:{key}", record["filename"], right, wrong, kind=stem)
 
 
+def _sugar_crepe_pp(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
+    together = f"{stem}:{record.get('id', key)}"
+    for number, right in enumerate(("caption", "caption2"), start=1):
+        yield PairLine(where, f"{together}-{number}", record["filename"], record[right], record["negative_caption"],
+                       kind=stem, set=together)  # fmt: skip
+
+
+def _options(image: str, stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
+    options = record["caption_options"]
+    right, *wrong = options if isinstance(options, list) and len(options) > 1 else ("", "")
+    kinds = _ORDERS if len(wrong) == len(_ORDERS) else (stem,) * len(wrong)
+    for number, (kind, text) in enumerate(zip(kinds, wrong, strict=True), start=1):
+        yield PairLine(where, f"{stem}:{key}-{number}", record[image], right, text, kind=kind, set=f"{stem}:{key}")
+
+
 def _aro(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     sides = tuple(record.get(name) for name in ("bbox_x", "bbox_y", "bbox_w", "bbox_h"))
     boxed = all(isinstance(side, int | float) and not isinstance(side, bool) for side in sides)
@@ -234,9 +259,12 @@ def _by_id(path: Path) -> dict[str, tuple[str, Mapping[str, Any]]]:
 
 LAYOUTS = (
     Layout(GENERIC, NEEDED, _generic),
+    Layout("sugarcrepe++", ("filename", "caption", "caption2", "negative_caption"), _sugar_crepe_pp),
     Layout("sugarcrepe", ("filename", "caption", "negative_caption"), _sugar_crepe),
     Layout("aro", ("image_path", "true_caption", "false_caption"), _aro),
     Layout("winoground", ("image_0", "image_1", "caption_0", "caption_1"), _winoground),
     Layout("valse", ("image_file", "caption", "foil"), _valse),
+    Layout("caption-options", ("image", "caption_options"), partial(_options, "image")),
+    Layout("caption-options", ("image_path", "caption_options"), partial(_options, "image_path")),
 )
 """Layouts that a record tells by its keys, in the order in which they are tried; FOIL is told by the whole file."""

@@ -101,8 +101,9 @@ def battles(path: Path, held: list[Any]) -> Suite:
             continue
         first, second = (spaced(str(each)) for each in captions)
         names, winner = (str(one), str(other)), known.get("winner")
-        won = either(winner, where=f"{path}, entry {place}: winner", rule=f"{one!r}, {other!r} or {EVEN[0]!r}",
-                     known={**dict.fromkeys(EVEN, False), str(one).casefold(): False, str(other).casefold(): True})  # fmt: skip
+        known_winners = {**dict.fromkeys(EVEN, False), str(one).casefold(): False, str(other).casefold(): True}
+        rule = f"{one!r}, {other!r} or {EVEN[0]!r}"
+        won = either(winner, where=f"{path}, entry {place}: winner", rule=rule, known=known_winners)
         if won is None:
             left_out += 1
             continue

@@ -71,7 +71,7 @@ def _listed(value: object) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Judged:
+class Judged:
     """Ratings while a file is read, and what became of them.
 
     Args:
@@ -103,7 +103,7 @@ class _Judged:
 
 def flickr(path: Path, held: dict[str, Any], *, keep: bool = False) -> Suite:
     """Flickr8k-Expert or -CF in clipscore's layout."""
-    found = _Judged(keep)
+    found = Judged(keep)
     for key, entry in held.items():
         judgements = entry.get("human_judgement")
         if not isinstance(judgements, list):
@@ -125,7 +125,7 @@ def raw_flickr(path: Path, *, expert: bool, keep: bool = False) -> Suite:
     of_image: dict[str, list[str]] = {}
     for key, caption in captions.items():
         of_image.setdefault(key.rpartition("#")[0], []).append(caption)
-    found = _Judged(keep)
+    found = Judged(keep)
     for image, values in _rows(path, least=5):
         caption = captions.get(values[0], "")
         for rating in map(number, values[1:4] if expert else values[1:2]):
@@ -143,7 +143,7 @@ def _named(stem: str) -> bool | None:
     return True if "expert" in stem or stem == "flickr8k" else None
 
 
-def _flickr(path: Path, found: _Judged, *, named: bool | None) -> Suite:
+def _flickr(path: Path, found: Judged, *, named: bool | None) -> Suite:
     """The suite that the ratings tell; the name is asked only where they fit both, e.g. all are 1.
 
     Raises:
@@ -168,7 +168,7 @@ def _flickr(path: Path, found: _Judged, *, named: bool | None) -> Suite:
 
 def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
     """Composite in FLEUR's layout: the corpora of its pictures are its groups."""
-    found = _Judged()
+    found = Judged()
     for group, entries in held.items():
         for entry in entries:
             known = entry_of(path, group, entry)
@@ -187,7 +187,7 @@ def composite_csv(path: Path) -> Suite:
     count = sum(name.startswith("input.text") for name in names)
     if "input.image_url" not in names or not count:
         raise BadCorpus(f"{path} has no columns Input.image_url and Input.text1; give Composite's *_correctness.csv")
-    found = _Judged()
+    found = Judged()
     for row in rows:
         image = (row.get("input.image_url") or "").rstrip("/").rpartition("/")[2]
         for place in range(1, count + 1):
@@ -199,7 +199,7 @@ def composite_csv(path: Path) -> Suite:
     return _composite(found)
 
 
-def _composite(found: _Judged) -> Suite:
+def _composite(found: Judged) -> Suite:
     decisions = (never_itself(found.own, "ratings"),)
     return Suite("Composite", TAU_C, tuple(found.rated), (), found.left_out, decisions)
 

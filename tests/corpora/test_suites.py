@@ -179,7 +179,7 @@ def test_foil_pairs_each_foil_with_its_caption(tmp_path: Path) -> None:
     assert (suite.name, suite.left_out) == ("FOIL", 1)
 
 
-CAPEVAL = [
+CAPEVAL: list[dict[str, object]] = [
     {"image": "a.jpg", "language": "en", "caption": "A  dog .", "score": 0.75, "references": ["A dog runs .", " "]},
     {"image": "a.jpg", "language": "de", "caption": "Ein Hund .", "score": 0},
     {"image": "a.jpg", "language": "?", "caption": "Un chien .", "score": 1},

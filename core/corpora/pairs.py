@@ -1,4 +1,4 @@
-"""Caption pairs from a user's folder: SugarCrepe, ARO, Winoground, VALSE, FOIL, VQA, paper D's data, or one's table.
+"""Caption pairs from a user's folder: SugarCrepe(++), ARO, Winoground, VALSE, FOIL, VQA, paper D's data, or one's table.
 
 An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
 """
@@ -112,7 +112,9 @@ def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
     found = {path: read_pairs(path) for path in ([chosen] if chosen else _candidates(root))}
     read = {path: (layout, lines) for path, (layout, lines) in found.items() if layout}
     if not read:
-        listed = ", ".join(path.name for path in found) or f"no {', '.join(ENDINGS)} file"
+        told = {path: next((each.refused[1] for each in lines if each.refused), path.name)
+                for path, (_, lines) in found.items()}  # fmt: skip
+        listed = "; ".join(told.values()) or f"no {', '.join(ENDINGS)} file"
         raise BadCorpus(f"{root} holds no file of pairs of the layouts {known}; it holds {listed}")
     layouts = {layout for layout, _ in read.values()}
     if len(layouts) > 1:

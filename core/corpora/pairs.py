@@ -1,4 +1,4 @@
-"""Caption pairs from a user's folder: SugarCrepe(++), ARO, Winoground, VALSE, FOIL, VQA, paper D's data, or one's table.
+"""Caption pairs from a user's folder: SugarCrepe(++), ARO, Winoground, VALSE, FOIL, VQA, paper D, or a table.
 
 An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
 """

@@ -30,15 +30,17 @@ def take(study: Study, records: Any, name: str) -> Taken:
 
 
 def said(study: Study) -> dict[tuple[str, str], Any]:
-    rows = vote_table(study, skipped=True)
-    return {(row.annotator, row.id): row.skipped or row.variant for row in rows.itertuples()}
+    rows = vote_table(study, skipped=True).to_dict("records")
+    return {(str(row["annotator"]), str(row["id"])): row["skipped"] if isinstance(row["skipped"], str) else row["variant"]
+            for row in rows}  # fmt: skip
 
 
 def annotation(id_: int, who: Any, rating: int | None, at: str = "10", **more: Any) -> dict[str, Any]:
     region = {"from_name": "stars", "to_name": "image", "type": "rating", "value": {"rating": rating}}
     when = f"2026-01-01T00:00:{at}.000000Z"
     return {"id": id_, "completed_by": who, "result": [] if rating is None else [region],
-            "was_cancelled": rating is None, "created_at": when, "updated_at": when, "lead_time": 4.25, "ground_truth": False, **more}  # fmt: skip
+            "was_cancelled": rating is None, "created_at": when, "updated_at": when, "lead_time": 4.25,
+            **more}  # fmt: skip
 
 
 def task(number: int, item: str, *annotations: dict[str, Any]) -> dict[str, Any]:

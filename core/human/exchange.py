@@ -4,7 +4,7 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -128,7 +128,7 @@ def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
                               for each, count in told.items()))  # fmt: skip
 
 
-def _rows(study: Study, data: bytes, name: str) -> list[Mapping[str, Any]]:
+def _rows(study: Study, data: bytes, name: str) -> Sequence[Mapping[str, Any]]:
     if len(data) > MOST_BYTES:
         raise InvalidInput(f"{name[:80]} has more than {MOST_BYTES} bytes; split it")
     ending = name.rsplit(".", 1)[-1].lower()
@@ -146,12 +146,12 @@ def _rows(study: Study, data: bytes, name: str) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _read(study: Study, data: bytes, ending: str, name: str) -> list[Mapping[str, Any]]:
+def _read(study: Study, data: bytes, ending: str, name: str) -> Sequence[Mapping[str, Any]]:
     kind = study.definition.asked
     if ending not in READ:
         raise InvalidInput(f"votes are read from {', '.join(READ)}")
     if ending in ("csv", "parquet"):
-        records = _table(data, ending, name).to_dict("records")
+        records: list[Any] = _table(data, ending, name).to_dict("records")
         return (rows_of_table(records, kind) if records else None) or records
     if ending == "jsonl":
         records = [_line(line, number) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]

@@ -1,8 +1,8 @@
 """Votes as other annotation tools write them, brought to the columns of an export of this one.
 
 Read: label-studio (JSON, JSON-MIN), potato (user_state.json, annotated_instances.jsonl), doccano (JSONL of one
-annotator), crowd-kit and toloka (task, worker, label). An item is found by its id in the study, which may say what stood
-left behind a colon: ``0007:variant``. The tools number their tasks themselves, so the id is looked for in a field
+annotator), crowd-kit and toloka (task, worker, label). An item is found by its id in the study, which may say what
+stood left behind a colon: ``0007:variant``. The tools number their tasks themselves, so the id is looked for in a field
 of its own, ITEM; potato and crowd-kit keep ids as they were given.
 """
 
@@ -20,8 +20,8 @@ ITEM = "study_item"
 """Field of a task's data that holds the id of the study's item."""
 
 LINE, WHEN, VERSION_OF, NOTED = "line", "when", "version_of", "noted"
-"""Of a row: its number in the file; when it was written, as a text that sorts; which annotation it is a version of; what
-is said of the file."""
+"""Of a row: its number in the file; when it was written, as a text that sorts; which annotation it is a version of;
+what is said of the file."""
 
 _CROWD = (
     ("task", "worker", "label"), ("task", "performer", "label"), ("taskId", "workerId", "answer"),
@@ -57,7 +57,8 @@ def rows_of_table(records: Sequence[Mapping[str, Any]], kind: Kind) -> list[Row]
     """Rows of a table with a line an answer, as crowd-kit and toloka have it; None where it is none.
 
     Raises:
-        InvalidInput: for label-studio's CSV, which leaves skips out, and for several questions without a column for them.
+        InvalidInput: for label-studio's CSV, which leaves skips out, and for several questions without a column that
+            says which.
     """
     first = records[0]
     if {"annotation_id", "lead_time"} <= set(first):
@@ -127,7 +128,8 @@ def _potato_line(record: Mapping[str, Any], kind: Kind) -> list[Row]:
         chosen = [(name, value) for name, value in labels.items() if not says_nothing(value) and value is not False]
         if len(chosen) > 1:  # older versions keep every option that was ever pressed: the last press counts
             pressed = [str(each.get("label_name")) for each in record.get("changes", ())
-                       if each.get("schema_name") == question and each.get("action") == "select"]  # fmt: skip
+                       if each.get("action") == "select"
+                       and record["label_annotations"].get(each.get("schema_name")) is labels]  # fmt: skip
             chosen = [each for each in chosen if pressed and each[0] == pressed[-1]]
             if not chosen:
                 raise InvalidInput(f"item {record['instance_id']!r} of {record['user_id']!r} has several answers to "

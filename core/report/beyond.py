@@ -169,20 +169,16 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
     runs = {run: corpus for corpus, run in table.scope.runs}
     frames: dict[str, list[pd.DataFrame]] = {name: [] for name in _PEOPLE}
     said = dict.fromkeys(_PEOPLE, "no study was run of these runs; the page Human validation draws one")
-    for study in studies:
-        if study.definition.run not in runs:
-            continue
+    for study in (each for each in studies if each.definition.run in runs):
         try:
-            votes = vote_table(study)
-            told = list(_of_study(study, votes, table.only(runs[study.definition.run]))) if len(votes) else []
+            told = _voted(study, table.only(runs[study.definition.run]))
         except Exception as error:  # a study of another hand may be odd in any way; it takes no report down
             said = dict.fromkeys(_PEOPLE, f"study {study.id} is left out, for it cannot be used: {error!r:.300}")
             continue
         found.studies.append(study)
-        if votes[~votes["attention"]].empty:
+        found.studied |= bool(told)
+        if not told:
             said = dict.fromkeys(_PEOPLE, f"study {study.id} has no vote yet")
-            continue
-        found.studied = True
         for name, frame, reason in told:
             if reason:
                 said[name] = reason
@@ -196,6 +192,12 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
                 found.figures.append(_FIGURES[name](whole))
         else:
             found.missing.append(Missing(name, _PAPERS.get(name, "A.11"), said[name]))
+
+
+def _voted(study: Study, table: ScoreTable) -> list[tuple[str, pd.DataFrame, str]]:
+    """What :func:`_of_study` tells of a study; nothing where nobody voted."""
+    votes = vote_table(study)
+    return [] if votes[~votes["attention"]].empty else list(_of_study(study, votes, table))
 
 
 def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:

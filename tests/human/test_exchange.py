@@ -110,6 +110,47 @@ def test_a_file_that_cannot_be_used_is_one_sentence_and_changes_nothing(study: S
     assert study.log_path.read_bytes() == before
 
 
+@pytest.mark.parametrize("no", ["False", "no", "0", "0.0", "NA", "nan", "None", "", "N", "<NA>"])
+def test_a_cell_that_says_no_or_nothing_is_no_skip(study: Study, no: str) -> None:
+    head = HEAD.strip() + ",skipped,withdrawn\n"
+    assert import_votes(study, f"{head}Eve,1,original,1,1,tie,{no},{no}\n".encode(), name="v.csv").count == 1
+    row = vote_table(study).set_index("annotator").loc["x-Eve"]
+    assert (row["original"], row["variant"], row["preferred"]) == (1, 1, "tie")
+
+
+@pytest.mark.parametrize("yes", [True, "Yes", 1, 1.0, "TRUE", "not clear to me"])
+def test_a_cell_that_says_yes_or_why_is_a_skip(study: Study, yes: object) -> None:
+    rows = [{"annotator": "Eve", "id": 1, "left": "original", "skipped": yes}]
+    assert import_votes(study, json.dumps(rows).encode(), name="v.json").count == 1
+    told = vote_table(study, skipped=True).set_index("annotator").loc["x-Eve", "skipped"]
+    assert told == (yes if yes == "not clear to me" else "skipped elsewhere")
+
+
+@pytest.mark.parametrize("column", ["skipped", "withdrawn"])
+def test_a_word_that_is_neither_is_refused_with_row_and_value(study: Study, column: str) -> None:
+    data = f"{HEAD.strip()},{column}\nEve,1,original,1,1,tie,no\nEve,2,original,1,1,tie,perhaps\n".encode()
+    before = study.log_path.read_bytes()
+    with pytest.raises(InvalidInput, match=r"v\.csv: row 2 .*'perhaps'"):
+        import_votes(study, data, name="v.csv")
+    assert study.log_path.read_bytes() == before
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_who_withdrew_counts_nowhere(study: Study, tmp_path: Path, form: str) -> None:
+    copy = make(tmp_path / "there")
+    import_votes(copy, export_votes(study, form), name=f"votes.{form}")
+    assert set(vote_table(copy)["annotator"]) == {"x-a01", "x-a02"}
+    study.withdraw("a02")
+    everything = export_votes(study, form, withdrawn=True)
+    fresh = make(tmp_path / "fresh")
+    for each in (copy, fresh):
+        told = import_votes(each, everything, name=f"votes.{form}").told
+        assert told == ("2 votes of annotators who withdrew, left out",)
+        assert set(vote_table(each)["annotator"]) == {"x-a01"}
+    # a file of theirs that does not say so brings nothing back where the withdrawal is known
+    assert import_votes(copy, f"{HEAD}x-a02,3,original,1,1,tie\n".encode(), name="v.csv").count == 0
+
+
 def test_a_file_may_not_change_what_an_invited_annotator_said(study: Study) -> None:
     told = json.loads(export_votes(study, "json"))
     told["votes"][0]["A"] = 0

@@ -175,7 +175,8 @@ def _frame(study: Study, table: ScoreTable) -> _Frame:
             )
         held.append(np.unique(own["place"].to_numpy(dtype=np.int64)))
         drawn[number] = taken
-        asked = np.array([(name, item) not in practised for item in own["item"]], dtype=bool)  # a list of none is no mask
+        # a plain list would be no mask where the stratum has no candidate
+        asked = np.array([(name, item) not in practised for item in own["item"]], dtype=bool)
         parts.append(own[asked].assign(stratum=number))
     chances = inclusion(held, list(drawn.values()))
     chance = pd.concat(

@@ -28,8 +28,9 @@ def draw_files(study: Study, _state: PageState) -> None:
                 f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
             )  # fmt: skip
     st.header("Import", anchor=False)
-    st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question; or as "
-               "label-studio, potato, doccano or crowd-kit write them. The file is checked as a whole; one bad row refuses it, by its number.")  # fmt: skip
+    st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question; "
+               "or as label-studio, potato, doccano or crowd-kit write them. The file is checked as a whole; one bad "
+               "row refuses it, by its number.")  # fmt: skip
     given = st.file_uploader("File of votes", list(READ), key=f"study.import.{study.id}")
     if given is None:
         return

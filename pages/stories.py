@@ -101,7 +101,6 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
     draw_slides(story, held)
 
 
-
 def _rename(story: Story, told: Telling) -> None:
     with st.popover("Rename", icon=":material/edit:", type="tertiary"):
         st.text_input("Title", told.title, key=f"stories.title.{story.id}", max_chars=MOST_TITLE,

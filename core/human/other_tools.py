@@ -144,7 +144,8 @@ def _doccano(record: Mapping[str, Any], kind: Kind, number: int, name: str) -> R
     if str(who).lower() in _NAMELESS:
         raise InvalidInput(f"{name} holds the labels of everybody together and not whose they are; let doccano's "
                            "project keep each annotator's own, and give each one's file")  # fmt: skip
-    labels, several = list(record["label"]), len(kind.questions) > 1
+    told, several = record["label"], len(kind.questions) > 1
+    labels = list(told) if isinstance(told, list) else [told]
     row = {**_item(record, f"line {number}"), "annotator": who,
            "comment": " ".join(map(str, record.get("Comments") or ()))}  # fmt: skip
     for label in labels:

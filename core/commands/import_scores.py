@@ -19,7 +19,7 @@ def import_scores(
     ctx: typer.Context,
     files: Annotated[
         list[Path],
-        typer.Argument(help="CSV, JSON Lines, Parquet (id, score), or what CaptionEvalKit and other tools write."),
+        typer.Argument(help="CSV, JSON Lines, Parquet (id, score), or CaptionEvalKit's, lmms-eval's, inspect_ai's."),
     ],
     evaluator: Annotated[list[str], typer.Option(help="Name of the metric, one a file; stored as NAME@imported.")],
     fingerprint: Annotated[

@@ -33,12 +33,12 @@ def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = 
     except (TypeError, ValueError, OverflowError) as error:
         detail = f"{what} is {str(values)[:60]}; it must be four numbers x, y, width, height in px with a positive size"
         raise LeftOut("annotation-bad-box", detail) from error
-    if max(box.right, box.bottom) <= 1 < min(width, height):
-        told = "is smaller than a pixel; are its numbers shares of the image? They must be px"
-        raise LeftOut("annotation-bad-box", f"{what}, {str(values)[:60]}, {told}")
     clipped = box.inside(width, height)
     if clipped is None:
         raise LeftOut("annotation-box-outside", f"{what} is {str(values)[:60]}, outside its {width} × {height} px")
+    if max(box.right, box.bottom) <= 1 < min(width, height):
+        told = "is no larger than a pixel; are its numbers shares of the image? They must be px"
+        raise LeftOut("annotation-bad-box", f"{what}, {str(values)[:60]}, {told}")
     return clipped, max(-box.x, -box.y, box.right - width, box.bottom - height)
 
 

@@ -31,15 +31,8 @@ def take(study: Study, records: Any, name: str) -> Taken:
 
 def said(study: Study) -> dict[tuple[str, str], Any]:
     rows = vote_table(study, skipped=True).to_dict("records")
-<<<<<<< HEAD
-    return {
-        (str(row["annotator"]), str(row["id"])): row["skipped"] if isinstance(row["skipped"], str) else row["variant"]
-        for row in rows
-    }
-=======
     return {(str(row["annotator"]), str(row["id"])):
             row["skipped"] if isinstance(row["skipped"], str) else row["variant"] for row in rows}  # fmt: skip
->>>>>>> w-votes
 
 
 def annotation(id_: int, who: Any, rating: int | None, at: str = "10", **more: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from core.corpora.findings import Findings
 from core.corpora.json_stream import check_lists, entries
 from core.corpora.schema import Rejection
 from core.corpora.scripts import hardly_english, languages_by_script
-from core.corpora.stated import count, key
+from core.corpora.stated import count, key, mark
 
 ENGLISH = "en"
 
@@ -127,6 +127,10 @@ def _caption(entry: Any, place: int) -> _Told:
     number = key(entry.get("image_id")) if isinstance(entry, dict) else None
     if number is None:
         raise LeftOut("caption-bad-entry", "a caption needs an image_id")
+    if mark(entry.get("is_rejected")) or mark(entry.get("is_precanned")):  # VizWiz: nobody described the picture
+        raise LeftOut(
+            "caption-refused", f"of image {number!r} the file says that its caption is rejected or ready-made"
+        )
     if not isinstance(entry.get("caption"), str) or not entry["caption"].strip():
         raise LeftOut("caption-empty", f"image {number!r} has an empty caption")
     return count(entry.get("id")) or place, number, entry["caption"].strip()

@@ -12,10 +12,10 @@ from core.corpora.coco_layout import find_split
 from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_tables import language_code
 from core.corpora.image_places import ImagePlaces, auditable, remark_exif, stated_size
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
+from core.corpora.scripts import stated_language
 from core.corpora.slices import ALL, SINGLE, SLICE_OPTIONS, Slice
 from core.corpora.taxonomy import load_taxonomy
 from core.corpora.upright import upright_box, upright_mask
@@ -67,9 +67,7 @@ def load_coco(
         InvalidInput: if an option is.
     """
     most = None if limit is None else whole_number(limit, name="limit")
-    code = None if language is None else language_code(language)
-    if language is not None and code is None:
-        raise InvalidInput(f"language must be a code such as en or ja, got {language!r}")
+    code = stated_language(language)
     files, findings = find_split(root, split), Findings()
     rules = Slice.from_options(slice or (SINGLE if files.boxed else ALL), curation)
     if not files.boxed and rules.name != ALL:

@@ -283,7 +283,7 @@ def test_a_caption_of_ten_thousand_characters_is_a_caption(folder: Path, write: 
 def test_options_are_checked(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="slice must be one of all, single-object, got 'some'"):
         load(folder, slice="some")
-    with pytest.raises(InvalidInput, match="language must be a code such as en or de, got 'English'"):
+    with pytest.raises(InvalidInput, match="language must be a code such as en or ja, got 'English'"):
         load(folder, language="English")
     with pytest.raises(InvalidInput, match="no taxonomy map is named 'mine'"):
         load(folder, taxonomy="mine")

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from core.corpora.box_table import CROWD, BoxTable, bits, instance
-from core.corpora.boxes import SLACK, clipped_sentence, in_shares, read_box, remark_shares
+from core.corpora.boxes import SLACK, clipped_sentence, in_shares, read_box, remark_shares, turned_sentence
 from core.corpora.coco_boxes import box_and_outline
 from core.corpora.coco_captions import read_captions
 from core.corpora.coco_layout import CocoFiles
@@ -248,8 +248,7 @@ class _Read:
                 return
             try:
                 if degrees := self.waiting.add(entry, place):
-                    how = f"its box is turned by {degrees:g}° about its centre; the upright box around it is used"
-                    raise LeftOut("annotation-turned", how)
+                    raise LeftOut("annotation-turned", f"its box is {turned_sentence(degrees)}")
             except LeftOut as reason:
                 found.remark(reason.rejection(where))
         elif isinstance(entry, dict) and (own := key(entry.get("id"))) is not None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box
+from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box, turned_sentence
+from core.corpora.coco_boxes import upright_around
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
@@ -154,12 +155,15 @@ class _Reader:
                 continue
             what = f"the box of {note.label or 'the object'} in {note.image}"
             try:
+                stated, degrees = upright_around(note.box, note.turn)
                 box, overhang = read_box(
-                    note.box, what=what, width=header.width, height=header.height, shares=self.shares
+                    stated, what=what, width=header.width, height=header.height, shares=self.shares
                 )
             except LeftOut as reason:
                 self.findings.remark(reason.rejection(note.where))
                 continue
+            if degrees:
+                self._remark(note, "annotation-turned", f"{what} is {turned_sentence(degrees)}")
             if overhang > SLACK:
                 self._remark(note, "annotation-box-clipped", clipped_sentence(what, overhang))
             instance = Instance(note.label or "object", box)
@@ -216,7 +220,7 @@ def _notes(
     for image, path in beside.items():
         yield from read_caption_beside(image, path)
     if box_file:
-        yield from read_box_notes(box_file)
+        yield from read_box_notes(box_file, found)
 
 
 def _description(

@@ -78,8 +78,8 @@ def test_annotations_lie_in_the_folder_of_their_split(tmp_path: Path, name: str,
     given: list[tuple[Path, str | None, str]] = [
         (tmp_path, None, "valid-7"), (tmp_path, "train", "train-7"), (tmp_path / "train", None, "train-7"),
     ]  # fmt: skip
-    for root, split, key in given:
-        (item,) = load_coco.load(root, split=split).items
+    for root, chosen, key in given:
+        (item,) = load_coco.load(root, split=chosen).items
         assert (item.id, item.label, item.box) == (key, "cat", Box(20, 10, 50, 40))
         assert item.image_path == tmp_path / key.removesuffix("-7") / below / "a.jpg"
         assert item.looked_for == {"cat", "dog"}, "of the heading alone nobody marks a thing"

@@ -73,6 +73,11 @@ def remark_shares(where: str, count: int, found: Findings) -> None:
     found.count("annotation-in-shares", count, Rejection(where, "annotation-in-shares", detail))
 
 
+def turned_sentence(degrees: float) -> str:
+    """What a reader is told about a box that is turned."""
+    return f"turned by {degrees:g}° about its centre; the upright box around it is used"
+
+
 def clipped_sentence(what: str, overhang: float) -> str:
     """What a reader is told about a box that was cut."""
     return f"{what} left it by {overhang:.0f} px; only the part inside is used"

@@ -1,4 +1,4 @@
-"""MS-COCO in its official layout: ``annotations/instances_<split>.json`` beside folders of images."""
+"""MS-COCO, and whatever has its layout: boxes, captions, or both, beside folders of images."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,20 +8,18 @@ from typing import Any
 
 from core.corpora.coco_captions import plain_name
 from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, read_mask, read_split
+from core.corpora.coco_layout import find_split
 from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_tables import language_code
 from core.corpora.image_places import ImagePlaces, auditable, remark_exif, stated_size
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
-from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
+from core.corpora.scripts import stated_language
+from core.corpora.slices import ALL, SINGLE, SLICE_OPTIONS, Slice
 from core.corpora.taxonomy import load_taxonomy
 from core.corpora.upright import upright_box, upright_mask
-from core.errors import BadCorpus, InvalidInput
-
-FILES = ("instances_{}.json", "lvis_v1_{}.json")
-"""Names of the annotation file of a split: COCO's and LVIS'."""
+from core.errors import InvalidInput
 
 UNLIKE, LEAST_TOLD = 0.7, 200.0
 """IoU of a box of so many square pixels with that of its outline below which one of them is wrong: of 1,350 instances
@@ -32,7 +30,7 @@ of COCO photographs none so large has less than 0.8."""
     name="coco",
     summary="MS-COCO, or anything in its layout: instances, captions and image folders.",
     options={
-        "split": "which instances_<split>.json, e.g. val2017; by default the validation split, else the first",
+        "split": "its name, e.g. val2017; by default the validation split, else the first",
         "limit": "stop after so many items",
         "language": "of the captions; by default that of their script, and English of Latin letters",
         **SLICE_OPTIONS,
@@ -42,7 +40,7 @@ def load_coco(
     root: Path,
     *,
     split: str | None = None,
-    slice: str = SINGLE,
+    slice: str | None = None,
     limit: int | str | None = None,
     language: str | None = None,
     **curation: Any,
@@ -53,9 +51,10 @@ def load_coco(
     size and stand among its other objects, so that nothing is moved onto them.
 
     Args:
-        root: the folder that holds ``annotations/``; the folder of one split's images beside it will do too.
+        root: the folder that holds ``annotations/``, or a folder for each split with its annotations in it; the
+            folder of one split's images will do too.
         split: None takes the validation split where there is one, else the first by name.
-        slice: one of :data:`core.corpora.slices.SLICES`.
+        slice: one of :data:`core.corpora.slices.SLICES`; None: single-object, and all where there are captions alone.
         limit: most items to return.
         language: of the captions, e.g. ``ja``; None: by their script, else English.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
@@ -67,15 +66,15 @@ def load_coco(
         BadCorpus: if the layout or a JSON file as a whole is wrong.
         InvalidInput: if an option is.
     """
-    rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
-    code = None if language is None else language_code(language)
-    if language is not None and code is None:
-        raise InvalidInput(f"language must be a code such as en or ja, got {language!r}")
-    path, split = find_split(root, split)
-    findings = Findings()
-    content = read_split(path, split, findings, code)
-    reader = _Reader(content, _places(path.parents[1], split), rules, findings)
+    code = stated_language(language)
+    files, findings = find_split(root, split), Findings()
+    rules = Slice.from_options(slice or (SINGLE if files.boxed else ALL), curation)
+    if not files.boxed and rules.name != ALL:
+        raise InvalidInput(f"slice={rules.name} needs boxes, and {files.path} holds captions alone; use slice={ALL}")
+    places = files.places()
+    content = read_split(files, findings, code)
+    reader = _Reader(content, places, rules, findings)
     items: list[Item] = []
     examined = 0
     for image, found in content.by_image():
@@ -85,41 +84,10 @@ def load_coco(
         item = reader.item(image, found)
         items.extend([item] if item else [])
     findings.remark(*reader.taxonomy.unmapped(item.label for item in items if item.label))
-    words = f"COCO {split}, {rules.sentence()}"
+    words = f"COCO {files.split}, {rules.sentence()}"
     if examined < len(content.images):
         words += f"; limited to {most} items, {examined} of {len(content.images)} images examined"
     return Corpus("coco", tuple(items), findings.rejected, words, remarks=findings.remarks)
-
-
-def find_split(root: Path, split: str | None) -> tuple[Path, str]:
-    """Return the annotation file to read and its split.
-
-    Raises:
-        BadCorpus: if there is no annotation file, or none of that split.
-    """
-    if not (root / "annotations").is_dir() and (root.resolve().parent / "annotations").is_dir():
-        root, split = root.resolve().parent, split or root.resolve().name
-    found: dict[str, Path] = {}
-    for prefix, suffix in (name.split("{}") for name in FILES):
-        for path in (root / "annotations").glob(f"{prefix}*{suffix}"):
-            found.setdefault(path.name.removeprefix(prefix).removesuffix(suffix), path)
-    if not found:
-        raise BadCorpus(f"{root} has no annotations/instances_<split>.json; give the folder of a COCO download")
-    if split is None:
-        split = min(found, key=lambda name: (not name.startswith("val"), name))
-    if split not in found:
-        raise BadCorpus(f"{root} has no annotations/instances_{split}.json; it has {', '.join(sorted(found))}")
-    return found[split], split
-
-
-def _places(root: Path, split: str) -> ImagePlaces:
-    """Where pictures lie; those of LVIS lie in COCO's folders, whatever their split."""
-    folders = (split, f"images/{split}", "images")
-    if not any((root / each).is_dir() for each in (*folders, "train2017", "val2017")):
-        raise BadCorpus(
-            f"no folder of images for {split}: looked for {', '.join(str(root / each) for each in folders)}"
-        )
-    return ImagePlaces(root, (*folders, ""))
 
 
 class _Reader:
@@ -141,9 +109,10 @@ class _Reader:
             path = self._locate(image)
             turn = self._turn(path, image, subject)
             seen = [_upright(each, image, turn) for each in self._once(found)]
-            width, height = (image.height, image.width) if turn else (image.width, image.height)
+            width, height = self._size(path, image, turn)
             chosen = self.rules.choose([each.instance for each in seen], width=width, height=height)
-            stated_size(path, width, height)
+            if self.content.boxed:
+                stated_size(path, width, height)
         except LeftOut as reason:
             self.findings.leave_out(reason.rejection(subject))
             return None
@@ -191,11 +160,20 @@ class _Reader:
     def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
         """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""
         header = auditable(path)
+        if not self.content.boxed:
+            return 0
         tells = header.lies and header.width != header.height
         stored = tells and (image.height, image.width) == (header.width, header.height)
         if stored or not tells:
             remark_exif(self.findings, subject, path, header, turned=stored)
         return header.orientation if stored else 0
+
+    def _size(self, path: Path, image: CocoImage, turn: int) -> tuple[int, int]:
+        """The upright size that boxes are for; where there are captions alone, which fit any, the picture's own."""
+        if not self.content.boxed:
+            header = auditable(path)
+            return header.width, header.height
+        return (image.height, image.width) if turn else (image.width, image.height)
 
     def _mask(self, found: CocoInstance, image: CocoImage, turn: int) -> Mask | None:
         try:

@@ -16,6 +16,25 @@ from core.corpora.stated import floats
 from core.errors import InvalidInput
 
 
+def upright_around(box: Any, turn: Mapping[str, Any]) -> tuple[Any, float]:
+    """Return the upright box around a box that a file says is turned, and the degrees; itself and 0 where it is not.
+
+    Args:
+        turn: ``rotation`` or ``attributes`` as COCO's annotations have them; ``angle`` and ``theta``, of which no
+            convention tells unit and direction, may only say 0.
+
+    Raises:
+        LeftOut: ``annotation-bad-box``, as :func:`box_and_outline`, or of such an angle.
+    """
+    for name in ("angle", "theta"):
+        if floats([turn.get(name, 0)]) != [0.0]:
+            told = f"its {name} is {str(turn[name])[:40]!r}, and nothing tells its unit and direction"
+            cure = "state rotation: degrees clockwise about the centre of the box"
+            raise LeftOut("annotation-bad-box", f"{told}; {cure}")
+    upright, _, degrees = box_and_outline({"bbox": box, **turn})
+    return upright, degrees
+
+
 def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
     """Return the box, the segmentation and the degrees of the turn (0: none) of an annotation, the two still unchecked.
 
@@ -45,7 +64,7 @@ def _turn(entry: Mapping[str, Any]) -> float:
 
 
 def _turned_corners(box: Any, degrees: float) -> list[float]:
-    sides = floats(box) if isinstance(box, list) else []
+    sides = floats(box) if isinstance(box, list | tuple) else []
     if len(sides) != 4 or not all(map(math.isfinite, sides)) or min(sides[2:]) <= 0 or in_shares(box):
         raise LeftOut("annotation-bad-box", f"a turned box is {str(box)[:60]}; it must be four numbers x, y, width, "
                       "height in px with a positive size")  # fmt: skip

@@ -9,10 +9,8 @@ from core.corpora.files import LeftOut
 from core.corpora.findings import Findings
 from core.corpora.json_stream import check_lists, entries
 from core.corpora.schema import Rejection
-from core.corpora.scripts import hardly_english, languages_by_script
-from core.corpora.stated import count, key
-
-ENGLISH = "en"
+from core.corpora.scripts import by_language, caption_languages
+from core.corpora.stated import count, key, mark
 
 _Told = tuple[int, str, str]
 """Where a caption stands among those of its picture, the picture's key, and the text."""
@@ -47,7 +45,8 @@ def read_captions(
             found.remark(reason.rejection(f"{split} captions[{place}]"))
     check_lists(path, counts, ("annotations",), layout="a file in COCO's layout", empty=True)
     joined = _joined(sorted(told), _Pictures(images, named), split, found)
-    return _by_language(joined, path, language, found)
+    languages = caption_languages([text for each in joined.values() for text in each], language, path.name, found)
+    return {own: by_language(texts, languages) for own, texts in joined.items()}
 
 
 def plain_name(name: str) -> str:
@@ -106,27 +105,14 @@ def _joined(told: Iterable[_Told], pictures: _Pictures, split: str, found: Findi
     return joined
 
 
-def _by_language(
-    joined: Mapping[str, list[str]], path: Path, language: str | None, found: Findings
-) -> dict[str, dict[str, tuple[str, ...]]]:
-    texts = [text for each in joined.values() for text in each]
-    said = [language] * len(texts) if language else languages_by_script(texts, ENGLISH)
-    if not language and hardly_english([text for text, code in zip(texts, said, strict=True) if code == ENGLISH]):
-        detail = f"the captions of {path.name} are taken for English and hardly read so; say theirs with language=…"
-        found.remark(Rejection(path.name, "caption-language", detail))
-    codes = iter(said)
-    made: dict[str, dict[str, tuple[str, ...]]] = {}
-    for own, each in joined.items():
-        for text in each:
-            code = next(codes)
-            made.setdefault(own, {})[code] = (*made.get(own, {}).get(code, ()), text)
-    return made
-
-
 def _caption(entry: Any, place: int) -> _Told:
     number = key(entry.get("image_id")) if isinstance(entry, dict) else None
     if number is None:
         raise LeftOut("caption-bad-entry", "a caption needs an image_id")
+    if mark(entry.get("is_rejected")) or mark(entry.get("is_precanned")):  # VizWiz: nobody described the picture
+        raise LeftOut(
+            "caption-refused", f"of image {number!r} the file says that its caption is rejected or ready-made"
+        )
     if not isinstance(entry.get("caption"), str) or not entry["caption"].strip():
         raise LeftOut("caption-empty", f"image {number!r} has an empty caption")
     return count(entry.get("id")) or place, number, entry["caption"].strip()

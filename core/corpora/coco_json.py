@@ -11,13 +11,13 @@ from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from core.corpora.box_table import CROWD, BoxTable, bits, instance
-from core.corpora.boxes import SLACK, clipped_sentence, in_shares, read_box, remark_shares
+from core.corpora.boxes import SLACK, clipped_sentence, in_shares, read_box, remark_shares, turned_sentence
 from core.corpora.coco_boxes import box_and_outline
 from core.corpora.coco_captions import read_captions
+from core.corpora.coco_layout import CocoFiles
 from core.corpora.curation import Instance
 from core.corpora.files import LeftOut
 from core.corpora.findings import Findings
@@ -25,7 +25,7 @@ from core.corpora.json_stream import check_lists, entries
 from core.corpora.labels import plain
 from core.corpora.schema import Box, Mask, Rejection
 from core.corpora.stated import count, floats, key, mark
-from core.errors import InvalidInput
+from core.errors import BadCorpus, InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,8 @@ class CocoSplit:
         images: in the order of their ids.
         captions: by image key and language, in the order of their ids.
         names: of each category by its id, the first one its label.
+        headings: names under which the file puts other categories: of these alone things are marked.
+        boxed: whether it has boxes; else captions alone.
     """
 
     name: str
@@ -72,11 +74,13 @@ class CocoSplit:
     captions: Mapping[str, Mapping[str, tuple[str, ...]]]
     names: Mapping[str, tuple[str, ...]]
     _instances: "_Instances" = field(repr=False)
+    headings: frozenset[str] = frozenset()
+    boxed: bool = True
 
     @cached_property
     def every_name(self) -> frozenset[str]:
-        """All names of all categories."""
-        return frozenset(name for names in self.names.values() for name in names)
+        """All names of all categories that are no heading of others."""
+        return frozenset(name for names in self.names.values() for name in names) - self.headings
 
     def looked_for(self, image: CocoImage, labels: Collection[str]) -> frozenset[str]:
         """Names of the categories of which every instance in an image is marked, given the labels that have some.
@@ -98,27 +102,34 @@ def item_id(split: str, key: str) -> str:
     return f"{split}-{key}"
 
 
-def read_split(path: Path, split: str, found: Findings, language: str | None = None) -> CocoSplit:
-    """Read a file of instances and, where there is one beside it, ``captions_<split>.json``.
+def read_split(files: CocoFiles, found: Findings, language: str | None = None) -> CocoSplit:
+    """Read a file of instances and, where there is one beside it, that of captions; or the latter alone.
 
     Args:
         language: of the captions; None: by their script, else English.
         found: takes the entries that could not be used.
 
     Raises:
-        BadCorpus: if a file is malformed as a whole; entries that are wrong one by one are rejected.
+        BadCorpus: if a file is malformed as a whole, or one of captions alone holds none; entries that are wrong one by
+            one are rejected.
     """
-    read, counts = _Read(split), dict[str, int]()
+    path, read, counts = files.path, _Read(files.split, files.boxed), dict[str, int]()
     for name, entry in entries(path, counts):
         read.add(name, counts[name] - 1, entry, found)
-    check_lists(path, counts, ("images", "annotations", "categories"), layout=_LAYOUT, empty=True)
+    wanted = ("images", "annotations", *(["categories"] if files.boxed else []))
+    check_lists(path, counts, wanted, layout=_LAYOUT, empty=True)
     kept = [image for image in read.images.values() if image.key not in read.twice]
     images = sorted(kept, key=lambda image: (image.key.zfill(20), image.key))
     images = [replace(image, licence=read.licences.get(image.licence, "unknown")) for image in images]
     instances = _Instances.of(read, images, found)
     names = {image.key: image.file_name for image in images}
-    captions = read_captions(path.with_name(f"captions_{split}.json"), split, names, found, language)
-    return CocoSplit(split, tuple(images), captions, read.labels, instances)
+    captions = read_captions(files.captions, files.split, names, found, language)
+    if not captions and not files.boxed:
+        raise BadCorpus(f"{path} holds no caption of its images, and {path.parent} no instances_{files.split}.json; "
+                        f"give {_LAYOUT}")  # fmt: skip
+    return CocoSplit(
+        files.split, tuple(images), captions, read.labels, instances, frozenset(read.headings), files.boxed
+    )
 
 
 def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
@@ -214,12 +225,15 @@ class _Read:
 
     Args:
         labels: names of each category by its id.
+        headings: names that categories have as their supercategory, each but its own.
         twice: ids that two images have.
     """
 
     split: str
+    boxed: bool = True
     images: dict[str, CocoImage] = field(default_factory=dict)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    headings: set[str] = field(default_factory=set)
     twice: set[str] = field(default_factory=set)
     licences: dict[str, str] = field(default_factory=dict)
     waiting: _Waiting = field(default_factory=_Waiting)
@@ -230,10 +244,11 @@ class _Read:
         if name == "images":
             self._add_image(entry, where, found)
         elif name == "annotations":
+            if not self.boxed:
+                return
             try:
                 if degrees := self.waiting.add(entry, place):
-                    how = f"its box is turned by {degrees:g}° about its centre; the upright box around it is used"
-                    raise LeftOut("annotation-turned", how)
+                    raise LeftOut("annotation-turned", f"its box is {turned_sentence(degrees)}")
             except LeftOut as reason:
                 found.remark(reason.rejection(where))
         elif isinstance(entry, dict) and (own := key(entry.get("id"))) is not None:
@@ -248,6 +263,8 @@ class _Read:
         also = entry.get("synonyms")
         said = [entry["name"], *(each for each in (also if isinstance(also, list) else ()) if isinstance(each, str))]
         names = tuple(dict.fromkeys(name for each in said if (name := plain(each.replace("_", " ")))))
+        if isinstance(above := entry.get("supercategory"), str):
+            self.headings.update({plain(above.replace("_", " "))} - {*names})
         if names and self.labels.setdefault(own, names) != names:
             self.labels[own] = ()
             detail = f"the id {own} belongs to another category already; boxes of it are left out"
@@ -255,7 +272,7 @@ class _Read:
 
     def _add_image(self, entry: Any, where: str, found: Findings) -> None:
         try:
-            image = _image(entry)
+            image = _image(entry, sized=self.boxed)
         except LeftOut as reason:
             found.leave_out(reason.rejection(where))
             return
@@ -331,7 +348,7 @@ def _box(values: Any, image: CocoImage, label: str, *, where: str, found: Findin
     return box
 
 
-def _image(entry: Any) -> CocoImage:
+def _image(entry: Any, *, sized: bool) -> CocoImage:
     if not isinstance(entry, dict):
         raise LeftOut("bad-entry", f"an image must be an object, got {type(entry).__name__}")
     own, name, url = key(entry.get("id")), entry.get("file_name"), str(entry.get("coco_url") or "")
@@ -340,13 +357,13 @@ def _image(entry: Any) -> CocoImage:
     if own is None or not isinstance(name, str):
         raise LeftOut("bad-entry", f"an image needs an id and a file_name, got {entry.get('id')!r} and {name!r}")
     width, height = count(entry.get("width")), count(entry.get("height"))
-    if width is None or height is None:
+    if sized and (width is None or height is None):
         stated = f"{entry.get('width')!r} × {entry.get('height')!r}"
         raise LeftOut("bad-entry", f"{name}: width and height must be whole pixels, got {stated}")
     name = name.rpartition("?d=")[2]  # Label Studio: a file that its server shows
     source = str(url or entry.get("flickr_url") or "unknown")
     refused, unfinished = (_keys(entry.get(part)) for part in ("neg_category_ids", "not_exhaustive_category_ids"))
-    return CocoImage(own, name, width, height, str(entry.get("license")), source, refused, unfinished or ())
+    return CocoImage(own, name, width or 0, height or 0, str(entry.get("license")), source, refused, unfinished or ())
 
 
 def _keys(values: Any) -> tuple[str, ...] | None:

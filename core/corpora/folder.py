@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box
+from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box, turned_sentence
+from core.corpora.coco_boxes import upright_around
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
@@ -23,6 +24,7 @@ from core.corpora.image_places import remark_exif
 from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
+from core.corpora.scripts import caption_languages, stated_language
 from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
 from core.errors import InvalidInput
 
@@ -34,7 +36,7 @@ SLICES = ("all", "single-object")
     summary="A folder of images, with candidates.json, predictions.jsonl or captions.csv, and boxes if you have them.",
     options={
         "captions": "the file of captions, where there are several or it has another name",
-        "language": "of the captions that state none (en)",
+        "language": "of captions that state none; by default that of their script, and English of Latin letters",
         "boxes": "the file of boxes, where it is not boxes.csv or boxes.json",
         "taxonomy": "map in assets/taxonomy that gives a label its category (coco)",
         "slice": "all (default): every image; single-object: only images about one object, which needs boxes",
@@ -48,7 +50,7 @@ def load_folder(
     root: Path,
     *,
     captions: str | None = None,
-    language: str = "en",
+    language: str | None = None,
     boxes: str | None = None,
     taxonomy: str = "coco",
     slice: str = SLICES[0],
@@ -77,9 +79,7 @@ def load_folder(
         raise InvalidInput(f"slice must be one of {', '.join(SLICES)}, got {slice!r}")
     if curation and slice != SLICES[1]:
         raise InvalidInput(f"{next(iter(curation))} belongs to slice=single-object; leave it out with slice={slice}")
-    code = language_code(language)
-    if code is None:
-        raise InvalidInput(f"language must be a code such as en or de, got {language!r}")
+    code = stated_language(language)
     most = None if limit is None else whole_number(limit, name="limit")
     if captions is not None:
         choose_file(root, captions, (), option="captions")  # before the pictures are looked for
@@ -95,7 +95,9 @@ def load_folder(
     notes = assign(_notes(read_files, beside, box_file, found), paths, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
     shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)
-    read = _Reader(name, code, load_taxonomy(taxonomy), rules, found, shares)
+    untold = [note.caption for each in notes.values() for note in each if note.caption and not note.language]
+    languages = caption_languages(untold, code, root.name, found)
+    read = _Reader(name, languages, load_taxonomy(taxonomy), rules, found, shares)
     items: list[Item] = []
     for key, path in paths.items():
         if len(items) == most:
@@ -114,7 +116,7 @@ class _Reader:
     """Turns an image and what is noted about it into an item."""
 
     name: str
-    language: str
+    languages: Mapping[str, str]
     taxonomy: Taxonomy
     curation: Curation | None
     findings: Findings
@@ -153,12 +155,15 @@ class _Reader:
                 continue
             what = f"the box of {note.label or 'the object'} in {note.image}"
             try:
+                stated, degrees = upright_around(note.box, note.turn)
                 box, overhang = read_box(
-                    note.box, what=what, width=header.width, height=header.height, shares=self.shares
+                    stated, what=what, width=header.width, height=header.height, shares=self.shares
                 )
             except LeftOut as reason:
                 self.findings.remark(reason.rejection(note.where))
                 continue
+            if degrees:
+                self._remark(note, "annotation-turned", f"{what} is {turned_sentence(degrees)}")
             if overhang > SLACK:
                 self._remark(note, "annotation-box-clipped", clipped_sentence(what, overhang))
             instance = Instance(note.label or "object", box)
@@ -171,11 +176,12 @@ class _Reader:
         for note in notes:
             if note.caption is None:
                 continue
-            language = language_code(note.language) if note.language else self.language
+            if not note.caption.strip():
+                self._remark(note, "caption-empty", f"{note.image} has an empty caption")
+                continue
+            language = language_code(note.language) if note.language else self.languages[note.caption]
             if language is None:
                 self._remark(note, "caption-bad-language", f"{note.language!r} is no language code such as en or de")
-            elif not note.caption.strip():
-                self._remark(note, "caption-empty", f"{note.image} has an empty caption")
             elif note.caption.strip() not in found.get(language, ()):
                 found[language] = (*found.get(language, ()), note.caption.strip())
         return found
@@ -214,7 +220,7 @@ def _notes(
     for image, path in beside.items():
         yield from read_caption_beside(image, path)
     if box_file:
-        yield from read_box_notes(box_file)
+        yield from read_box_notes(box_file, found)
 
 
 def _description(

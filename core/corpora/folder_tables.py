@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,28 @@ MORE_FILES = ("metadata.csv", "metadata.jsonl", "captions.txt", "captions.json",
 BOX_FILES = ("boxes.csv", "boxes.json")
 
 _BOX_COLUMNS = ("x", "y", "width", "height")
+_TURN = ("rotation", "attributes", "angle", "theta")
+"""What may say that a box is turned."""
 _FINE = ("critical_objects", "backgrounds", "relationships")
 """What M-FineCap lists beside a caption; the critical objects are what a substitution lets change places."""
 _FINECAPEVAL = "object"
 """FineCapEval's name of the first. Source: j-min/CLIP-Caption-Reward, tools/eval_finecapeval.py; Cho et al. 2022."""
 _BETWEEN = re.compile(r"\\?;")
 """Between two phrases of a cell: ``;``, or FineCapEval's backslash before it."""
-_READ = ("language", "label", "category", "box", *_FINE, _FINECAPEVAL, "background", "relation", *_BOX_COLUMNS)
+_READ = (
+    "language",
+    "label",
+    "category",
+    "box",
+    *_FINE,
+    _FINECAPEVAL,
+    "background",
+    "relation",
+    *_BOX_COLUMNS,
+    "rotation",
+    "angle",
+    "theta",
+)
 _NUMBERS = re.compile(r"[\d\s.,+eE-]*")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
@@ -41,6 +56,7 @@ class Note:
         image: the image as the file names it: a path in the folder, a file name or its stem.
         language: ISO 639-1 code, None where the file states none.
         box: x, y, width, height in px, still unchecked.
+        turn: what the file says of how the box is turned, still unchecked.
         named: critical objects of the caption, as the file lists them.
     """
 
@@ -51,6 +67,7 @@ class Note:
     label: str | None = None
     category: str | None = None
     box: Any = None
+    turn: Mapping[str, Any] = field(default_factory=dict)
     named: tuple[str, ...] = ()
 
 
@@ -73,15 +90,11 @@ def read_caption_notes(path: Path, found: Findings, *, below: str = "") -> Itera
         captions += len(said)
         if not any(said) and any(row.rest.get(name) for name in ("label", "box", "x")):
             said = ()  # a row of a label or a box alone
-        for column in row.rest:
-            if column not in _READ:
-                passed.setdefault(column, row.number)
+        _pass_over(row, passed)
         yield from _notes(table, row, said or (None,), below)
     if not captions:
         raise BadCorpus(f"{path} holds no caption; call its column or key {', '.join(SAID[:-1])} or {SAID[-1]}")
-    for column, number in passed.items():
-        detail = f"{column!r} of {path.name} is no column that is read; it is passed over"
-        found.remark(Rejection(table.where(number), "column-passed-over", detail))
+    _remark_passed(path, table, passed, found)
 
 
 def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
@@ -95,22 +108,24 @@ def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
             yield Note(f"{path.name}, line {number}", image, line)
 
 
-def read_box_notes(path: Path) -> Iterator[Note]:
-    """Read boxes: a table with columns image, x, y, width, height [, label, category], or JSON.
+def read_box_notes(path: Path, found: Findings) -> Iterator[Note]:
+    """Read boxes: a table with columns image, x, y, width, height [, label, category, rotation], or JSON.
 
     The JSON form is ``{image: {"box": [x, y, width, height], "label": …, "category": …}}``, or a list of such
-    objects for an image with several.
+    objects for an image with several. Other columns are passed over and remarked.
 
     Raises:
         BadCorpus: if the file is malformed as a whole.
     """
     if path.suffix.lower() != ".json":
-        table = read_caption_table(path)
+        table, passed = read_caption_table(path), dict[str, int]()
         for row in table.rows():
             if missing := [column for column in _BOX_COLUMNS if column not in row.rest]:
                 raise BadCorpus(f"{path} has no column {missing[0]!r}; its first line must name image, "
                                 f"{', '.join(_BOX_COLUMNS)}")  # fmt: skip
+            _pass_over(row, passed)
             yield from _notes(table, row, (None,), "")
+        _remark_passed(path, table, passed, found)
         return
     content = read_json(path)
     if not isinstance(content, dict):
@@ -134,7 +149,24 @@ def _json_notes(path: Path, image: str, value: Any) -> Iterator[Note]:
         label, category = (
             str(entry[name]).strip() or None if entry.get(name) else None for name in ("label", "category")
         )
-        yield Note(where, image, label=label, category=category, box=entry["box"])
+        yield Note(where, image, label=label, category=category, box=entry["box"], turn=_turn(entry))
+
+
+def _turn(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: cells[name] for name in _TURN if cells.get(name) not in (None, "")}
+
+
+def _pass_over(row: CaptionRow, passed: dict[str, int]) -> None:
+    """Note which columns of a row are not read, each with the first row that has it."""
+    for column in row.rest:
+        if column not in _READ:
+            passed.setdefault(column, row.number)
+
+
+def _remark_passed(path: Path, table: CaptionTable, passed: Mapping[str, int], found: Findings) -> None:
+    for column, number in passed.items():
+        detail = f"{column!r} of {path.name} is no column that is read; it is passed over"
+        found.remark(Rejection(table.where(number), "column-passed-over", detail))
 
 
 def _notes(table: CaptionTable, row: CaptionRow, captions: Iterable[str | None], below: str) -> Iterator[Note]:
@@ -147,7 +179,8 @@ def _notes(table: CaptionTable, row: CaptionRow, captions: Iterable[str | None],
     box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
     named = _named(cells, where, divided=bool(table.columns))
     for caption in captions:
-        yield Note(where, below + row.picture, caption, box=box if any(box) else cells.get("box"), named=named, **words)
+        yield Note(where, below + row.picture, caption, box=box if any(box) else cells.get("box"), turn=_turn(cells),
+                   named=named, **words)  # fmt: skip
 
 
 def _word(value: object, name: str, where: str) -> str | None:

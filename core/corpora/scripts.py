@@ -1,7 +1,14 @@
-"""Which language captions without one Latin letter are in, by the script they are written in."""
+"""Which language captions are in: the one that somebody says, else that of their script, else English."""
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.corpora.findings import Findings
+from core.corpora.folder_tables import language_code
+from core.corpora.schema import Rejection
+from core.errors import InvalidInput
+
+ENGLISH = "en"
 
 _LANGUAGES = {
     "HIRAGANA": "ja", "KATAKANA": "ja", "HANGUL": "ko", "CJK": "zh", "CYRILLIC": "ru", "GREEK": "el", "ARABIC": "ar",
@@ -14,6 +21,41 @@ LEAST = 20
 """Captions below which nothing is said of their language."""
 
 _FREQUENT = frozenset(("a", "an", "the", "of", "in", "on", "with", "and", "is", "are", "to", "at"))
+
+
+def stated_language(language: str | None) -> str | None:
+    """Check the language that an option states of captions; None where it states none.
+
+    Raises:
+        InvalidInput: if it is no code.
+    """
+    code = None if language is None else language_code(language)
+    if language is not None and code is None:
+        raise InvalidInput(f"language must be a code such as en or ja, got {language!r}")
+    return code
+
+
+def caption_languages(texts: Sequence[str], stated: str | None, file: str, found: Findings) -> dict[str, str]:
+    """The language of each caption of a file that gives none: as stated, else by its script, else English.
+
+    Args:
+        file: what messages call it.
+        found: takes a remark where captions are taken for English and hardly read so.
+    """
+    languages = [stated] * len(texts) if stated else languages_by_script(texts, ENGLISH)
+    known = dict(zip(texts, languages, strict=True))
+    if not stated and hardly_english([text for text in texts if known[text] == ENGLISH]):
+        detail = f"the captions of {file} are taken for English and hardly read so; say theirs with language=…"
+        found.remark(Rejection(file, "caption-language", detail))
+    return known
+
+
+def by_language(texts: Iterable[str], languages: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Captions of one item by their language, in their order."""
+    made: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        made[languages[text]] = (*made.get(languages[text], ()), text)
+    return made
 
 
 def language_by_script(text: str) -> str | None:

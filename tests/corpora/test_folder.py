@@ -283,7 +283,7 @@ def test_a_caption_of_ten_thousand_characters_is_a_caption(folder: Path, write: 
 def test_options_are_checked(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="slice must be one of all, single-object, got 'some'"):
         load(folder, slice="some")
-    with pytest.raises(InvalidInput, match="language must be a code such as en or de, got 'English'"):
+    with pytest.raises(InvalidInput, match="language must be a code such as en or ja, got 'English'"):
         load(folder, language="English")
     with pytest.raises(InvalidInput, match="no taxonomy map is named 'mine'"):
         load(folder, taxonomy="mine")
@@ -412,3 +412,36 @@ def test_captions_beside_each_picture_are_read_one_a_line(folder: Path, write: W
 def test_a_folder_of_folders_has_the_captions_that_lie_beside_its_pictures(folder: Path, write: Write) -> None:
     write("more/metadata.csv", "file_name,text\nbird.webp,A bird.\n")
     assert by_id(folder)["more/bird.webp"].captions == {"en": ("A bird.",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("boxes.csv", "image;x;y;width;height;label;Rotation;site\ncat;30;35;40;10;cat;90;a\ndog;1;1;20;20;dog;;b\n"),
+        ("boxes.json", {"cat": {"box": [30, 35, 40, 10], "rotation": 90}, "dog": {"box": [1, 1, 20, 20], "angle": 0}}),
+        (
+            "boxes.json",
+            {"cat": {"box": [30, 35, 40, 10], "attributes": {"rotation": 450}}, "dog": {"box": [1, 1, 20, 20]}},
+        ),
+        ("captions.csv", "image,caption,x,y,width,height,rotation\ncat,A.,30,35,40,10,-90\ndog,A.,1,1,20,20,0\n"),
+    ],
+)
+def test_a_turned_box_is_the_upright_one_around_it(folder: Path, write: Write, name: str, content: object) -> None:
+    """A bar of 40 × 10 px about (50, 40), stood on its end."""
+    write(name, content)
+    corpus = load(folder)
+    cat, dog, _ = corpus.items
+    assert cat.box is not None
+    assert (cat.box.x, cat.box.y, cat.box.width, cat.box.height) == pytest.approx((45, 20, 10, 40))
+    assert dog.box == Box(1, 1, 20, 20)
+    passed = {"column-passed-over": 1} if "site" in str(content) else {}
+    assert remarks(corpus) == {"annotation-turned": 1, **passed}
+
+
+def test_a_turn_that_nobody_can_read_costs_its_box(folder: Path, write: Write) -> None:
+    for column, value in (("rotation", "left"), ("rotation", "nan"), ("angle", "0.5"), ("theta", "x")):
+        write("boxes.csv", f"image,x,y,width,height,{column}\ncat,30,35,40,10,{value}\n")
+        corpus = load(folder)
+        assert corpus.items[0].box is None
+        assert remarks(corpus) == {"annotation-bad-box": 1}
+        assert f"its {column} is '{value}'" in corpus.remarks[0].detail

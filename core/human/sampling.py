@@ -216,7 +216,7 @@ def draw_sample(
     whole = _labelled(pairs)
     wrong = _WrongLabels(whole, present or {})
     compared = [item for item in drawn if item.directional]
-    wanted = round(len(shown) * max(attention_rate, 0.1)) if attention_rate else 0
+    wanted = max(round(len(shown) * max(attention_rate, 0.1)), 5) if attention_rate else 0
     checks = _attention(whole, wrong, kind, compared, wanted=wanted, seed=seed)
     ordered = sorted(shown, key=lambda item: float(stream(seed, "sample", item.item, item.probe, item.shows).random()))
     numbered = tuple(replace(item, id=f"{index:04d}") for index, item in enumerate((*ordered, *checks), start=1))
@@ -303,7 +303,7 @@ def _attention(
         named = zip(ordered["item"], ordered["label"], strict=True)
         ordered = ordered[[(str(item), base_caption(str(label))) not in taken for item, label in named]]
     found = []
-    for _, row in ordered.head(max(wanted, 5)).iterrows():
+    for _, row in ordered.head(wanted).iterrows():
         label = wrong.draw(row, rng)
         if label is None or (row["item"], base_caption(label)) in taken:
             continue

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from core.corpora.formats import shown
 from core.corpora.places import ordinary
 from core.corpora.score_layouts import (
     ID,
@@ -22,7 +23,6 @@ from core.corpora.score_layouts import (
     is_held_whole,
     is_number,
     open_table,
-    shown,
 )
 from core.errors import InvalidInput
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.csv_header import check_csv_header
-from core.corpora.formats import LINES
+from core.corpora.formats import LINES, shown
 from core.errors import InvalidInput
 
 MOST_BYTES = 2 << 30
@@ -305,9 +305,3 @@ def _parse(text: str, where: str) -> Any:
         raise
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise InvalidInput(f"{where} is not JSON: {error}") from error
-
-
-def shown(value: object) -> str:
-    """A value of a file in a sentence, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "…"

@@ -66,9 +66,15 @@ def test_it_cannot_be_made_here(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import os\nos._exit(0)", "ended before it was described: it said nothing"),
+        (
+            "import os\nos._exit(0)",
+            r"own.py:Own ended the process that imported it \(exit code 0\): it said nothing; mend the file",
+        ),
         ("raise RuntimeError('boom')", "cannot be imported: RuntimeError: boom"),
-        ("import sys\nsys.exit('no thanks')", "ended before it was described: no thanks"),
+        (
+            "import sys\nsys.exit('no thanks')",
+            r"it ends the process that imports it \(SystemExit: no thanks\); take the exit out of it",
+        ),
         (
             "class Own: ...",
             r"has no 'Own' that is an Evaluator class marked .* or a function of .*; it has none",

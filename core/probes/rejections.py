@@ -45,6 +45,7 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "equal-sides": "the right and the wrong caption of a line are one text",
         "entry-no-image": "an entry names an image that is not in the folder",
         "file-unread": "a file that may hold captions lies in the folder and is not read",
+        "hdr": "the video holds high dynamic range, and its raw codes are scored as if it did not",
         "inside-view": "the largest object is seen from inside",
         "linked-folder": "a folder is a link to another place and is not followed",
         "missing-cell": "a line lacks its id, its text or a picture",

@@ -65,10 +65,9 @@ audits: audit ## recompute every shipped run
 # The tests of mentions and sizes come with captions of their own: the report reads them beside the captions of people.
 REPORT = $(BIN)/python -m core report --overwrite
 examples: setup ## write the example reports of docs anew, after an audit that moved a number
-	@$(REPORT) demo --drawings -o docs/example-report
+	@$(REPORT) demo --format md -o docs/example-report
 	@$(REPORT) demo-captions demo-prototypes demo-scenes demo-scenes-one --subject human --language en --corpus demo --format md \
 		--no-encoders -o docs/example-contrast
-	@$(BIN)/python tools/changed_numbers.py --write
 
 demo: setup ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m core corpora build-demo

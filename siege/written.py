@@ -148,6 +148,13 @@ def writers(made: Material, address: str) -> list[Writer]:
         Writer("calibrator", (*learn, "-o", "HOME/out.json"), "out.json", file, _calibrator),
         Writer("weights", ("PYTHON", "weights", address), "weights.bin", file),
         Writer("score", (*score, "-o", "HOME/out.json"), "out.json", file),
+        Writer(
+            "leaderboard",
+            ("leaderboard", captions[0], "--images", captions[1], "--evaluators", EVALUATOR, "--out", "HOME/out"),
+            "out",
+            folder,
+            settings=here,
+        ),
     ]
 
 

@@ -136,8 +136,10 @@ def make_squares(tmp_path: Path) -> Callable[[int], Corpus]:
 
 
 @pytest.fixture(autouse=True)
-def no_server() -> Iterator[None]:
-    """A page makes a server of its process, which imports no file of evaluators; the next test's is none."""
+def process_of_before() -> Iterator[None]:
+    """A page makes its process a server, and Python may offer it an evaluator; the next test starts without either."""
     yield
     if "core.registry" in sys.modules:
         sys.modules["core.registry"]._apart = False
+    if "core.evaluators.registry" in sys.modules:
+        sys.modules["core.evaluators.registry"]._OFFERED.clear()

@@ -1,6 +1,7 @@
-"""Photograph every page in a real Chromium: light and dark, 1280 and 400 px wide.
+"""Photograph every page in a real Chromium, as the documents show it: light, 1280 px wide.
 
-Run ``python tools/screenshots.py`` in a checkout; the pictures land in ``docs/screenshots``.
+Run ``python tools/screenshots.py`` in a checkout; the pictures land in ``docs/screenshots``. With ``--all-looks`` each
+page is also taken dark and 400 px wide.
 """
 
 import argparse
@@ -38,8 +39,7 @@ PAGES = {
     "human-validation": "/human_validation",
     "words": "/words",
 }
-WIDTHS = (1280, 400)
-SCHEMES = ("light", "dark")
+LOOKS = ((1280, "light"), (1280, "dark"), (400, "light"), (400, "dark"))
 TALLEST = 2600
 """Height in px at which a long page is cut."""
 
@@ -65,6 +65,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots", help="folder of the pictures")
     parser.add_argument("--url", help="address of a running app; otherwise one is started")
     parser.add_argument("--only", nargs="+", choices=PAGES, default=list(PAGES), help="pages; otherwise all of them")
+    parser.add_argument("--all-looks", action="store_true", help="also dark and 400 px wide")
     options = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
@@ -82,10 +83,9 @@ def _take(options: argparse.Namespace, chromium: str, data: Path) -> int:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
             for name in options.only:
                 path = PAGES[name]
-                for width in WIDTHS:
-                    for scheme in SCHEMES:
-                        picture = _photograph(browser, address + path, width, scheme)
-                        _save(picture, options.out / f"{name}-{scheme}-{width}.png")
+                for width, scheme in LOOKS if options.all_looks else LOOKS[:1]:
+                    picture = _photograph(browser, address + path, width, scheme)
+                    _save(picture, options.out / f"{name}-{scheme}-{width}.png")
             browser.close()
     finally:
         if process is not None:

@@ -52,6 +52,8 @@ class _Entry:
     ending: bool = False
     """Whether it is a plural, or a verb's third person: *covers*."""
     plural: bool = False
+    done: bool = False
+    """Whether it is a noun in -ing, and what somebody does as well: *painting*."""
     amount: bool = False
     past: bool = False
     usually: str = OTHER
@@ -92,9 +94,20 @@ def colours() -> tuple[str, ...]:
 
 
 @cache
-def _agents() -> frozenset[str]:
+def object_words() -> Mapping[str, str]:
+    """Nouns of one word of ``assets/lexicons/object_nouns.csv``, in lower case, with their category."""
     rows = read_table(lexicon_path("object_nouns.csv"), ("noun", "category"))
-    return frozenset(row["noun"].casefold() for row in rows if row["category"] in _AGENTS)
+    return MappingProxyType({row["noun"].casefold(): row["category"] for row in rows if " " not in row["noun"]})
+
+
+def is_closed(word: str) -> bool:
+    """Whether an English word, in lower case, is of the closed classes: articles, prepositions, auxiliaries and so on."""
+    return word in _kinds()
+
+
+def is_known(word: str) -> bool:
+    """Whether a word, in lower case, is an English one by the lists and the dictionary."""
+    return is_closed(word) or bool(dictionary(word)) or word in colours()
 
 
 def kinds(words: Sequence[str]) -> list[str]:
@@ -143,7 +156,8 @@ class _Reading:
 
     def _pass_closed(self, entry: _Entry, index: int) -> None:
         if entry.kind == _DETERMINER:
-            self._place, self._one = _EXPECTED, entry.one
+            relative = self._words[index] == "that" and self._place == _AFTER_NOUN  # a bowl that looks full
+            self._place, self._one = (_AFTER_AUXILIARY, False) if relative else (_EXPECTED, entry.one)
         elif entry.kind == _PREPOSITION:
             self._place = _PARTICLE if self._words[index] in listed("particles") else _EXPECTED
             self._one = False
@@ -167,7 +181,7 @@ class _Reading:
             return self._alone(index, entry)
         if (entry.adjective or entry.colour) and self._noun_follows(index):
             return ADJECTIVE
-        if entry.colour or entry.usually == ADJECTIVE:
+        if entry.colour or entry.usually == ADJECTIVE or (entry.adjective and self._place == _AFTER_BEING):
             return self._alone(index, entry)
         if entry.verb and self._is_verb(index, entry):
             return OTHER
@@ -214,6 +228,7 @@ class _Reading:
 
     def _cannot_be_noun(self, index: int, entry: _Entry, *, one: bool) -> bool:
         """Whether a word that may be noun or verb is the verb after what may be an adjective or a noun."""
+        one = one and not any(after.kind == _OPEN and after.noun for after in self._entries[index + 1 : index + 2])
         return entry.ending and (one or entry.usually == "verb" or self._determiner_follows(index))
 
     def _determiner_follows(self, index: int) -> bool:
@@ -222,7 +237,7 @@ class _Reading:
     def _is_verb(self, index: int, entry: _Entry) -> bool:
         place = self._place
         if place == _EXPECTED:
-            return index > 0 and self._words[index - 1] == "to" and not entry.ending and self._is_to_do(index, entry)
+            return self._is_verb_after_colour(index, entry) or index > 0 and self._words[index - 1] == "to" and not entry.ending and self._is_to_do(index, entry)
         if place == _AFTER_NOUN:
             return self._is_verb_after_noun(index, entry)
         if place == _PARTICLE:
@@ -233,18 +248,23 @@ class _Reading:
             return self._determiner_follows(index) or (index > 0 and entry.ending and entry.usually == "verb")
         return False
 
+    def _is_verb_after_colour(self, index: int, entry: _Entry) -> bool:
+        """Whether a word is the verb of somebody who is *in black* or of something *in blue and white*."""
+        coloured = index > 0 and self._entries[index - 1].colour and not self._determined(index)
+        return coloured and entry.ending and entry.usually == "verb"
+
     def _is_to_do(self, index: int, entry: _Entry) -> bool:
         """Whether a word after *to* is an infinitive."""
         return entry.usually == "verb" or self._determiner_follows(index)
 
     def _is_verb_after_noun(self, index: int, entry: _Entry) -> bool:
-        if self._determiner_follows(index) or entry.past:
-            return True
         before = self._entries[index - 1]
+        if self._determiner_follows(index) or entry.past or (entry.done and before.agent):
+            return True
         if before.kind != _OPEN:  # an adverb between them
             return True
         if entry.ending:
-            return not before.ending and (self._one or entry.usually == "verb" or before.agent)
+            return entry.usually == "verb" or (not before.ending and (self._one or before.agent))
         return before.plural or (before.crowd and entry.usually == "verb")
 
 
@@ -277,19 +297,22 @@ def _kinds() -> Mapping[str, int]:
 def _open_entry(word: str) -> _Entry:
     known = dictionary(word)
     if word in listed("things"):
-        return _Entry(_OPEN, noun=True, ending=word.endswith("s"))
+        return _Entry(_OPEN, noun=True, verb="VERB" in known, done=word.endswith("ing"), plural=word.endswith("s"))
     ing = word.endswith("ing") and (not known or "VERB" in known)
-    noun = not ing and ("NOUN" in known if known else _unknown_noun(word))
     lemmas = known.get("NOUN", ()) + known.get("VERB", ())
+    categories = [object_words()[lemma] for lemma in (word, *lemmas) if lemma in object_words()]
+    noun = not ing and ("NOUN" in known or (bool(categories) if known else _unknown_noun(word)))
+    own = known.get("NOUN", ())
+    plural = word == "people" or (noun and bool(own) and (word not in own or (word.endswith("s") and len(own) > 1)))
     usually = ADJECTIVE if word in listed("adjectives") else OTHER
     if "VERB" in known and listed("verbs").intersection(known["VERB"]) and word not in listed("adjectives"):
         usually = "verb"
     return _Entry(
-        _OPEN, noun=noun, adjective="ADJ" in known or (not known and not noun and not ing), verb="VERB" in known or ing,
-        colour=word in colours(), ending=word.endswith("s") and bool(lemmas) and word not in lemmas,
-        plural=word == "people" or (noun and bool(known.get("NOUN")) and word not in known["NOUN"]),
+        _OPEN, noun=noun, adjective=("ADJ" in known and not plural) or (not known and not noun and not ing), verb="VERB" in known or ing,
+        colour=word in colours(), ending=word.endswith("s") and any(lemma != word for lemma in lemmas),
+        plural=plural,
         amount=word in listed("amounts"), past=word in listed("pasts") or (word.endswith("ed") and not noun), usually=usually,
-        agent=not _agents().isdisjoint((word, *known.get("NOUN", ()))), crowd=word in listed("crowds"),
+        agent=any(category in _AGENTS for category in categories), crowd=word in listed("crowds"),
     )  # fmt: skip
 
 

@@ -112,17 +112,21 @@ def is_plural(word: str) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def singular(word: str) -> str:
+def singular(word: str, *, counted: bool = False) -> str:
     """The singular of an English noun, in lower case; a plural without one of its meaning (*pants*) stays as it is.
 
     By the dictionary, and by the ``inflect`` package where that does not know the word. Of two singulars that the
     dictionary has, the one in -f: *leaves* of a tree.
 
+    Args:
+        word: the noun.
+        counted: whether it is several of one thing for sure: *two glasses*, *glasses of water*.
+
     Example:
         >>> [singular(word) for word in ("leaves", "oxen", "pants", "buses", "bus")]
         ['leaf', 'ox', 'pants', 'bus', 'bus']
     """
-    if word in listed("no_singular"):
+    if word in listed("no_singular") and not counted:
         return word
     known = dictionary(word)
     lemmas = known.get("NOUN", ())

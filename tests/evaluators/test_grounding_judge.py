@@ -32,7 +32,7 @@ def judge() -> GroundingJudge:
         ("There is an African bed.", ["bed"]),
         ("There are expensive scissors.", ["scissors"]),
         ("Two dogs play with an expensive tennis ball.", ["dog", "tennis ball"]),
-        ("Two men stand in the woods near a dog.", ["man", "wood", "dog"]),
+        ("Two men stand in the woods near a dog.", ["man", "woods", "dog"]),
         ("A breakfast plate with toast, eggs and bacon.", ["breakfast plate", "toast", "egg", "bacon"]),
         ("A man rides a blue wave on top of a surfboard.", ["man", "wave", "surfboard"]),
         ("A red stop sign next to a large bush with red flowers.", ["stop sign", "bush", "flower"]),

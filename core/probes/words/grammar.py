@@ -30,7 +30,7 @@ _LETTER_ALONE = re.compile(r"([A-Za-z])(?:[\d&.-]|$)")
 """A letter that is said by its name: *an X-ray*, *an N95 mask*, *an M&M*, *a U-turn*."""
 _ACRONYM = re.compile(r"([A-Z]{2,})(?:s|['’]s)?(?:[\d-]|$)")
 _NAMED_WITH_A_VOWEL = frozenset("AEFHILMNORSX")
-_SAID_IN_PAIRS = re.compile(r"(?:11|18)\d\d(?!\d|,\d)")
+_SAID_IN_PAIRS = re.compile(r"(?:1100|18\d\d)(?!\d|,\d)")
 """Years and hundreds: *an 1800s house* is eighteen hundreds, where *a 1900s house* is nineteen hundreds."""
 
 
@@ -68,7 +68,7 @@ _BETWEEN_WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z][a-z])")
 def _said(word: str, *, alone: bool) -> str:
     """A word of a label, in lower case where it is no name and no abbreviation."""
     lower = word.lower()
-    if word == lower or (word.isupper() and not alone and len(word) <= _SPELT_OUT):
+    if word == lower or lower in listed("names") or (word.isupper() and not alone and len(word) <= _SPELT_OUT):
         return word
     return lower if lower in _everyday() or all(dictionary(part) for part in lower.split("-")) else word
 
@@ -78,7 +78,7 @@ def _everyday() -> frozenset[str]:
     """Words of the nouns that captions use (*teddy*, *frisbee*), some of which the dictionary lacks."""
     rows = read_table(lexicon_path("object_nouns.csv"), ("noun", "category"))
     nouns = [*(row["noun"] for row in rows), *(entry.label for entry in load_taxonomy("coco").entries.values())]
-    return frozenset(word for noun in nouns for word in noun.split() if word.islower())
+    return frozenset(word for noun in nouns for word in noun.split() if word.islower()) - listed("names")
 
 
 def head_endings(label: str) -> Iterator[str]:

@@ -80,9 +80,15 @@ def test_nouns_of_marked_captions_are_found(language: str, half: str) -> None:
 def test_heads_of_english_phrases_are_found_in_the_singular(half: str) -> None:
     right = all_found = marked = 0
     for caption in MARKED["en"][half]:
-        own = {(mark[2] or part[: mark.start()]).lower(): mark[1] for part in caption.split(" ") if (mark := MARK.search(part))}
+        own = {
+            (mark[2] or part[: mark.start()]).lower(): mark[1]
+            for part in caption.split(" ")
+            if (mark := MARK.search(part))
+        }
         wanted = {head for head, mark in own.items() if mark == "N"}
-        said = {phrase.head for phrase in find_nouns(read(caption, "en")[0])} - {head for head, mark in own.items() if mark == "O"}
+        said = {phrase.head for phrase in find_nouns(read(caption, "en")[0])} - {
+            head for head, mark in own.items() if mark == "O"
+        }
         right, all_found, marked = right + len(said & wanted), all_found + len(said), marked + len(wanted)
     assert right / all_found >= 0.97
     assert right / marked >= 0.97

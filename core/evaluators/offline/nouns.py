@@ -80,5 +80,11 @@ _FEW = 3
 @cache
 def _foreign() -> frozenset[str]:
     """Small words of the other languages that captions are edited in."""
-    lists = (("closed", "de"), ("determiners", "fr"), ("prepositions", "fr"), ("determiners", "es"), ("prepositions", "es"))
+    lists = (
+        ("closed", "de"),
+        ("determiners", "fr"),
+        ("prepositions", "fr"),
+        ("determiners", "es"),
+        ("prepositions", "es"),
+    )
     return frozenset().union(*(listed(name, language) for name, language in lists))

@@ -237,7 +237,13 @@ class _Reading:
     def _is_verb(self, index: int, entry: _Entry) -> bool:
         place = self._place
         if place == _EXPECTED:
-            return self._is_verb_after_colour(index, entry) or index > 0 and self._words[index - 1] == "to" and not entry.ending and self._is_to_do(index, entry)
+            return (
+                self._is_verb_after_colour(index, entry)
+                or (index > 0
+                and self._words[index - 1] == "to"
+                and not entry.ending
+                and self._is_to_do(index, entry))
+            )
         if place == _AFTER_NOUN:
             return self._is_verb_after_noun(index, entry)
         if place == _PARTICLE:
@@ -327,4 +333,3 @@ def _hyphenated(word: str) -> _Entry:
         return _open_entry(last or first)
     entry = _entry(last)
     return _Entry(_OPEN, noun=entry.noun, adjective=True, usually=ADJECTIVE if not entry.noun else OTHER)
-

@@ -31,7 +31,9 @@ _ONE_THING = frozenset(("a", "an", "one", "this", "that", "each", "every", "anot
 _LIMITERS = frozenset(("first", "last", "main", "next", "only", "other", "own", "same", "second", "such", "third"))
 """Words that stand between a determiner and the adjectives; the dictionary takes some of them for nouns."""
 
-_DENIES = frozenset(("no", "neither", "nor", "not", "never", "without", "hardly", "barely", "scarcely", "lacks", "lacking"))
+_DENIES = frozenset(
+    ("no", "neither", "nor", "not", "never", "without", "hardly", "barely", "scarcely", "lacks", "lacking")
+)
 
 _THINGS = frozenset(
     (

@@ -310,3 +310,12 @@ def test_a_caption_of_one_word_has_no_other_order() -> None:
     rejected = made("order", Subject(HUMAN, "en", 0, "Dog."))
     assert isinstance(rejected, ProbeRejected)
     assert rejected.code == "unchanged"
+
+
+@pytest.mark.parametrize(
+    "word", ["nowhere near", "barely in", "hardly on", "scarcely by", "rarely at", "unable to leave"]
+)
+def test_words_that_nearly_deny_are_not_denied_again(word: str) -> None:
+    with pytest.raises(ProbeRejected) as caught:
+        negate(f"The dog is {word} the car.")
+    assert caught.value.code == "already-negated"

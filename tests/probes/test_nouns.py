@@ -1,7 +1,7 @@
 """Nouns of captions in five languages, against captions whose nouns somebody marked.
 
-``captions_with_nouns.json``: /N behind a noun, /M one that modifies the next, /A an adjective, /O what may be counted either
-way (parts, amounts); ``=`` the singular where it differs. The rules were written beside the half *tuning* alone.
+``captions_with_nouns.json``: /N behind a noun, /M one that modifies the next, /A an adjective, /O what may be counted
+either way (parts, amounts); ``=`` the singular where it differs. The rules were written beside the half *tuning* alone.
 """
 
 import json

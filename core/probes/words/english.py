@@ -5,7 +5,8 @@ those of ``assets/lexicons/caption_words.toml``.
 
 1. Words of the closed classes (articles, prepositions, auxiliaries…), parts and amounts (*top*, *bunch*), possessives
    (*man's*) and words in -ing, but for *building* and its like, are no nouns.
-2. A word that the dictionary knows as a noun, or does not know and that has no adjective's or verb's ending, may be one.
+2. A word that the dictionary knows as a noun, or does not know and that has no adjective's or verb's ending, may be
+   one.
 3. If it may be an adjective too, or is a colour, it is one where a noun follows, other adjectives between them passed
    over (*old red car*, *black and white cow*). Where none follows it is a noun after a determiner (*the elderly*).
 4. If it may be a verb too, it is a noun at the beginning, after a determiner, preposition, adjective or verb, and in a
@@ -37,7 +38,7 @@ _OPEN, _DETERMINER, _PREPOSITION, _JOINS, _BEING, _AUXILIARY, _CLOSED, _SIGN = r
 """Kinds of words."""
 
 _BEGINNING, _EXPECTED, _AFTER_NOUN, _AFTER_VERB, _AFTER_BEING, _AFTER_AUXILIARY, _PARTICLE = range(7)
-"""Where in a sentence a word stands: at its beginning; where a noun must come; after a noun, a verb, *is*, *can*, *on*."""
+"""Where a word stands: at its beginning, where a noun must come, or after a noun, a verb, *is*, *can*, *on*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def object_words() -> Mapping[str, str]:
 
 
 def is_closed(word: str) -> bool:
-    """Whether an English word, in lower case, is of the closed classes: articles, prepositions, auxiliaries and so on."""
+    """Whether an English word, in lower case, is of the closed classes, as articles and prepositions are."""
     return word in _kinds()
 
 
@@ -237,12 +238,8 @@ class _Reading:
     def _is_verb(self, index: int, entry: _Entry) -> bool:
         place = self._place
         if place == _EXPECTED:
-            return (
-                self._is_verb_after_colour(index, entry)
-                or (index > 0
-                and self._words[index - 1] == "to"
-                and not entry.ending
-                and self._is_to_do(index, entry))
+            return self._is_verb_after_colour(index, entry) or (
+                index > 0 and self._words[index - 1] == "to" and not entry.ending and self._is_to_do(index, entry)
             )
         if place == _AFTER_NOUN:
             return self._is_verb_after_noun(index, entry)
@@ -314,12 +311,19 @@ def _open_entry(word: str) -> _Entry:
     if "VERB" in known and listed("verbs").intersection(known["VERB"]) and word not in listed("adjectives"):
         usually = "verb"
     return _Entry(
-        _OPEN, noun=noun, adjective=("ADJ" in known and not plural) or (not known and not noun and not ing), verb="VERB" in known or ing,
-        colour=word in colours(), ending=word.endswith("s") and any(lemma != word for lemma in lemmas),
+        _OPEN,
+        noun=noun,
+        adjective=("ADJ" in known and not plural) or (not known and not noun and not ing),
+        verb="VERB" in known or ing,
+        colour=word in colours(),
+        ending=word.endswith("s") and any(lemma != word for lemma in lemmas),
         plural=plural,
-        amount=word in listed("amounts"), past=word in listed("pasts") or (word.endswith("ed") and not noun), usually=usually,
-        agent=any(category in _AGENTS for category in categories), crowd=word in listed("crowds"),
-    )  # fmt: skip
+        amount=word in listed("amounts"),
+        past=word in listed("pasts") or (word.endswith("ed") and not noun),
+        usually=usually,
+        agent=any(category in _AGENTS for category in categories),
+        crowd=word in listed("crowds"),
+    )
 
 
 def _unknown_noun(word: str) -> bool:

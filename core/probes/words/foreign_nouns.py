@@ -1,11 +1,12 @@
 """The nouns of German, French, Spanish and Japanese captions, by rules that are written down.
 
-Their lists are those of ``assets/lexicons/caption_words.toml``. The words of a Japanese caption and their parts of speech
-are those of janome's dictionary (IPADIC).
+Their lists are those of ``assets/lexicons/caption_words.toml``. The words of a Japanese caption and their parts of
+speech are those of janome's dictionary (IPADIC).
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Protocol
 
@@ -25,16 +26,24 @@ class Said(Protocol):
     """A word with the signs that are written to it; see :class:`core.probes.words.caption_words.Word`."""
 
     @property
-    def lead(self) -> str: ...
+    def lead(self) -> str:
+        """Signs before the word."""
+        ...
 
     @property
-    def core(self) -> str: ...
+    def core(self) -> str:
+        """The word itself."""
+        ...
 
     @property
-    def trail(self) -> str: ...
+    def trail(self) -> str:
+        """Signs after the word."""
+        ...
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """Its part of speech in Japanese; ``elided`` after l' and d' in French."""
+        ...
 
 
 def german(found: Sequence[Said]) -> Iterator[bool]:
@@ -57,9 +66,16 @@ def german(found: Sequence[Said]) -> Iterator[bool]:
 def capitals_tell(found: Sequence[Said]) -> bool:
     """Whether a German caption is written with capitals for nouns: not in capitals alone, and not as a title."""
     letters = "".join(word.core for word in found)
-    titled = any(word.core[:1].isupper() and word.core.casefold() in listed("closed", "de") and word.core != "Sie"
-                 and not _SENTENCE_END.search(before.core + before.trail) for before, word in zip(found, found[1:]))  # fmt: skip
+    titled = any(
+        word.core[:1].isupper() and _is_small(word.core) and not _SENTENCE_END.search(before.core + before.trail)
+        for before, word in pairwise(found)
+    )
     return not titled and (len(letters) < 2 or not letters.isupper())
+
+
+def _is_small(word: str) -> bool:
+    """Whether a German word is of the closed classes and has no capital within a sentence; not *Sie*."""
+    return word != "Sie" and word.casefold() in listed("closed", "de")
 
 
 def french(found: Sequence[Said]) -> Iterator[bool]:
@@ -128,7 +144,7 @@ def _is_french_verb(text: str, before: str) -> bool:
 
 
 def japanese(found: Sequence[Said]) -> Iterator[bool]:
-    """janome's 名詞, with the suffix that is its head (大型犬); without pronouns, numbers, counters, and verbs with する."""
+    """janome's 名詞, with the suffix that is its head (大型犬); no pronouns, numbers, counters, and verbs with する."""
     before = False
     for index, word in enumerate(found):
         kind, detail, more, *_ = [*word.kind.split(","), "", "", ""]

@@ -68,7 +68,8 @@ _BETWEEN_WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z][a-z])")
 def _said(word: str, *, alone: bool) -> str:
     """A word of a label, in lower case where it is no name and no abbreviation."""
     lower = word.lower()
-    if word == lower or lower in listed("names") or (word.isupper() and not alone and len(word) <= _SPELT_OUT):
+    short = word.isupper() and len(word) <= _SPELT_OUT and not (alone and dictionary(lower))
+    if word == lower or lower in listed("names") or short:
         return word
     return lower if lower in _everyday() or all(dictionary(part) for part in lower.split("-")) else word
 
@@ -107,7 +108,7 @@ def number_of(label: str) -> Number:
 
 
 def is_plural(word: str) -> bool:
-    """Whether a word, in lower case, is the plural of another one: *dogs*, *leaves*, *pants*; not *bus*, not *sheep*."""
+    """Whether a word, in lower case, is a plural: *dogs*, *leaves*, *pants*; not *bus*, not *sheep*."""
     return word in listed("no_singular") or singular(word) != word
 
 

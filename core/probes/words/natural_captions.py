@@ -83,7 +83,7 @@ def find_in(text: str, owner: Family, reader: Tagger | None = None) -> NaturalCa
 
 
 def why_none(item: Item, owner: Family, reader: Tagger | None = None) -> Rejection:
-    """Why :func:`find` finds no caption: what the screen says of the first that has a word before a noun, or none has."""
+    """Why :func:`find` finds no caption: what the screen says of the first word before a noun, or that none is."""
     for text in item.captions.get("en", ()):
         found = _said_once(text, owner, reader)
         if found and (screened := screen(found.noun, found.category, owner.name, found.modifier.word)):

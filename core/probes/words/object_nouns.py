@@ -40,7 +40,7 @@ def noun_at(text: str, position: int) -> tuple[int, str, str] | None:
 
 
 def group_ends(text: str, position: int) -> bool:
-    """Whether nothing that could continue a noun group follows: a sign, a word of ``after_the_noun.csv``, -ing, -ed, a verb.
+    """Whether a noun group ends here: by a sign, a word of ``after_the_noun.csv``, -ing, -ed, a verb.
 
     Whether a word is a verb: :mod:`core.probes.words.english` (*a man drives a car*, but *a dog house*).
     """

@@ -19,9 +19,10 @@ from core.errors import ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.pixels.colour_names import colour_shares
 from core.probes.scene import Scene
-from core.probes.words.caption_words import Word, colours, join, noun_phrases, words
+from core.probes.words.caption_words import Word, join, noun_phrases, words
 from core.probes.words.categories import annotated
 from core.probes.words.changes import check_english
+from core.probes.words.english import colours
 from core.probes.words.grammar import Number, article, number_of
 from core.probes.words.mentions import mentions, unnamed
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.words.caption_words import Word, dictionary, join, may_be_noun, noun_phrases, words
+from core.probes.words.caption_words import Word, join, may_be_noun, noun_phrases, words
 from core.probes.words.categories import (
     MOST_WORDS,
     Name,
@@ -22,6 +22,7 @@ from core.probes.words.categories import (
     own_names,
     vocabulary,
 )
+from core.probes.words.english import dictionary
 from core.probes.words.grammar import Number, article, number_of, plural
 
 

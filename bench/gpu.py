@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,19 +20,16 @@ from PIL import Image
 from bench.checkpoints import EVALUATORS, write
 from bench.pool_memory import BUDGET_MB, ROUNDS, take_turn
 from bench.report import row
-from core import settings
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.schema import Corpus, Item
 from core.evaluators.memory import MB, give_back
 from core.evaluators.pool import Pool
-from core.evaluators.registry import find
 from core.evaluators.towers.clip import load_clip
 from core.evaluators.towers.clip_towers import side_of
 from core.evaluators.towers.encoder import Towers
 
 NAMES = ("clipscore", "pac-s-l14")
-COMPILED = ("clipscore:fp32", "clipscore:fp16", "pac-s-l14:fp32")
 ITEMS, REPEATS, PAIRS = 336, 3, 512
 PROBES = ("rotation", "vflip")
 """Five edits, so that 336 photographs are 2016 images."""
@@ -49,15 +46,14 @@ def main(device: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         references = write(Path(folder), EVALUATORS)
         for name in NAMES[: 1 if small else None]:
-            throughput(references[name], device, what, items=3 if small else ITEMS)
+            for renderers in (0, max(1, (os.cpu_count() or 1) - 2)):
+                throughput(references[name], device, what, items=3 if small else ITEMS, renderers=renderers)
         parity(Path(references["clipscore"].split("@")[1]), device, what, pairs=8 if small else PAIRS)
-        for name in COMPILED[: 1 if small else None]:
-            compiled(f"{name}@{references[name.split(':')[0]].split('@')[1]}", device, what, calls=2 if small else 20)
         if not small:
             memory([*references.values()], device, what)
 
 
-def throughput(reference: str, device: str, what: str, *, items: int) -> None:
+def throughput(reference: str, device: str, what: str, *, items: int, renderers: int) -> None:
     """Images a second of a whole audit, from JPEG files to tables on the disk, against the network alone."""
     pool = Pool(BUDGET_MB, device)
     with tempfile.TemporaryDirectory() as place, pool.hold(reference), pool.lease(reference) as evaluator:
@@ -68,7 +64,7 @@ def throughput(reference: str, device: str, what: str, *, items: int) -> None:
         pixels = torch.zeros(evaluator.full_batch, 3, towers.preprocessing.side, towers.preprocessing.side)
 
         def ours(turn: int) -> None:
-            run = run_audit(plan, folder / "runs", run_id=f"r{turn}", pool=pool)
+            run = run_audit(plan, folder / "runs", run_id=f"r{turn}", pool=pool, renderers=renderers)
             assert run.manifest["counts"]["unique_images"] == count, run.manifest["counts"]
 
         def bare() -> None:
@@ -87,7 +83,8 @@ def throughput(reference: str, device: str, what: str, *, items: int) -> None:
         row(f"Audit with {evaluator.spec.name}, reading, editing and writing included",
             f"{median(shares):.2f} of the bare network ({median(speeds):.0f}/s)",
             f"{what}, {towers.precision}, {count} images of 640 × 480 px, batches of {towers.image.batch} of "
-            f"{evaluator.full_batch} asked for", "≥ 0.8")  # fmt: skip
+            f"{evaluator.full_batch} asked for, pictures prepared by {renderers or 'one thread and no'} processes",
+            "≥ 0.8")  # fmt: skip
 
 
 def parity(path: Path, device: str, what: str, *, pairs: int) -> None:
@@ -100,36 +97,6 @@ def parity(path: Path, device: str, what: str, *, pairs: int) -> None:
         told = f"{what}, ViT-B/32, {pairs} pairs of noise and random words; standard deviation {exact.std():.1g}"
         apart, order = np.abs(found - exact).max(), spearmanr(found, exact)[0]
         row(f"Cosines in {precision} against float32", f"largest difference {apart:.1g}, Spearman {order:.4f}", told)
-
-
-def compiled(reference: str, device: str, what: str, *, calls: int) -> None:
-    """Pictures a second through the image tower compiled and as written; on a card in small batches, too."""
-    give_back()  # who still holds the towers would share them as they are
-    os.environ[settings.COMPILE] = "yes"
-    start = time.perf_counter()
-    evaluator = find(reference).load(device=device)
-    took = time.perf_counter() - start
-    del os.environ[settings.COMPILE]
-    towers: Towers = evaluator._towers  # type: ignore[attr-defined]
-    tower, name = towers.image.compiled, evaluator.spec.name
-    assert tower is not None
-    full = towers.image.full_batch
-    for count in (full, full // 8) if device.startswith("cuda") else (full,):
-        told = f"{what}, {towers.precision}, batches of {count}, medians of {REPEATS} × {calls} calls in turns"
-        if not tower.in_use:
-            row(f"Image tower of {name}, compiled", tower.said, told)
-            return
-        side = towers.preprocessing.side
-        views = torch.randint(0, 256, (count, side, side, 3), dtype=torch.uint8, device=device)
-        noise = towers.preprocessing.normalised(views)
-        with torch.inference_mode():
-            ours, plain = (torch.nn.functional.normalize(each(noise), dim=-1) for each in (tower, towers.embed_pixels))
-            speeds = [[_speed(each, noise, calls, device) for each in (tower, towers.embed_pixels)]
-                      for _ in range(REPEATS)]  # fmt: skip
-        fast, slow = (median(each) for each in zip(*speeds, strict=True))
-        row(f"Image tower of {name}, compiled against as written",
-            f"{fast / slow:.2f} × ({fast:.0f} and {slow:.0f}/s); largest difference {(ours - plain).abs().max():.1g}; "
-            f"{took:.0f} s to load, compile and compare; graphs {tower.graphs_mb:.0f} MB", told, "≤ 1e-5")  # fmt: skip
 
 
 def memory(references: Sequence[str], device: str, what: str) -> None:
@@ -179,17 +146,6 @@ def _photographs(folder: Path, count: int) -> Corpus:
         items.append(Item(id=path.stem, corpus="noise", image_path=path, width=640, height=480, label="dog",
                           licence="CC0-1.0", source="made by the benchmark"))  # fmt: skip
     return Corpus("noise", tuple(items))
-
-
-def _speed(tower: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, calls: int, device: str) -> float:
-    """Pictures a second, of the clock on a card, of the processor's time elsewhere."""
-    clock = time.perf_counter if device.startswith("cuda") else time.process_time
-    _finish(device)
-    start = clock()
-    for _ in range(calls):
-        tower(pixels)
-    _finish(device)
-    return calls * len(pixels) / (clock() - start)
 
 
 def _finish(device: str) -> None:

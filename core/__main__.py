@@ -38,7 +38,7 @@ from core.commands import (
     verify,
     video,
 )
-from core.commands._shared import Code, Commands, exit_codes
+from core.commands._shared import Code, Commands, exit_codes, stay
 
 app = typer.Typer(
     name="invariscope",
@@ -107,6 +107,7 @@ def options(
 
 def main() -> None:
     """Run the command line; a bug ends with its traceback and a code of its own."""
+    stay()
     try:
         app(prog_name="invariscope" if Path(sys.argv[0]).stem == "invariscope" else "python -m core")
     except Exception:

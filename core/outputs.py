@@ -1,8 +1,8 @@
 """What a command may write to: a regular file or a folder, never a device, a pipe or what a link leads to.
 
 A rename replaces whatever has a name: as root, a file written to ``/dev/full`` takes the place of the device. And a
-link in a folder leads writing out of it. One rule for every output stands here; :func:`core.store.files.write_whole`
-holds every file to it, the command line every option that names an output, before any work is done.
+link in a folder leads writing out of it. One rule for every output stands here; :mod:`core.writing` holds every
+file and folder to it, the command line every option that names an output, before any work is done.
 """
 
 import os
@@ -10,6 +10,9 @@ import stat
 from pathlib import Path
 
 from core.errors import InvalidInput
+
+LEFTOVER = ".invariscope.tmp"
+"""Ends the names of the folders that outputs are filled in, so that no other program's is swept."""
 
 _KINDS = (
     (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
@@ -84,7 +87,7 @@ def check_empty(path: Path, *, overwrite: bool) -> Path:
         InvalidInput: for one of :func:`why_not_folder`, and for one that holds files unless they may be replaced.
     """
     check_folder(path)
-    if path.is_dir() and any(path.iterdir()) and not overwrite:
+    if not overwrite and path.is_dir() and any(not each.name.endswith(LEFTOVER) for each in path.iterdir()):
         raise InvalidInput(f"{path} holds files; choose another folder, or say --overwrite (in Python overwrite=True)")
     return path
 

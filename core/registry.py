@@ -15,15 +15,42 @@ from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import CodeType, MappingProxyType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Generic, TypeVar
 
 from core.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
 
+STRANGERS = (Exception, SystemExit)
+"""What somebody else's code may raise: one that calls ``exit()`` failed, and may not end whoever asked it."""
+
 PLUGIN = "invariscope_plugin_"
 """Begins the name of the module that a file by path becomes."""
+
+_apart = False
+
+
+def only_described() -> None:
+    """From now on no file of code is imported in this process, as befits a server."""
+    global _apart  # what a process is, a server or not, is decided once
+    _apart = True
+
+
+def is_apart() -> bool:
+    """Whether this process imports no file of code."""
+    return _apart
+
+
+def names_code(reference: str) -> bool:
+    """Whether a reference is of the form ``path/to/file.py:Name``, which runs code where it is followed."""
+    return ".py:" in reference
+
+
+def absolute_code(reference: str) -> str:
+    """The same reference from any folder; any other one as it is."""
+    file, colon, name = reference.rpartition(":")
+    return f"{Path(file).expanduser().absolute()}:{name}" if colon and file.endswith(".py") else reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +124,7 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
     for point in entry_points(group=group):
         try:
             value = point.load()
-        except Exception as error:  # a stranger's plugin may raise anything; name it and go on
+        except STRANGERS as error:  # a stranger's plugin may raise anything; name it and go on
             broken.append(BrokenPlugin(f"{group}:{point.name}", _sentence(error)))
             continue
         add(f"{group}:{point.name}", value)
@@ -105,7 +132,7 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
 
 
 def load_object(reference: str, *, among: Callable[[object], bool] | None = None, kind: str = "") -> object:
-    """Return the object that ``path/to/file.py:Name`` points to.
+    """Return the object that ``path/to/file.py:Name`` points to: one that a user gave, never a stored one.
 
     Args:
         reference: the file and the name.
@@ -113,8 +140,11 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
         kind: what these are, for messages.
 
     Raises:
-        InvalidInput: if the reference has another shape, or the file or the name is missing.
+        InvalidInput: if the reference has another shape, or the file or the name is missing, or this process imports
+            no code.
     """
+    if is_apart():
+        raise InvalidInput(f"{reference!r} is code, which a server does not run in itself; start it as a job")
     path_text, separator, name = reference.rpartition(":")
     path = Path(path_text)
     if not separator or path.suffix != ".py":
@@ -128,7 +158,7 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except STRANGERS as error:
         raise InvalidInput(f"{path} cannot be imported: {_sentence(error)}") from error
     if not hasattr(module, name) or (among is not None and not among(getattr(module, name))):
         found = ", ".join(each for each in _public(module) if among is None or _own(module, each, among))
@@ -151,7 +181,7 @@ def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
     for info in pkgutil.iter_modules(room.__path__, prefix=f"{package}."):
         try:
             modules.append(importlib.import_module(info.name))
-        except Exception as error:  # one broken file must not take the whole room down
+        except STRANGERS as error:  # one broken file must not take the whole room down
             broken.append(BrokenPlugin(info.name, _sentence(error)))
     return modules
 
@@ -163,8 +193,11 @@ def _public(module: ModuleType) -> list[str]:
 def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool:
     """Whether a file itself makes what it is read for under a name: what it imported is no choice."""
     value = getattr(module, name)
-    return among(value) and getattr(value, "__module__", "") == module.__name__
+    imported = isinstance(value, type | FunctionType) and value.__module__ != module.__name__
+    return among(value) and not imported
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"it ends the process that imports it (SystemExit: {error.code}); take the exit out of it"
     return f"{type(error).__name__}: {error}"

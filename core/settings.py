@@ -143,19 +143,6 @@ def environment() -> dict[str, str]:
     return {**os.environ, **{name: str(Path(folder).absolute()) for name, folder in given.items() if folder}}
 
 
-COMPILE = "INVARISCOPE_COMPILE"
-"""Names the setting of :func:`compiles`."""
-
-
-def compiles() -> bool:
-    """Whether towers of published evaluators run compiled where that changes no score by more than rounding.
-
-    A setting and no way of naming an evaluator: its scores are the same, and every process that it is handed to (a
-    server, jobs, workers) is meant alike. Off unless ``INVARISCOPE_COMPILE`` says yes: compiling takes long.
-    """
-    return says_yes(COMPILE)
-
-
 def says_yes(variable: str) -> bool:
     """Whether a variable of the environment is set to ``yes``, ``1`` or ``true``."""
     return os.environ.get(variable, "").strip().lower() in ("yes", "1", "true")

@@ -93,17 +93,12 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
         )  # fmt: skip
         if may_operate():
             _rename(story, held)
-    if held.damaged:
-        st.warning(f"{counted(held.damaged, 'line')} of this story cannot be read and {_are(held.damaged)} left out.",
-                   icon=":material/warning:")  # fmt: skip
+    for problem in held.problems:
+        st.warning(safe(problem, limit=500), icon=":material/warning:")
     if not held.slides:
         st.info("This story has no slide. *Collect* puts one here.", icon=":material/bookmark_add:")
         _doors()
     draw_slides(story, held)
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _rename(story: Story, told: Telling) -> None:

@@ -20,12 +20,12 @@ from bench.report import machine
 from siege.trials import FAILURES, MOST_MB, MOST_S, Tally
 
 KINDS = (
-    "uploads", "files", "texts", "links", "published", "damages", "kills", "workers", "people", "sessions", "crowd",
-    "tests",
+    "uploads", "files", "texts", "links", "published", "damages", "kills", "writers", "workers", "people", "sessions",
+    "crowd", "tests",
 )  # fmt: skip
 SLOW = ("workers", "sessions", "tests")
 """Kinds that the short form leaves out."""
-BESIDE = ("kills", "workers", "tests")
+BESIDE = ("kills", "writers", "workers", "tests")
 """Kinds that are held to no time of a single trial: they run beside the others, one after the other."""
 ALONE = ("crowd",)
 """Kinds that run when all others are over."""

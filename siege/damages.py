@@ -112,7 +112,7 @@ def of_story(folder: Path) -> tuple[Any, bool]:
     """Slides of a story with their pictures; an empty picture is shown as lost."""
     told = Story(folder).read()
     lost = any(not picture.data for each in told.slides for picture in each.pictures)
-    return (told.title, told.slides, told.out), bool(told.damaged) or lost
+    return (told.title, told.slides, told.out), bool(told.problems) or lost
 
 
 def of_journal(path: Path) -> tuple[Any, bool]:

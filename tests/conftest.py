@@ -139,5 +139,5 @@ def make_squares(tmp_path: Path) -> Callable[[int], Corpus]:
 def no_server() -> Iterator[None]:
     """A page makes a server of its process, which imports no file of evaluators; the next test's is none."""
     yield
-    if "core.evaluators.apart" in sys.modules:
-        sys.modules["core.evaluators.apart"]._on = False
+    if "core.registry" in sys.modules:
+        sys.modules["core.registry"]._apart = False

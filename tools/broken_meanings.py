@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md on broken meanings: failures, further readings and answers over some runs.
+"""The tables of docs/broken-meanings.md: failures, further readings and answers over some runs.
 
 python tools/broken_meanings.py data/runs/FIRST data/runs/SECOND
 

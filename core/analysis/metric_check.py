@@ -143,7 +143,7 @@ def check_metric(
     captions = [_caption(item, whole=directional) for item in chosen]
     rows, failure = _shifts(reference, benches, captions, probes, pool, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
-    groups = np.unique([item.group or item.id for item in chosen], return_inverse=True)[1]
+    groups = np.unique([bench.item.drawn_with(bench.image_key) for bench in benches], return_inverse=True)[1]
     families = tuple(_family(each, rows, threshold, groups) for each in _families(harmless))
     breaks = None
     if directional and rows:

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.references import Referenced
+from core.registry import STRANGERS
 
 TOLERANCE = 1e-5
 """Largest difference, relative to the larger of 1 and the score, that batching or order may make."""
@@ -84,7 +85,7 @@ def _try(name: str, check: "Callable[[_Bench], str]", bench: _Bench) -> Finding:
         return Finding(name, True, check(bench))
     except _Broken as broken:
         return Finding(name, False, str(broken))
-    except Exception as error:  # a stranger's metric may raise anything
+    except STRANGERS as error:  # a stranger's metric may raise anything
         text = " ".join(str(error).split())
         return Finding(name, False, f"raised {type(error).__name__}: {text[:200]}")
 
@@ -119,7 +120,8 @@ def _batches(bench: _Bench) -> str:
 
 
 def _range(bench: _Bench) -> str:
-    low, high = bench.evaluator.spec.score_range
+    least, high = bench.evaluator.spec.score_range
+    low = -np.inf if least is None else least
     scores = bench.score(bench.images, bench.captions)
     finite = scores[np.isfinite(scores)]
     if not len(finite):

@@ -20,8 +20,8 @@ def corpus_of(
     """The corpus that somebody names.
 
     Args:
-        given: a registered name, else the path of a folder of pictures with what lies beside them; a Path is always
-            a folder; a corpus is taken as it is.
+        given: a registered name, ``path/to/file.py:Name`` of a loader, else the path of a folder of pictures with what
+            lies beside them; a Path is always a folder; a corpus is taken as it is.
         root: folder of a corpus that is named.
         options: of its loader.
 
@@ -30,16 +30,17 @@ def corpus_of(
         InvalidInput: if a folder or an option is one too many, or cannot be used.
         BadCorpus: if the folder does not have the shape that its loader reads.
     """
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import catalogue, find
     from core.corpora.schema import Corpus
+    from core.registry import names_code
 
     said = dict(options or {})
     if isinstance(given, Corpus):
         if root is not None or said:
             raise InvalidInput(f"corpus {given.name!r} is given as it is; leave root and options out")
         return given
-    if isinstance(given, str) and given in catalogue():
-        return catalogue().get(given).load(None if root is None else Path(root), **said)
+    if isinstance(given, str) and (given in catalogue() or names_code(given)):
+        return find(given).load(None if root is None else Path(root), **said)
     if not isinstance(given, str | Path):
         raise InvalidInput(f"a corpus is a name, the path of a folder or a Corpus, got {_kind(given)}")
     if not Path(given).is_dir():
@@ -71,6 +72,7 @@ def listed(given: str | Iterable[str]) -> tuple[str, ...]:
 
 def _reference(given: object) -> str:
     from core.evaluators.base import Evaluator
+    from core.evaluators.functions import is_metric
     from core.evaluators.registry import offer
 
     if isinstance(given, str):
@@ -78,9 +80,9 @@ def _reference(given: object) -> str:
     if isinstance(given, Evaluator):
         name = type(given).__name__
         raise InvalidInput(f"an audit loads its evaluators itself, on its device; give the class {name}, not {name}()")
-    if isinstance(given, type):
+    if isinstance(given, type) or is_metric(given):
         return offer(given)
-    raise InvalidInput(f"an evaluator is a name, path/to/file.py:Name or a class, got {_kind(given)}")
+    raise InvalidInput(f"an evaluator is a name, path/to/file.py:Name, a class or a function, got {_kind(given)}")
 
 
 def _kind(given: object) -> str:

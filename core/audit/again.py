@@ -12,6 +12,7 @@ from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.base import ENGLISH, TEMPLATE
 from core.probes.caption_labels import read_again
+from core.registry import names_code
 from core.seeds import RUN_SEED
 from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
@@ -46,6 +47,8 @@ def plan_again(run: Run, *, root: Path | None = None) -> Plan:
     corpus = told["corpus"]
     try:
         names = [str(each["name"]) for each in told["probes"]]
+        if any(map(names_code, names)):
+            raise InvalidInput(f"the manifest of run {run.id} names a file as a probe; name the corpus and the probes")
         plan = make_plan(
             corpus_again(run, root=root), evaluators=None, probes=names, root=root,
             limit=corpus.get("limit"), sample=corpus.get("sample"),

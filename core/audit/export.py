@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +32,9 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.evaluators.scoring import PairScores
 from core.probes.pairs import Draft, LeftOut
-from core.store.files import cannot_write, remove_leftovers, write_json, write_whole
+from core.store.files import remove_leftovers, write_json
 from core.store.manifest import COMPLETE
+from core.writing import cannot_write, write_bytes, write_whole
 
 MOST_BYTES = 50_000_000_000
 """Most bytes of pixels that are exported unless the reader allows more."""
@@ -195,7 +195,7 @@ class _Export:
         if _last_written(path).exists():
             return
         for name, picture in reversed(list(_files(path, pixels))):
-            write_whole(name, partial(_fill, data=encode_png(picture)))
+            write_bytes(name, encode_png(picture))
 
     def _tell(self, skipped: int) -> None:
         if self.progress is not None:
@@ -286,10 +286,6 @@ def _link(image: Path, name: Path) -> None:
             os.link(image, name)
     except OSError as error:
         raise StoreError(f"{cannot_write(name, error)}; without links the export does not need it") from error
-
-
-def _fill(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
 
 
 @evaluator(

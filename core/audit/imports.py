@@ -24,6 +24,7 @@ from core.probes.rejections import coded
 from core.store.files import write_json
 from core.store.manifest import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
 from core.store.seal import IMPORT
+from core.writing import write_folder_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,14 @@ def import_scores(
     path = Path(out) / run_id
     check_manifest(manifest, path / MANIFEST)
     with only_one(path):
-        return _write(folder, imported, RunFolder(path, key), manifest, other, existing=existing, progress=progress)
+        if existing == "refuse" and (path / MANIFEST).exists():
+            raise InvalidInput(f"run {run_id} exists in {out}; choose another id or replace it")
+
+        def fill(new: Path) -> None:
+            _write(folder, imported, RunFolder(new, key), manifest, other, progress=progress)
+
+        write_folder_whole(path, fill, standing="replaced")
+    return read_run(path)
 
 
 def _write(
@@ -130,16 +138,9 @@ def _write(
     manifest: dict[str, Any],
     other: Beside | None,
     *,
-    existing: Literal["refuse", "replace"],
     progress: Callable[[int, int], None] | None,
-) -> Run:
-    place = run.path / MANIFEST
-    if place.exists():
-        if existing == "refuse":
-            raise InvalidInput(f"run {run.path.name} exists in {run.path.parent}; choose another id or replace it")
-        place.unlink()
-        run.clear()
-    write_json(place, manifest)
+) -> None:
+    write_json(run.path / MANIFEST, manifest)
     name = manifest["run"]
     rejections = named(folder.loader_rejections(), name)
     run.write_table(run.shard("rejections", CORPUS_REJECTIONS), rejections)
@@ -165,7 +166,6 @@ def _write(
     manifest |= {"status": COMPLETE, "finished": now()}
     run.close(manifest, by=IMPORT, shards=folder.shards)
     run.clear_work()
-    return read_run(run.path)
 
 
 def _scored(rows: pa.Table, ids: Sequence[str], imported: Sequence[Imported]) -> pa.Table:

@@ -7,7 +7,7 @@ from pathlib import Path
 import filelock
 
 from core.errors import StoreError
-from core.store.files import cannot_write
+from core.writing import cannot_write
 
 
 @contextmanager

@@ -142,6 +142,18 @@ class PairFolder:
                     seen.add(row["id"])
                     yield GivenPair(row["id"], row["image"], row["caption"], row["language"], tuple(row["references"]))
 
+    def by_image_and_caption(self) -> dict[tuple[str, str], str | None]:
+        """Id of the pair of an image's name, without folder and ending, and a caption; None where several have both.
+
+        Raises:
+            StoreError: if a shard is missing or damaged.
+        """
+        found: dict[tuple[str, str], str | None] = {}
+        for pair in self.pairs():
+            key = Path(pair.image).stem, pair.caption
+            found[key] = None if key in found else pair.id
+        return found
+
     def _read(self, path: Path, schema: pa.Schema, *, keyed: bool = False) -> pa.Table:
         again = "export the pairs again into the same folder, which makes what is missing"
         try:

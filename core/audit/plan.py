@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from core import settings
 from core.audit.fitting import applicable
+from core.corpora.labels import load_labels
 from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
@@ -24,11 +26,12 @@ from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construct
 from core.probes.caption_labels import labelled, origins
 from core.probes.families.ground import ALONG_GROUND
 from core.probes.pixels import text_reader
-from core.probes.registry import with_baselines, with_taggers
+from core.probes.registry import brought_from, with_baselines, with_taggers
 from core.probes.tables import BACKDROPS, lexicons_fingerprint, words_fingerprint
 from core.probes.words.places import VIDEO
 from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
+from core.store.own_metrics import file_sha256
 from core.store.schema import SCHEMA_VERSION
 
 SUBJECT_CHOICES = {"template": ("template",), "human": ("human",), "both": SUBJECTS}
@@ -308,7 +311,7 @@ def make_plan(
     Args:
         corpus: items, with what its loader left out.
         evaluators: registered names or ``path/to/file.py:Name``; None: the pairs alone, for others to score.
-        probes: names, families, axes, ``default``, ``directional`` or ``all``.
+        probes: names, families, axes, ``default``, ``directional``, ``all``, or ``path/to/file.py:Name``.
         subjects: of SUBJECTS.
         languages: of the human captions, ISO 639-1, in the order of the rows; the template is always English.
         captions_each: most human captions of an item in each language, the first ones.
@@ -415,6 +418,9 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
     """A probe as a plain dictionary, for manifests; what inserts a word says so, too."""
     told = {"construction": Construction.INSERTED.value} if probe.construction is Construction.INSERTED else {}
     told |= {"tagger": probe.tagger} if probe.tagger else {}
+    if reference := brought_from(probe.name):
+        path = Path(reference.rpartition(":")[0])
+        told |= {"reference": f"{told_path(path)}:{reference.rpartition(':')[2]}", "file": file_sha256(path)}
     return {
         "name": probe.name, "axis": probe.axis.value, "family": probe.family, "expectation": probe.expectation.value,
         "edits": probe.edits.value, "baseline": probe.baseline, "modifier": probe.modifier, "control": probe.control,
@@ -445,9 +451,18 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         if item.synonyms:
             told_also = {label: list(names) for label, names in item.synonyms.items()}
             digest.update(json.dumps(("synonyms", told_also), sort_keys=True).encode() + b"\n")
+        if item.looked_for or item.also_there:
+            digest.update(_told_absences(item.looked_for, item.also_there))
         if item.frames:
             digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=1000)
+def _told_absences(looked_for: frozenset[str], also_there: tuple[str, ...]) -> bytes:
+    """What a source says of absence, for a digest; nothing of one that looked for COCO's categories, as ever."""
+    usual = looked_for == load_labels("coco").taxonomy.names and not also_there
+    return b"" if usual else json.dumps(("looked_for", sorted(looked_for), also_there)).encode() + b"\n"
 
 
 def _root_of(corpus: Corpus, root: Path | None) -> Path | None:

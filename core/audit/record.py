@@ -113,18 +113,17 @@ def first_manifest(
 def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
     """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint.
 
-    Where its publisher prints values for an example, the result of that check on this machine stands there too; where
-    it was to be compiled, what became of that; of an evaluator by path, which file it was.
+    Where its publisher prints values for an example, the result of that check on this machine stands there too; of
+    an evaluator by path, which file it was.
     """
     fingerprint = evaluator.fingerprint
-    checked, takes = for_manifest(evaluator), evaluator.footprint()
+    checked = for_manifest(evaluator)
     return {
         "name": evaluator.spec.name,
         "reference": _told_reference(reference),
         "spec": describe(evaluator.spec),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
         **({} if checked is None else {"published_example": checked}),
-        **({"compiled": takes.compiled} if takes and takes.compiled else {}),
         **_file_of(reference, evaluator),
     }
 

@@ -5,7 +5,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from core.errors import BadImage, InvalidInput, InvariscopeError
 from core.evaluators.regions.files import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions, read_index
 from core.evaluators.regions.source import detect
 from core.probes.base import IDENTITY
-from core.store.files import write_whole
+from core.writing import write_bytes
 
 LIST = "pictures.csv"
 TOGETHER = 8
@@ -48,7 +47,7 @@ def export_pictures(plan: Plan, out: Path, *, progress: Callable[[int], None] | 
     for group in render(plan, plan.corpus.items):
         for key, pixels in group.images.items():
             if not (out / f"{key}.png").exists():
-                _write(out / f"{key}.png", encode_png(pixels))
+                write_bytes(out / f"{key}.png", encode_png(pixels))
         for draft in group.drafts:
             listed.setdefault((draft.image_key, draft.item.id, draft.probe.name if draft.probe else IDENTITY))
         done += group.variants
@@ -56,7 +55,7 @@ def export_pictures(plan: Plan, out: Path, *, progress: Callable[[int], None] | 
             progress(done)
     listing = io.StringIO(newline="")
     csv.writer(listing).writerows([_COLUMNS, *listed])
-    _write(out / LIST, listing.getvalue().encode())
+    write_bytes(out / LIST, listing.getvalue().encode())
     return len({key for key, _, _ in listed})
 
 
@@ -84,7 +83,7 @@ def extract_regions(
         raise InvalidInput(
             f"{out} holds regions of another detector, and the two may not be mixed; choose another folder"
         )
-    _write(out / DETECTOR_FILE, json.dumps({"detector": detector.digest}).encode())
+    write_bytes(out / DETECTOR_FILE, json.dumps({"detector": detector.digest}).encode())
     found, unread = 0, []
     for start in range(0, len(pictures), TOGETHER):
         read: dict[str, np.ndarray] = {}
@@ -99,7 +98,7 @@ def extract_regions(
             if not (out / f"{decoded.pixels_sha256}.npz").exists():
                 read[decoded.pixels_sha256] = decoded.pixels
         for key, regions in zip(read, detect(detector, list(read.values())), strict=True):
-            _write(out / f"{key}.npz", _npz(regions))
+            write_bytes(out / f"{key}.npz", _npz(regions))
         if progress is not None:
             progress(start + len(part))
     return found, unread
@@ -145,7 +144,7 @@ def index_regions(corpus: Corpus, folder: Path) -> tuple[int, int]:
             f"none of the {len(corpus.items)} pictures of corpus {corpus.name!r} has an entry in {folder}, which holds "
             f"e.g. {', '.join(sorted(names.values())[:2]) or 'nothing'}; check the folder"
         )
-    _write(folder / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
+    write_bytes(folder / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
     return found, len(corpus.items)
 
 
@@ -153,11 +152,3 @@ def _tail(stem: str) -> str:
     """Number at the end of a name without its zeros, or the whole name where there is none."""
     number = re.search(r"(\d+)$", stem)
     return str(int(number[1])) if number else stem.casefold()
-
-
-def _write(path: Path, content: bytes) -> None:
-    write_whole(path, partial(_fill, content=content))
-
-
-def _fill(path: Path, *, content: bytes) -> None:
-    path.write_bytes(content)

@@ -124,7 +124,7 @@ def items_table(run: str, plan: Plan, items: Iterable[Opened]) -> pa.Table:
             "pixels_sha256": each.pixels_sha256,
             "licence": each.item.licence,
             "source": each.item.source,
-            "item_group": each.item.group or each.pixels_sha256,
+            "item_group": each.item.drawn_with(each.pixels_sha256),
         }
         for each in items
     ]

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import StoreError
-from core.store.files import remove_leftovers, write_json, write_whole
+from core.store.files import remove_leftovers, write_json
 from core.store.manifest import MANIFEST, TABLES
 from core.store.schema import SCHEMA_VERSION
 from core.store.seal import Part, file_digest, with_seal
 from core.store.whole import sealed_files, shard_files
+from core.writing import write_whole
 
 WORK = "work"
 CORPUS_REJECTIONS = "corpus"

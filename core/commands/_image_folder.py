@@ -1,16 +1,18 @@
 """Images or videos by id: the file's name below a folder, with or without its ending."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.corpora.files import inside
+from core.corpora.files import LeftOut, inside
 from core.corpora.image_header import SUFFIXES
+from core.corpora.image_names import ImageNames
 from core.corpora.videos import find_videos
 from core.errors import InvalidInput
 
 
 class ImageFolder:
-    """Finds images of one folder; an id may name folders below it, as in ``val/000123``.
+    """Finds images of one folder, as :class:`core.corpora.image_names.ImageNames` does; the folder itself comes first.
 
     Args:
         folder: of the images; None where every line names its own.
@@ -20,70 +22,68 @@ class ImageFolder:
     def __init__(self, folder: Path | None, *, videos: bool = False) -> None:
         self.folder = folder
         self._videos = videos
-        self._read: dict[Path, _Names] = {}
+        self._names: dict[Path | None, ImageNames] = {}
 
     def find(self, item: str, named: str | None) -> Path | None:
         """Image of an id, or the one that its line names; None where there is none.
 
-        A line may name any file, as CaptionEvalKit's do: from where the command runs, else below the folder.
+        A line may name any file, as CaptionEvalKit's do: in the folder, else from where the command runs.
 
         Raises:
             InvalidInput: if an id or a name leads out of the folder, or two images share the id.
         """
-        if named is not None:
-            if Path(named).is_file():
-                return Path(named)
-            if self.folder is None or Path(named).is_absolute():
-                return None
-            path = inside(self.folder, named)
-            return path if path.is_file() else None
         if self.folder is None:
-            return None
-        if "/" not in item:
-            return self._names(self.folder).of(item)
-        path = inside(self.folder, item)
-        return self._names(path.parent).of(path.name)
+            return Path(named) if named is not None and Path(named).is_file() else None
+        if named is None:
+            return self._below(self.folder, item)
+        path = Path(named)
+        if (path.is_absolute() or ".." in path.parts) and path.is_file():
+            return path
+        found = self._below(self.folder, path.name if path.is_absolute() else named)
+        return path if found is None and path.is_file() else found
 
     def left_over(self, used: Iterable[Path]) -> tuple[str, ...]:
-        """Images that no caption asked for, of the folder itself and of those below it that an id named."""
-        asked = {path.resolve() for path in used}
-        if self.folder is not None:
-            self._names(self.folder)
-        paths = [path for names in self._read.values() for path in names.by_name.values()]
+        """Images that no caption asked for, of the folder itself and of those below it that hold one."""
+        if self.folder is None:
+            return ()
+        asked = set(used)
+        folders = dict.fromkeys([self.folder, *(path.parent for path in asked if path.is_relative_to(self.folder))])
+        over = [path for folder in folders for name in self._of(folder).paths
+                if (path := self.folder / name) not in asked]  # fmt: skip
+        real = {os.path.realpath(path) for path in asked} if over else set()
         return tuple(
-            sorted(
-                path.relative_to(self.folder).as_posix()
-                for path in paths
-                if self.folder is not None and path.resolve() not in asked
-            )
+            sorted(path.relative_to(self.folder).as_posix() for path in over if os.path.realpath(path) not in real)
         )
 
-    def _names(self, folder: Path) -> "_Names":
-        if folder not in self._read:
-            self._read[folder] = _Names(folder, videos=self._videos)
-        return self._read[folder]
+    def _below(self, root: Path, name: str) -> Path | None:
+        name = name.replace("\\", "/")
+        folder = inside(root, name).parent if "/" in name else root  # also refuses what leads out
+        for each in dict.fromkeys((folder if folder.is_dir() else root, None)):
+            try:
+                return root / self._of(each).meant(name)
+            except LeftOut as reason:
+                if reason.code == "entry-ambiguous-image":
+                    raise InvalidInput(f"{reason.detail.replace(' could be ', ' may be ', 1)} {root}") from reason
+        return None
 
+    def _of(self, folder: Path | None) -> ImageNames:
+        """Images of a folder, or of them all, by their names below the first one; read once."""
+        if folder not in self._names:
+            root = self.folder or Path()
+            paths = self._all(root) if folder is None else self._own(folder)
+            self._names[folder] = ImageNames([path.relative_to(root).as_posix() for path in paths])
+        return self._names[folder]
 
-class _Names:
-    """The images or videos of one folder, read once."""
-
-    def __init__(self, folder: Path, *, videos: bool) -> None:
-        self.folder = folder
+    def _own(self, folder: Path) -> list[Path]:
         there = sorted(folder.iterdir()) if folder.is_dir() else []
-        paths = (
-            find_videos(folder).values()
-            if videos and there
-            else [path for path in there if path.suffix.lower() in SUFFIXES and not videos]
-        )
-        self.by_name = {path.name: path for path in paths}
-        self.by_stem: dict[str, list[Path]] = {}
-        for path in self.by_name.values():
-            self.by_stem.setdefault(path.stem, []).append(path)
+        if self._videos:
+            return list(find_videos(folder).values()) if there else []
+        return [path for path in there if path.suffix.lower() in SUFFIXES]
 
-    def of(self, name: str) -> Path | None:
-        if name in self.by_name:
-            return self.by_name[name]
-        paths = self.by_stem.get(name, [])
-        if len(paths) > 1:
-            raise InvalidInput(f"{name!r} may be {' or '.join(path.name for path in paths)}; keep one in {self.folder}")
-        return paths[0] if paths else None
+    def _all(self, root: Path) -> list[Path]:
+        """Images below a folder, links not followed; of videos none, whose frames are images too."""
+        return [
+            Path(place, name)
+            for place, _, names in os.walk("" if self._videos else root)
+            for name in names if Path(name).suffix.lower() in SUFFIXES
+        ]  # fmt: skip

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.commands._image_folder import ImageFolder
-from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
-from core.errors import InvalidInput
+from core.corpora.caption_tables import SAID, CaptionRow, read_caption_table, read_references
+from core.corpora.formats import LINES
+from core.corpora.image_names import ImageNames
+from core.corpora.video_folder import not_read
+from core.errors import BadCorpus, InvalidInput
 from core.scoring.captions import CaptionedImage, CaptionScore, mean
 from core.scoring.reference_metrics import METRICS, Compared
 
@@ -28,6 +31,8 @@ class Job:
         left_over: images without a caption.
         as_jsonl: whether the captions came as CaptionEvalKit's JSON lines.
         what: is captioned: image or video.
+        unread: sentences on files that lie there under an id and are no video that is read.
+        further: ids of pictures with several captions, of which the first is scored.
     """
 
     lines: tuple[CaptionedImage, ...]
@@ -35,6 +40,8 @@ class Job:
     left_over: tuple[str, ...]
     as_jsonl: bool
     what: str = "image"
+    unread: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
 
     def remarks(self) -> list[str]:
         """Sentences about what does not fit together."""
@@ -42,8 +49,11 @@ class Job:
         if self.missing:
             lacked = f"{'an' if self.what == 'image' else 'a'} {self.what}"
             found.append(f"{_count(self.missing, 'caption')} without {lacked}: {_some(self.missing)}")
+        found += self.unread
         if self.left_over:
             found.append(f"{_count(self.left_over, self.what)} without a caption: {_some(self.left_over)}")
+        if self.further:
+            found.append(f"several captions, of which the first is scored: {_some(self.further)}")
         return found
 
 
@@ -51,7 +61,7 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
     """Pair captions with images, or with videos.
 
     Args:
-        candidates: clipscore's ``{id: caption}`` JSON, or CaptionEvalKit's JSON lines (by its suffix).
+        candidates: in any layout of :mod:`core.corpora.caption_tables`.
         images: folder of the images; None only where every line names its own.
         references: captions by people, in either shape.
         videos: whether the folder holds videos, or folders of frames, in place of images.
@@ -64,28 +74,31 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
     if images is not None and not images.is_dir():
         raise InvalidInput(f"no folder {images}; give the folder that holds the images")
     as_jsonl = candidates.suffix.lower() in LINES
-    captions, named = _captions(candidates, as_jsonl=as_jsonl)
-    people = read_references(references) if references is not None else {}
-    lacking = [each for each in captions if references is not None and not people.get(each)]
+    rows, people = _rows(candidates), _People(references)
+    unnamed = next((key for key, row in rows.items() if images is None and not row.image), None)
+    if unnamed is not None:
+        raise InvalidInput(f"line {unnamed!r} names no image; give the folder of the images as second argument")
+    folder = ImageFolder(images, videos=videos)
+    found = {key: folder.find(key, row.image or None) for key, row in rows.items()}
+    told = {key: people.of(row, found[key]) for key, row in rows.items()} if references is not None else {}
+    lacking = [key for key, texts in told.items() if not texts]
     if lacking:
         raise InvalidInput(f"{references} has no reference for {_some(lacking)}; add them or leave --references out")
-    if images is None and len(named) < len(captions):
-        first = next(each for each in captions if each not in named)
-        raise InvalidInput(f"line {first!r} names no image; give the folder of the images as second argument")
-    folder = ImageFolder(images, videos=videos)
-    found = {each: folder.find(each, named.get(each)) for each in captions}
     lines = tuple(
-        CaptionedImage(each, captions[each], path, people.get(each, ()))
-        for each, path in found.items()
+        CaptionedImage(key, rows[key].captions[0] if rows[key].captions else "", path, told.get(key, ()))
+        for key, path in found.items()
         if path is not None
     )
+    missing = tuple(each for each, path in found.items() if path is None)
+    unread = tuple(dict.fromkeys(not_read(images, missing).values())) if videos and images is not None else ()
     if not lines:
         raise InvalidInput(
-            f"none of the {len(captions)} captions of {candidates} has an image in {images or 'its place'}"
+            f"none of the {len(rows)} captions of {candidates} has {'a video' if videos else 'an image'} in "
+            f"{images or 'its place'}{'; ' if unread else ''}{'; '.join(unread[:3])}"
         )
-    missing = tuple(each for each, path in found.items() if path is None)
     left_over = folder.left_over(path for path in found.values() if path is not None)
-    return Job(lines, missing, left_over, as_jsonl, "video" if videos else "image")
+    further = tuple(key for key, row in rows.items() if len(row.captions) > 1)
+    return Job(lines, missing, left_over, as_jsonl, "video" if videos else "image", unread, further)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +155,14 @@ def with_reference_metrics(report: Report, compared: Compared, lines: Sequence[C
     """Put BLEU, ROUGE-L and CIDEr-D beside the scores of a report.
 
     Args:
-        compared: of the captions of ``lines``, in their order.
+        compared: of the captions of ``lines``, in their order; a metric that none of them has is left out.
     """
-    held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in METRICS}
+    there = [metric for metric in METRICS if _known(compared.means[metric]) is not None]
+    held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in there}
             for place, line in enumerate(lines)}  # fmt: skip
-    absent = dict.fromkeys(METRICS)
+    absent = dict.fromkeys(there)
     per_item = {key: {**scores, **held.get(key, absent)} for key, scores in report.per_item.items()}
-    means = {metric: _known(compared.means[metric]) for metric in METRICS}
+    means = {metric: _known(compared.means[metric]) for metric in there}
     return Report({**means, **report.means}, per_item, report.errors)
 
 
@@ -156,13 +170,42 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _captions(path: Path, *, as_jsonl: bool) -> tuple[dict[str, str], dict[str, str]]:
-    """Captions by id, and the images that their lines name."""
-    if not as_jsonl:
-        return read_candidates(path), {}
-    predictions = read_predictions_jsonl(path)
-    captions = {each.id: each.caption for each in predictions}
-    return captions, {each.id: each.image for each in predictions if each.image is not None}
+def _rows(path: Path) -> dict[str, CaptionRow]:
+    """Rows with a caption by their id.
+
+    Raises:
+        BadCorpus: if there is none, two have one id, or the file has a column for each of several systems.
+    """
+    table = read_caption_table(path)
+    found: dict[str, CaptionRow] = {}
+    columns: list[str] = []
+    for row in table.rows():
+        if not row.captions and table.columns:
+            columns = columns or list(row.rest)
+            row = row._replace(captions=tuple(map(str, row.rest.values())))  # a column of a system
+        if row.key in found:
+            raise BadCorpus(f"{table.where(row.number)}: id {row.key!r} was there before; keep one")
+        found[row.key] = row
+    if len(columns) > 1:
+        raise BadCorpus(f"{path}: which of the columns {', '.join(columns)} are the captions? call it caption, or rank "
+                        "them with leaderboard")  # fmt: skip
+    if not any(text.strip() for row in found.values() for text in row.captions):
+        raise BadCorpus(f"{path} holds no caption; call its column or key {' or '.join(SAID[:4])}")
+    return found
+
+
+class _People:
+    """Captions by people, by what their file calls the pictures."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._held = read_references(path) if path is not None else {}
+        self._names = ImageNames(self._held)
+
+    def of(self, row: CaptionRow, image: Path | None) -> tuple[str, ...]:
+        names = (row.key, row.picture, *((image.name, image.stem) if image else ()))
+        whole = next((name for name in names if name in self._held), None)
+        found = [whole] if whole is not None else self._names.several(*names)
+        return self._held[found[0]] if len(found) == 1 else ()
 
 
 def _count(values: tuple[str, ...], noun: str) -> str:

@@ -102,7 +102,7 @@ def audit(
     from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
     from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
     from core.evaluators.pool import Pool
     from core.evaluators.video.idf import read_idf
@@ -115,7 +115,7 @@ def audit(
     _check_options(target, resume=resume, overwrite=overwrite, run_id=run_id)
     if not dry_run and (machines > 1 or price is not None):
         raise InvalidInput("--machines and --price say what --dry-run would tell; add it, or leave them out")
-    items = catalogue().get(corpus).load(root, **key_values(option))
+    items = find(corpus).load(root, **key_values(option))
     plan = make_plan(
         items,
         evaluators=references(evaluators) or usual_evaluators(items, OFFLINE),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from core.analysis.table import ScoreTable
+    from core.human.studies import Study
     from core.store.manifest import Run
 
 EPILOG = exit_codes(ok="written or shown")
@@ -109,7 +110,6 @@ def learn(
     from core.calibration.sweep import LAMBDAS
     from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
-    from core.human.studies import list_studies
     from core.store.files import csv_text
 
     if strength is not None and strength not in LAMBDAS:
@@ -123,7 +123,7 @@ def learn(
     view = scores.view(Slice(families=listed(families)))
     found = fit(
         view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
-        ratings=ratings(list_studies()[0]), judged=order.values if order else {},
+        ratings=ratings(_studies()), judged=order.values if order else {},
     )  # fmt: skip
     own = None
     if measure:
@@ -183,7 +183,7 @@ def apply_(
     if kind == ".csv":
         _write(output, csv_text(found))
     else:
-        from core.store.files import write_whole
+        from core.writing import write_whole
 
         write_whole(output, lambda path: found.to_parquet(path, index=False))
         note(f"wrote {output}")
@@ -224,3 +224,13 @@ def _keys(runs: Any) -> dict[str, str]:
 def _write(path: Path, text: str) -> None:
     _outputs.write_text(path, text)
     note(f"wrote {path}")
+
+
+def _studies() -> "list[Study]":
+    """The studies that are here; what of them does not count is said."""
+    from core.human.studies import list_studies
+
+    found, problems = list_studies()
+    for problem in problems:
+        note(problem)
+    return found

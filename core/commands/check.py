@@ -64,7 +64,11 @@ def check(
     from core.analysis.metric_check import PROBES, check_metric
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
+    from core.evaluators.apart import find_apart
     from core.probes.registry import select
+
+    if Path(evaluator.rpartition(":")[0]).suffix == ".py":
+        find_apart(evaluator)  # a file that kills whoever imports it is said to, and the check is not what it kills
 
     breaks, named = directional or selectivity_at_least is not None, listed(probes)
     chosen = select(named or PROBES) + (directional_probes() if breaks and not named else ())

@@ -50,10 +50,10 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
     """Read a corpus and count what was kept, and what was left out by reason."""
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
     from core.probes.caption_labels import labelled
 
-    corpus = labelled(catalogue().get(name).load(root, **key_values(option)))
+    corpus = labelled(find(name).load(root, **key_values(option)))
     record = summary(corpus)
     if as_json:
         print_json(record)

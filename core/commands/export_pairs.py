@@ -113,11 +113,11 @@ def _planned(
 ) -> "Plan":
     from core.audit.fitting import usual_subjects
     from core.audit.plan import SUBJECT_CHOICES, make_plan
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
     from core.probes.base import ENGLISH
     from core.seeds import RUN_SEED
 
-    items = catalogue().get(corpus).load(root, **options)
+    items = find(corpus).load(root, **options)
     return make_plan(
         items, evaluators=None, probes=listed(probes) or ("default",), captions_each=captions_each,
         subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),

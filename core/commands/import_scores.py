@@ -10,7 +10,6 @@ from core.commands._shared import Code, command_line, exit_codes, references, ta
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.audit.imports import Imported
     from core.store.manifest import Run
 
 EPILOG = exit_codes(ok="every pair has a score", failures="imported, but some pairs have no score (the run says why)")
@@ -20,7 +19,7 @@ def import_scores(
     ctx: typer.Context,
     files: Annotated[
         list[Path],
-        typer.Argument(help="CSV, TSV, JSON Lines, Parquet (id, score), clipscore's or CaptionEvalKit's JSON."),
+        typer.Argument(help="CSV, JSON Lines, Parquet (id, score), or CaptionEvalKit's, lmms-eval's, inspect_ai's."),
     ],
     evaluator: Annotated[list[str], typer.Option(help="Name of the metric, one a file; stored as NAME@imported.")],
     fingerprint: Annotated[
@@ -55,9 +54,11 @@ def import_scores(
     """  # fmt: skip
     from core import settings
     from core.api.places import place
+    from core.audit.imports import Imported
     from core.audit.imports import import_scores as write
     from core.audit.pair_folder import read_pair_folder
     from core.commands._progress import progress
+    from core.corpora.score_files import read_scores
     from core.outputs import check_folder
     from core.store.manifest import read_run
 
@@ -67,7 +68,10 @@ def import_scores(
         if len(values) != len(files):
             raise InvalidInput(f"there are {len(files)} files and {len(values)} of {name}; give one a file")
     folder = read_pair_folder(pairs or files[0].parent)
-    imported = [_read(*each, column) for each in zip(files, names, fingerprint, score_range, strict=True)]
+    imported = [
+        Imported(name, given, read_range(bounds), read_scores(path, column=column, pairs=folder.by_image_and_caption))
+        for path, name, given, bounds in zip(files, names, fingerprint, score_range, strict=True)
+    ]
     other = None if beside is None else read_run(place(beside))
     if out is not None and run_id is not None:
         check_folder(out / run_id)
@@ -99,17 +103,10 @@ def read_range(text: str) -> tuple[float, float | None]:
     return bounds
 
 
-def _read(path: Path, name: str, fingerprint: str, score_range: str, column: str) -> "Imported":
-    from core.audit.imports import Imported
-    from core.corpora.score_files import read_scores
-
-    return Imported(name, fingerprint, read_range(score_range), read_scores(path, column=column))
-
-
 def _sum_up(run: "Run") -> None:
-    columns = ("evaluator", "pairs", "not in the file", "without a number", "file")
+    columns = ("evaluator", "pairs", "not in the file", "without a number", "file", "column")
     entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"] if "imported" in each]
-    table(columns, [(name, *(told[key] for key in ("pairs", "missing", "without_number", "file")))
+    table(columns, [(name, *(told[key] for key in ("pairs", "missing", "without_number", "file", "column")))
                     for name, told in entries])  # fmt: skip
     counts = run.manifest["counts"]
     typer.echo(f"run {run.id}: {counts['rows']:,} scores, {counts['scores_null']:,} null, in {run.path}")

@@ -101,13 +101,13 @@ def leaderboard(
 
 
 def _pictures(images: Path | None, corpus: str | None, root: Path | None, option: list[str] | None) -> "Corpus":
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
 
     if images is not None and (corpus is not None or root is not None):
         raise InvalidInput("--images and --corpus exclude each other; give the folder or the corpus")
     if images is not None:
-        return catalogue().get("folder").load(images, **key_values(option))
-    return catalogue().get(str(corpus)).load(root, **key_values(option))
+        return find("folder").load(images, **key_values(option))
+    return find(str(corpus)).load(root, **key_values(option))
 
 
 def _systems(given: list[str]) -> "list[System]":
@@ -160,7 +160,7 @@ def _scored(
         write_leaderboard,
     )
     from core.commands._progress import progress
-    from core.corpora.formats import read_references
+    from core.corpora.caption_tables import read_references
     from core.evaluators.pool import Pool
     from core.scoring.board_references import score_references
     from core.scoring.leaderboard import enter, score_board
@@ -209,10 +209,14 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
 
     found = tables(made)
     if out is not None:
-        from core.store.files import csv_text, write_text
+        from core.store.files import csv_text
+        from core.writing import write_folder_whole
 
-        for stem, frame in found.items():
-            write_text(out / f"{stem}.csv", csv_text(frame))
+        def fill(folder: Path) -> None:
+            for stem, frame in found.items():
+                (folder / f"{stem}.csv").write_text(csv_text(frame), encoding="utf-8", errors="backslashreplace")
+
+        write_folder_whole(out, fill)
         note(f"{len(found)} tables in {out}")
     if as_json:
         print_json({"leaderboard": made.name, "corpus": made.corpus, "evaluators": dict(made.evaluators),

@@ -84,12 +84,12 @@ def rejected(
     """List the modifier-noun pairs that the compatibility screen leaves out, each with its reason."""
     from dataclasses import asdict
 
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
     from core.probes.caption_labels import labelled
     from core.probes.words.screening import rejected_pairs
 
     wanted = listed(family)
-    items = labelled(catalogue().get(corpus).load(root, **key_values(option))).items
+    items = labelled(find(corpus).load(root, **key_values(option))).items
     pairs = [pair for pair in rejected_pairs(items) if not wanted or pair.family in wanted]
     if as_json:
         print_json([asdict(pair) for pair in pairs])
@@ -112,11 +112,11 @@ def taggers(
     The optional extra invariscope[tagger] must be installed. Intervals are over items, whose captions go together.
     """
     from core.analysis.tagging import compare
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
     from core.probes.words.taggers import RULES, SPACY, tagger
 
     one, other = tagger(RULES), tagger(SPACY)
-    items = catalogue().get(corpus).load(root, **key_values(option)).items
+    items = find(corpus).load(root, **key_values(option)).items
     found = compare(items, one, other)
     if as_json:
         told = {"corpus": corpus, "items": len(items), "captions": found.captions, "taggers": [dict(one.describe()),

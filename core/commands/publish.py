@@ -61,9 +61,10 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
             note(problem)
         scope = narrow(store)
         boards = kept()
-        for problem in boards.unread.values():
+        studies, unread = list_studies()
+        for problem in (*unread, *boards.unread.values()):
             note(problem)
-        made = build(store, scope, studies=list_studies()[0], suites=stored()[0], boards=boards)
+        made = build(store, scope, studies=studies, suites=stored()[0], boards=boards)
         written = write_folder(store, scope, made, folder, most=most, say=note)
     typer.echo(f"{len(written)} files in {folder}; open {folder / 'index.html'}")
 

@@ -38,10 +38,10 @@ def export(
     from core.audit.plan import make_plan
     from core.audit.region_files import export_pictures
     from core.commands._progress import progress
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
 
     plan = make_plan(
-        catalogue().get(corpus).load(root, **key_values(option)),
+        find(corpus).load(root, **key_values(option)),
         evaluators=("umic",),
         probes=listed(probes) or ("default",),
         root=root,
@@ -98,8 +98,8 @@ def index(
 ) -> None:
     """Find a corpus's pictures among precomputed regions by their file names, and write index.json beside them."""
     from core.audit.region_files import index_regions
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
 
-    found, total = index_regions(catalogue().get(corpus).load(root, **key_values(option)), folder)
+    found, total = index_regions(find(corpus).load(root, **key_values(option)), folder)
     typer.echo(f"{found:,} of {total:,} pictures have regions in {folder}")
     note(f"use them with: INVARISCOPE_UMIC_REGIONS={folder}")

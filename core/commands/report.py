@@ -84,10 +84,11 @@ def report(
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
         suites, broken = stored()
         boards = kept()
-        for problem in (*broken, *boards.unread.values()):
+        studies, unread = list_studies()
+        for problem in (*unread, *broken, *boards.unread.values()):
             note(problem)
         with drawings_for(wanted) as begun:
-            made = build(store, scope, studies=list_studies()[0], encode=ask, suites=suites, boards=boards,
+            made = build(store, scope, studies=studies, encode=ask, suites=suites, boards=boards,
                          drawings=begun)  # fmt: skip
             written = write(made, folder, formats=wanted, interactive=not drawings, drawings=begun)
     typer.echo(made.signature)

@@ -1,5 +1,6 @@
 """``score``: a captioner's output in, scores out, in the files of clipscore or of CaptionEvalKit."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +14,10 @@ from core.commands._shared import Code, exit_codes, json_text, note
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from core.commands._score_files import Job, Report
+    from core.evaluators.base import Evaluator
     from core.evaluators.video.scorer import VideoScorer
     from core.scoring.captions import CaptionScore
 
@@ -36,7 +38,7 @@ def score(
     candidates: Annotated[
         Path | None,
         typer.Argument(
-            help="candidates.json, {image id: caption}; or predictions.jsonl, a line {id, caption, image} each."
+            help="A captioner's file: candidates.json, COCO's results, JSON lines, CSV …; docs/corpora.md lists them."
         ),
     ] = None,
     images: Annotated[
@@ -53,7 +55,7 @@ def score(
         typer.Option(
             "--references",
             "--references_json",
-            help="{image id: [captions by people]} or a line {id, references} each; adds the score with references.",
+            help="Captions by people in any of these layouts, or COCO's; adds the score with references.",
         ),
     ] = None,
     evaluator: Annotated[
@@ -141,6 +143,7 @@ def score(
         note(remark)
     lines = job.lines if compares else tuple(replace(line, references=()) for line in job.lines)
     with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
+        _tell_cut(loaded, [line.caption for line in lines])
         if videos:
             scorer = video_scorer(loaded, sampling=Sampling.from_option(frames or "all", name="--frames"), idf=idf)
             scores = _of_videos(scorer, job, progress=update)
@@ -161,10 +164,13 @@ def score(
 def _beside_references(report: "Report", job: "Job") -> "Report":
     """Add BLEU, ROUGE-L and CIDEr-D, and say what they rest on."""
     from core.commands._score_files import with_reference_metrics
-    from core.scoring.reference_metrics import TOKENIZER, compare, fingerprint
+    from core.scoring.reference_metrics import CIDER, TOKENIZER, compare, fingerprint
 
     compared = compare([line.caption for line in job.lines], [line.references for line in job.lines])
     note(f"BLEU, ROUGE-L and CIDEr-D of {compared.n:,} captions by {fingerprint()}: {TOKENIZER}")
+    if compared.n and math.isnan(compared.means[CIDER]):
+        note(f"no {CIDER}: it weighs words by the pictures whose references say them, so that two pictures are needed; "
+             "of one, pycocoevalcap gives 0 whatever the caption says")  # fmt: skip
     return with_reference_metrics(report, compared, job.lines)
 
 
@@ -196,8 +202,9 @@ def _compares(name: str) -> bool:
 def _of_videos(
     scorer: "VideoScorer", job: "Job", *, progress: "Callable[[int, int], None]"
 ) -> "tuple[CaptionScore, ...]":
-    """Score captions of videos; say how many captions were cut."""
-    from core.scoring.captions import CaptionScore
+    """Score captions of videos."""
+    from core.corpora.video_folder import kinds_told
+    from core.scoring.captions import EMPTY, CaptionScore
     from core.scoring.videos import VideoLine, score_videos
 
     given = any(line.references for line in job.lines)
@@ -208,15 +215,28 @@ def _of_videos(
         )
     if scorer.takes_references and not given:
         raise InvalidInput(f"{scorer.name} compares with reference captions; give --references")
-    lines = [VideoLine(line.id, line.caption, line.image, line.references) for line in job.lines]
-    cut = sum(scorer.evaluator.truncates(line.caption) for line in lines)
-    if cut:
-        note(f"longer than the text tower reads, and cut there: {cut:,} of {len(lines):,} captions")
-    found = score_videos(scorer, lines, progress=progress)
+    worded = [line for line in job.lines if line.caption.strip()]
+    lines = [VideoLine(line.id, line.caption, line.image, line.references) for line in worded]
+    note(f"videos: {kinds_told(line.path for line in lines)}")
+    said: list[str] = []
+    found = iter(score_videos(scorer, lines, progress=progress, remark=said.append))
+    for sentence in said[:ERRORS_SHOWN]:
+        note(sentence)
+    if len(said) > ERRORS_SHOWN:
+        note(f"{len(said) - ERRORS_SHOWN:,} more videos like the last")
     return tuple(
         CaptionScore(line.id, None if each.error else each.score, error=each.error)
-        for line, each in zip(lines, found, strict=True)
-    )
+        if line.caption.strip() and (each := next(found)) else CaptionScore(line.id, None, error=EMPTY)
+        for line in job.lines
+    )  # fmt: skip
+
+
+def _tell_cut(evaluator: "Evaluator", captions: "Iterable[str]") -> None:
+    """Say how many captions the text tower reads in part."""
+    from core.evaluators.base import cut_captions
+
+    if sentence := cut_captions(evaluator, captions):
+        note(sentence)
 
 
 def _explain(report: "Report", signature: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import exit_codes
+from core.commands._shared import Code, exit_codes, note
 
 EPILOG = exit_codes(ok="done")
 app = typer.Typer(no_args_is_help=True)
@@ -25,7 +25,7 @@ def list_stories() -> None:
         typer.echo(f"{story.id}\t{len(told.slides)}\t{told.title}")
 
 
-@app.command("html", epilog=EPILOG)
+@app.command("html", epilog=exit_codes(ok="written", failures="the same, without damaged rows of the log"))
 def html(
     story: Annotated[str, typer.Argument(help="Id of 'stories list'.")],
     output: Annotated[
@@ -43,6 +43,11 @@ def html(
         raise InvalidInput(f"--output is a file that ends in .html, got {output}")
     if output.exists() and not overwrite:
         raise InvalidInput(f"{output} exists; choose another name, or say --overwrite")
-    told = open_story(story).read()
+    found = open_story(story)
+    whole, told = found.check(), found.read()
+    for problem in told.problems:
+        note(problem)
     write_text(output, story_html(told))
     typer.echo(f"{len(told.slides)} slides in {output}, {output.stat().st_size / 1e6:.1f} MB")
+    if not whole:
+        raise typer.Exit(Code.FAILURES)

@@ -1,15 +1,19 @@
 """``study``: create, invite, consent, practice, export, import, agreement: a coordinator's work without a browser."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import exit_codes, note, print_json, table
+from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
     from core.human.studies import Study
+
+_LEFT_OUT = "the same, without damaged rows of the log"
 
 app = typer.Typer(
     help="Studies of human validation: create one, invite annotators, take votes out and in, read the agreement.",
@@ -34,7 +38,7 @@ def list_all(ctx: typer.Context, as_json: _Json = False) -> None:
         print_json([dict(zip(_COLUMNS, row, strict=True)) for row in rows])
     else:
         table(_COLUMNS, rows)
-    for problem in [*problems, *(each for study in found for each in study.problems())]:
+    for problem in problems:
         note(problem)
     if not found:
         note("no study yet; create one with: python -m core study create NAME --run RUN")
@@ -183,7 +187,7 @@ def prolific(
         typer.echo(f"screened-out code: {told.screened_out}")
 
 
-@app.command(epilog=exit_codes(ok="written"), short_help="Write the votes as CSV, Parquet or JSON.")
+@app.command(epilog=exit_codes(ok="written", failures=_LEFT_OUT), short_help="Write the votes as CSV, Parquet or JSON.")
 def export(
     name: _Name,
     output: Annotated[
@@ -199,26 +203,37 @@ def export(
 ) -> None:
     """Write the votes of a study; no link, no secret and no name is among them."""
     from core.human.exchange import export_votes
-    from core.store.files import write_whole
+    from core.writing import write_whole
 
-    if output == _outputs.STDOUT:
-        _outputs.write_text(output, export_votes(_find(name), "csv", withdrawn=withdrawn).decode())
-        return
-    data = export_votes(_find(name), output.suffix.lstrip(".").lower(), withdrawn=withdrawn)
-    write_whole(output, lambda temporary: _write(temporary, data))
-    typer.echo(f"{output}, {len(data) / 1000:.0f} kB")
+    with _counted(name) as study:
+        if output == _outputs.STDOUT:
+            _outputs.write_text(output, export_votes(study, "csv", withdrawn=withdrawn).decode())
+            return
+        data = export_votes(study, output.suffix.lstrip(".").lower(), withdrawn=withdrawn)
+        write_whole(output, lambda temporary: _write(temporary, data))
+        typer.echo(f"{output}, {len(data) / 1000:.0f} kB")
 
 
 @app.command("import", epilog=exit_codes(ok="read"), short_help="Take in votes that were made elsewhere.")
-def take_in(name: _Name, file: Annotated[Path, typer.Argument(help="CSV, Parquet or JSON, as an export.")]) -> None:
+def take_in(
+    name: _Name,
+    file: Annotated[Path, typer.Argument(help="As an export, or of label-studio, potato, doccano or crowd-kit.")],
+) -> None:
     """Read votes from a file; it is checked as a whole before the first row is written."""
-    from core.human.exchange import import_votes
+    from core.human.exchange import MOST_BYTES, import_votes
 
-    count = import_votes(_find(name), file.read_bytes(), name=file.name)
-    typer.echo(f"{count} {'vote' if count == 1 else 'votes'} new or changed")
+    study = _find(name)
+    study.check()
+    with file.open("rb") as opened:
+        taken = import_votes(study, opened.read(MOST_BYTES + 1), name=file.name)
+    for sentence in taken.told:
+        note(sentence)
+    typer.echo(f"{taken.count} {'vote' if taken.count == 1 else 'votes'} new or changed")
 
 
-@app.command(epilog=exit_codes(), short_help="Agreement of the annotators, each measure with n and interval.")
+@app.command(
+    epilog=exit_codes(failures=_LEFT_OUT), short_help="Agreement of the annotators, each measure with n and interval."
+)
 def agreement(name: _Name, as_json: _Json = False) -> None:
     """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α, pairwise weighted κ and competence.
 
@@ -228,57 +243,73 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
     from core.analysis.people.outcomes import study_agreement, study_kappas
     from core.human.votes import vote_table
 
-    study = _find(name)
-    votes, kind = vote_table(study), study.definition.asked
-    rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
-    pairs, found = study_kappas(votes, kind), study_competence(votes, kind)
-    if as_json:
-        told = {"competence": found.people.to_dict("records"), "answers": found.answers.to_dict("records")}
-        print_json({"agreement": rows, "pairwise": pairs.to_dict("records"), **told})
-        return
-    names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
-    table(names, [tuple(_told(row[name]) for name in names) for row in rows])
-    if len(pairs):
-        table(
-            tuple(pairs.columns), [tuple(map(_told, row)) for row in pairs.itertuples(index=False)], title="\nκ by pair"
-        )
-    for frame, title in ((found.people, "\ncompetence under MACE (percent)"), (found.answers, "\nlikeliest answers")):
-        if len(frame):
-            table(tuple(frame.columns), [tuple(map(_told, row)) for row in frame.itertuples(index=False)], title=title)
+    with _counted(name) as study:
+        votes, kind = vote_table(study), study.definition.asked
+        rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
+        pairs, found = study_kappas(votes, kind), study_competence(votes, kind)
+        if as_json:
+            told = {"competence": found.people.to_dict("records"), "answers": found.answers.to_dict("records")}
+            print_json({"agreement": rows, "pairwise": pairs.to_dict("records"), **told})
+            return
+        names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
+        table(names, [tuple(_told(row[name]) for name in names) for row in rows])
+        if len(pairs):
+            table(
+                tuple(pairs.columns),
+                [tuple(map(_told, row)) for row in pairs.itertuples(index=False)],
+                title="\nκ by pair",
+            )
+        for frame, title in (
+            (found.people, "\ncompetence under MACE (percent)"),
+            (found.answers, "\nlikeliest answers"),
+        ):
+            if len(frame):
+                table(
+                    tuple(frame.columns), [tuple(map(_told, row)) for row in frame.itertuples(index=False)], title=title
+                )
 
 
-@app.command(epilog=exit_codes(), short_help="Do people prefer the right one, and the evaluators on the same pairs?")
+@app.command(
+    epilog=exit_codes(failures=_LEFT_OUT),
+    short_help="Do people prefer the right one, and the evaluators on the same pairs?",
+)
 def comparisons(name: _Name, as_json: _Json = False) -> None:
     """Print what people say of right and wrong sides, by family, beside the evaluators' failures on the same ones."""
     from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
     from core.human.votes import vote_table
     from core.store.store import default_store
 
-    study = _find(name)
-    judged, short = judged_comparisons(vote_table(study), study.definition.asked)
-    people = people_rows(judged)
-    with default_store() as store:
-        evaluators = evaluator_rows(judged, score_tables(store, study.definition.run, judged))
-    if as_json:
-        print_json({"people": people.to_dict("records"), "evaluators": evaluators.to_dict("records"), "short": short})
-        return
-    if not any(item.directional for item in study.definition.items):
-        note(f"study {name!r} asks about no comparison; one that does takes: study create NAME --directional FAMILY")
-        return
-    if short:
-        note(f"comparisons with fewer than two votes on a side, left out: {short}")
-    for frame, title in ((people, "people"), (evaluators, "\nevaluators on the same comparisons")):
-        told = frame.dropna(axis=1, how="all")
-        if len(told):
-            rows = [tuple(map(_told, row)) for row in told.itertuples(index=False)]
-            table(tuple(told.columns), rows, title=f"{title} (shares in percent)")
-    if people.empty:
-        note("both sides of no comparison have two votes yet")
-    elif evaluators.empty:
-        note(f"the scores of run {study.definition.run!r} are not here, so no evaluator stands beside people")
+    with _counted(name) as study:
+        judged, short = judged_comparisons(vote_table(study), study.definition.asked)
+        people = people_rows(judged)
+        with default_store() as store:
+            evaluators = evaluator_rows(judged, score_tables(store, study.definition.run, judged))
+        if as_json:
+            print_json(
+                {"people": people.to_dict("records"), "evaluators": evaluators.to_dict("records"), "short": short}
+            )
+            return
+        if not any(item.directional for item in study.definition.items):
+            note(
+                f"study {name!r} asks about no comparison; one that does takes: study create NAME --directional FAMILY"
+            )
+            return
+        if short:
+            note(f"comparisons with fewer than two votes on a side, left out: {short}")
+        for frame, title in ((people, "people"), (evaluators, "\nevaluators on the same comparisons")):
+            told = frame.dropna(axis=1, how="all")
+            if len(told):
+                rows = [tuple(map(_told, row)) for row in told.itertuples(index=False)]
+                table(tuple(told.columns), rows, title=f"{title} (shares in percent)")
+        if people.empty:
+            note("both sides of no comparison have two votes yet")
+        elif evaluators.empty:
+            note(f"the scores of run {study.definition.run!r} are not here, so no evaluator stands beside people")
 
 
-@app.command(epilog=exit_codes(), short_help="Rates over all pairs, from votes alone and joined with scores.")
+@app.command(
+    epilog=exit_codes(failures=_LEFT_OUT), short_help="Rates over all pairs, from votes alone and joined with scores."
+)
 def rates(name: _Name, as_json: _Json = False) -> None:
     """Print what people would say of every pair, and what 100 more votes would buy.
 
@@ -289,21 +320,21 @@ def rates(name: _Name, as_json: _Json = False) -> None:
     from core.analysis.scope import Scope
     from core.store.store import default_store
 
-    study = _find(name)
-    asked = next(item for item in study.definition.items if not item.attention)
-    with default_store() as store:
-        scope = Scope(runs=(study.definition.run,), subject=asked.subject, language=asked.language)
-        found = powered_rows(study, read_table(store, scope))
-    if as_json:
-        print_json({"rates": found.to_dict("records")})
-        return
-    if found.empty:
-        note("no item has a vote yet")
-        return
-    table(tuple(found.columns), [tuple(map(_told, row)) for row in found.itertuples(index=False)],
-          title="rates (percent)")  # fmt: skip
-    for row in found.to_dict("records"):
-        typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
+    with _counted(name) as study:
+        asked = next(item for item in study.definition.items if not item.attention)
+        with default_store() as store:
+            scope = Scope(runs=(study.definition.run,), subject=asked.subject, language=asked.language)
+            found = powered_rows(study, read_table(store, scope))
+        if as_json:
+            print_json({"rates": found.to_dict("records")})
+            return
+        if found.empty:
+            note("no item has a vote yet")
+            return
+        table(tuple(found.columns), [tuple(map(_told, row)) for row in found.itertuples(index=False)],
+              title="rates (percent)")  # fmt: skip
+        for row in found.to_dict("records"):
+            typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
 
 
 _MOST_TEXT = 200_000
@@ -337,6 +368,23 @@ def _find(name: str) -> "Study":
         known = ", ".join(study.id for study in list_studies()[0]) or "none yet"
         raise UnknownName(f"no study {name!r} here; there are: {known}")
     return Study(folder)
+
+
+@contextmanager
+def _counted(name: str) -> Iterator["Study"]:
+    """Open a study whose votes are to be counted, and say what of its log does not count.
+
+    Raises:
+        StoreError: if nothing can be said of its votes.
+        Exit: at the end, with 1, where votes that were given could not be read.
+    """
+    study = _find(name)
+    whole = study.check()
+    for problem in study.problems():
+        note(problem)
+    yield study
+    if not whole:
+        raise typer.Exit(Code.FAILURES)
 
 
 def _address(url: str | None) -> str:

@@ -165,12 +165,12 @@ def mcs(
 
 
 def _corpus(name: str, root: Path | None, option: list[str] | None) -> "Corpus":
-    from core.corpora.registry import catalogue
+    from core.corpora.registry import find
 
     chosen = key_values(option)
     if name == "coco" and "slice" not in chosen:
         chosen["slice"] = "all"  # the audit's usual slice leaves out most captions
-    return catalogue().get(name).load(root, **chosen)
+    return find(name).load(root, **chosen)
 
 
 def _sentences(
@@ -255,14 +255,10 @@ def _tell_mcs(trained: "Distilled") -> None:
 def _export(folder: Path) -> None:
     from core.charts.interactive import page
     from core.charts.training import curves
-    from core.store.files import write_whole
     from core.training.curves import FILE, table
+    from core.writing import write_bytes
 
     found = table(folder / FILE)
-    write_whole(folder / "curves.csv", lambda path: found.to_csv(path, index=False))
-    write_whole(folder / "curves.html", lambda path: _save(path, page(curves(found))))
+    write_bytes(folder / "curves.csv", found.to_csv(index=False).encode())
+    write_bytes(folder / "curves.html", page(curves(found)))
     note(f"curves: {folder / 'curves.html'}, {folder / 'curves.csv'}")
-
-
-def _save(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

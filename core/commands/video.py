@@ -58,12 +58,15 @@ def show(
         except BadImage as error:
             problems.append(str(error))
             continue
-        rows.append({"video": video.id, "frames": footage.frames, "width": footage.width, "height": footage.height,
-                     "seconds": footage.seconds, "captions": len(video.captions)})  # fmt: skip
+        problems += [f"{video.path.name}: {each}" for each in footage.notes]
+        told = {name: getattr(footage, name) for name in ("frames", "width", "height", "seconds")}
+        rows.append({"video": video.id, "file": video.path.name, **told, "captions": len(video.captions)})
     if as_json:
         print_json({"videos": rows, "problems": problems})
         return
-    table(("video", "frames", "width", "height", "seconds", "captions"), [tuple(each.values()) for each in rows])
+    table(
+        ("video", "file", "frames", "width", "height", "seconds", "captions"), [tuple(each.values()) for each in rows]
+    )
     for sentence in problems:
         note(sentence)
 

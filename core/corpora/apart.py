@@ -64,7 +64,7 @@ def header_apart(data: bytes, *, name: str, limits: Limits) -> ImageHeader:
         BadImage, NotAvailable: as :func:`decode_apart`.
     """
     told, _ = _ask({"do": "header", "name": name, "max_pixels": MAX_PIXELS}, data, limits)
-    return ImageHeader(told["format"], told["width"], told["height"])
+    return ImageHeader(told["format"], told["width"], told["height"], told["orientation"])
 
 
 def frames_apart(

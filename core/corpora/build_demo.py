@@ -1,12 +1,12 @@
 """Building the demo corpora and the demo videos from Debian's stamps and the photographs that libraries ship."""
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from core import settings
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput
+from core.writing import write_folder_whole
 
 Progress = Callable[[int, int], None]
 """Called with (items built, items in all)."""
@@ -48,24 +48,9 @@ def build_demo(
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / ITEMS_FILE).is_file())):
         raise InvalidInput(f"{output} exists and is no demo corpus; give an empty or a new folder")
     folder = find_stamps(settings.cache_dir() / "demo-stamps", stamps=stamps, deb=deb)
-    try:
-        _replace(output, lambda built: _build(built, folder, progress, None if only is None else set(only)))
-    except OSError as error:
-        raise StoreError(
-            f"the demo corpus cannot be written to {output} ({error}); nothing was changed there"
-        ) from error
+    chosen = None if only is None else set(only)
+    write_folder_whole(output, lambda built: _build(built, folder, progress, chosen), standing="replaced")
     return output
-
-
-def _replace(output: Path, build: Callable[[Path], None]) -> None:
-    """Build beside a folder and move the result to its place when it is whole."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}-") as scratch:
-        built, former = Path(scratch) / "built", Path(scratch) / "former"
-        build(built)
-        if output.exists():
-            output.replace(former)
-        built.replace(output)
 
 
 def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str] | None) -> None:

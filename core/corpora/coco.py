@@ -1,33 +1,49 @@
-"""MS-COCO in its official layout: ``annotations/instances_<split>.json`` beside folders of images."""
+"""MS-COCO, and whatever has its layout: boxes, captions, or both, beside folders of images."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.corpora.coco_captions import plain_name
 from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, read_mask, read_split
+from core.corpora.coco_layout import find_split
 from core.corpora.curation import Instance
-from core.corpora.files import LeftOut, inside, whole_number
+from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.image_places import stated_size
+from core.corpora.image_places import ImagePlaces, auditable, remark_exif, stated_size
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Corpus, Item, Mask, SceneObject
-from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
+from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
+from core.corpora.scripts import stated_language
+from core.corpora.slices import ALL, SINGLE, SLICE_OPTIONS, Slice
 from core.corpora.taxonomy import load_taxonomy
-from core.errors import BadCorpus, InvalidInput
+from core.corpora.upright import upright_box, upright_mask
+from core.errors import InvalidInput
+
+UNLIKE, LEAST_TOLD = 0.7, 200.0
+"""IoU of a box of so many square pixels with that of its outline below which one of them is wrong: of 1,350 instances
+of COCO photographs none so large has less than 0.8."""
 
 
 @corpus_loader(
     name="coco",
     summary="MS-COCO, or anything in its layout: instances, captions and image folders.",
     options={
-        "split": "which instances_<split>.json, e.g. val2017; by default the validation split, else the first",
+        "split": "its name, e.g. val2017; by default the validation split, else the first",
         "limit": "stop after so many items",
+        "language": "of the captions; by default that of their script, and English of Latin letters",
         **SLICE_OPTIONS,
     },
 )
 def load_coco(
-    root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
+    root: Path,
+    *,
+    split: str | None = None,
+    slice: str | None = None,
+    limit: int | str | None = None,
+    language: str | None = None,
+    **curation: Any,
 ) -> Corpus:
     """Read a COCO folder.
 
@@ -35,10 +51,12 @@ def load_coco(
     size and stand among its other objects, so that nothing is moved onto them.
 
     Args:
-        root: the folder that holds ``annotations/``; the folder of one split's images beside it will do too.
+        root: the folder that holds ``annotations/``, or a folder for each split with its annotations in it; the
+            folder of one split's images will do too.
         split: None takes the validation split where there is one, else the first by name.
-        slice: one of :data:`core.corpora.slices.SLICES`.
+        slice: one of :data:`core.corpora.slices.SLICES`; None: single-object, and all where there are captions alone.
         limit: most items to return.
+        language: of the captions, e.g. ``ja``; None: by their script, else English.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
 
     Returns:
@@ -48,12 +66,15 @@ def load_coco(
         BadCorpus: if the layout or a JSON file as a whole is wrong.
         InvalidInput: if an option is.
     """
-    rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
-    root, split = find_split(root, split)
-    findings = Findings()
-    content = read_split(root / "annotations", split, findings)
-    reader = _Reader(content, _image_folder(root, split), rules, findings)
+    code = stated_language(language)
+    files, findings = find_split(root, split), Findings()
+    rules = Slice.from_options(slice or (SINGLE if files.boxed else ALL), curation)
+    if not files.boxed and rules.name != ALL:
+        raise InvalidInput(f"slice={rules.name} needs boxes, and {files.path} holds captions alone; use slice={ALL}")
+    places = files.places()
+    content = read_split(files, findings, code)
+    reader = _Reader(content, places, rules, findings)
     items: list[Item] = []
     examined = 0
     for image, found in content.by_image():
@@ -63,72 +84,57 @@ def load_coco(
         item = reader.item(image, found)
         items.extend([item] if item else [])
     findings.remark(*reader.taxonomy.unmapped(item.label for item in items if item.label))
-    words = f"COCO {split}, {rules.sentence()}"
+    words = f"COCO {files.split}, {rules.sentence()}"
     if examined < len(content.images):
         words += f"; limited to {most} items, {examined} of {len(content.images)} images examined"
     return Corpus("coco", tuple(items), findings.rejected, words, remarks=findings.remarks)
 
 
-def find_split(root: Path, split: str | None) -> tuple[Path, str]:
-    """Return the folder that holds ``annotations/`` and the split to read.
-
-    Raises:
-        BadCorpus: if there is no annotation file, or none of that split.
-    """
-    if not (root / "annotations").is_dir() and (root.resolve().parent / "annotations").is_dir():
-        root, split = root.resolve().parent, split or root.resolve().name
-    found = sorted(path.stem.removeprefix("instances_") for path in (root / "annotations").glob("instances_*.json"))
-    if not found:
-        raise BadCorpus(f"{root} has no annotations/instances_<split>.json; give the folder of a COCO download")
-    if split is None:
-        return root, next((name for name in found if name.startswith("val")), found[0])
-    if split not in found:
-        raise BadCorpus(f"{root} has no annotations/instances_{split}.json; it has {', '.join(found)}")
-    return root, split
-
-
-def _image_folder(root: Path, split: str) -> Path:
-    candidates = (root / split, root / "images" / split, root / "images")
-    for folder in candidates:
-        if folder.is_dir():
-            return folder
-    raise BadCorpus(f"no folder of images for {split}: looked for {', '.join(str(each) for each in candidates)}")
-
-
 class _Reader:
     """Turns COCO's records into items, and remembers what it left out."""
 
-    def __init__(self, content: CocoSplit, folder: Path, rules: Slice, findings: Findings) -> None:
+    def __init__(self, content: CocoSplit, places: ImagePlaces, rules: Slice, findings: Findings) -> None:
         self.content = content
-        self.folder = folder
+        self.places = places
         self.rules = rules
         self.taxonomy = load_taxonomy("coco")
         self.findings = findings
+        self.called = Counter(plain_name(image.file_name) for image in content.images)
+        self.read: dict[Path, str] = {}
 
     def item(self, image: CocoImage, found: Sequence[CocoInstance]) -> Item | None:
         """Return the item of an image and its instances, or None with the reason among what is left out."""
         subject = item_id(self.content.name, image.key)
         try:
-            path = _locate(self.folder, image)
-            boxes = [each.instance for each in found]
-            chosen = self.rules.choose(boxes, width=image.width, height=image.height)
-            stated_size(path, image.width, image.height)
+            path = self._locate(image)
+            turn = self._turn(path, image, subject)
+            seen = [_upright(each, image, turn) for each in self._once(found)]
+            width, height = self._size(path, image, turn)
+            chosen = self.rules.choose([each.instance for each in seen], width=width, height=height)
+            if self.content.boxed:
+                stated_size(path, width, height)
         except LeftOut as reason:
             self.findings.leave_out(reason.rejection(subject))
             return None
-        return self._item(subject, image, path, found, chosen)
+        if (first := self.read.setdefault(path, subject)) != subject:
+            detail = f"{path.name} is {first} already: one picture with two ids, drawn together as one source"
+            self.findings.remark(Rejection(subject, "picture-twice", detail))
+        masks = [(each.instance, self._mask(each, image, turn)) for each in seen]
+        return self._item(subject, path, image, (width, height), masks, chosen)
 
     def _item(
-        self, subject: str, image: CocoImage, path: Path, found: Sequence[CocoInstance], chosen: Instance | None
-    ) -> Item:
-        captions = self.content.captions.get(image.key)
-        masks = [(each.instance, self._mask(each, image)) for each in found]
+        self, subject: str, path: Path, image: CocoImage, size: tuple[int, int],
+        masks: Sequence[tuple[Instance, Mask | None]], chosen: Instance | None,
+    ) -> Item:  # fmt: skip
+        labels = {each.label for each, _ in masks}
+        also = {names[0]: names[1:] for names in self.content.names.values() if names[1:] and names[0] in labels}
         item = Item(
-            id=subject, corpus="coco", image_path=path, width=image.width, height=image.height,
-            captions={"en": captions} if captions else {}, licence=image.licence, source=image.source,
+            id=subject, corpus="coco", image_path=path, width=size[0], height=size[1],
+            captions=self.content.captions.get(image.key, {}), licence=image.licence, source=image.source,
             others=tuple(
                 SceneObject(each.label, each.box, mask, each.crowd) for each, mask in masks if each is not chosen
             ),
+            synonyms=also, looked_for=self.content.looked_for(image, labels),
         )  # fmt: skip
         if chosen is None:
             return item
@@ -136,23 +142,57 @@ class _Reader:
         category = self.taxonomy.category(chosen.label)
         return replace(item, label=chosen.label, category=category, box=chosen.box, mask=mask)
 
-    def _mask(self, found: CocoInstance, image: CocoImage) -> Mask | None:
+    def _once(self, found: Sequence[CocoInstance]) -> list[CocoInstance]:
+        """Instances without those that stand twice: one object is not counted as two."""
+        kept: dict[tuple[Instance, bytes], CocoInstance] = {}
+        for each in found:
+            if kept.setdefault((each.instance, each.segmentation), each) is not each:
+                detail = f"the box of {each.instance.label} stands twice and counts once"
+                self.findings.remark(Rejection(each.annotation, "annotation-twice", detail))
+        return list(kept.values())
+
+    def _locate(self, image: CocoImage) -> Path:
+        """The file of an image: under its name, or the last part of it where no other image is called so."""
+        last = plain_name(image.file_name)
+        names = (image.file_name, last) if last and self.called[last] == 1 else (image.file_name,)
+        return self.places.find(*names)
+
+    def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
+        """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""
+        header = auditable(path)
+        if not self.content.boxed:
+            return 0
+        tells = header.lies and header.width != header.height
+        stored = tells and (image.height, image.width) == (header.width, header.height)
+        if stored or not tells:
+            remark_exif(self.findings, subject, path, header, turned=stored)
+        return header.orientation if stored else 0
+
+    def _size(self, path: Path, image: CocoImage, turn: int) -> tuple[int, int]:
+        """The upright size that boxes are for; where there are captions alone, which fit any, the picture's own."""
+        if not self.content.boxed:
+            header = auditable(path)
+            return header.width, header.height
+        return (image.height, image.width) if turn else (image.width, image.height)
+
+    def _mask(self, found: CocoInstance, image: CocoImage, turn: int) -> Mask | None:
         try:
-            return read_mask(found, image.width, image.height)
+            mask = read_mask(found, image.width, image.height)
         except LeftOut as reason:
             self.findings.remark(reason.rejection(found.annotation))
             return None
+        mask = Mask.from_array(upright_mask(mask.to_array(), turn)) if turn else mask
+        box = found.instance.box
+        if found.instance.crowd or box.area < LEAST_TOLD or mask.box is None or mask.box.iou(box) >= UNLIKE:
+            return mask
+        how = f"does not fill its box {box.x:g}, {box.y:g}, {box.width:g}, {box.height:g}, which may state two corners"
+        detail = f"the outline of {found.instance.label} {how}; it keeps its box alone"
+        self.findings.remark(Rejection(found.annotation, "annotation-unlike-box", detail))
+        return None
 
 
-def _locate(folder: Path, image: CocoImage) -> Path:
-    try:
-        path = inside(folder, image.file_name)
-    except InvalidInput as error:
-        raise LeftOut("unsafe-path", str(error)) from error
-    try:
-        there = path.is_file()
-    except (OSError, ValueError):  # a name that no disk can hold
-        there = False
-    if not there:
-        raise LeftOut("missing-image", f"{path} is not there; download it to have this image in the corpus")
-    return path
+def _upright(found: CocoInstance, image: CocoImage, turn: int) -> CocoInstance:
+    if not turn:
+        return found
+    box = upright_box(found.instance.box, image.width, image.height, turn)
+    return replace(found, instance=replace(found.instance, box=box))

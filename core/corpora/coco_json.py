@@ -6,25 +6,37 @@ Source of the format: cocodataset.org/#format-data.
 """
 
 import json
+import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, TypeGuard
+from functools import cached_property
+from typing import Any
 
 from core.corpora.box_table import CROWD, BoxTable, bits, instance
-from core.corpora.boxes import SLACK, clipped_sentence, read_box
+from core.corpora.boxes import SLACK, clipped_sentence, in_shares, read_box, remark_shares, turned_sentence
+from core.corpora.coco_boxes import box_and_outline
+from core.corpora.coco_captions import read_captions
+from core.corpora.coco_layout import CocoFiles
 from core.corpora.curation import Instance
 from core.corpora.files import LeftOut
 from core.corpora.findings import Findings
 from core.corpora.json_stream import check_lists, entries
+from core.corpora.labels import plain
 from core.corpora.schema import Box, Mask, Rejection
-from core.errors import InvalidInput
+from core.corpora.stated import count, floats, key, mark
+from core.errors import BadCorpus, InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
 class CocoImage:
-    """One entry of ``images``; the key is its id as text."""
+    """One entry of ``images``; the key is its id as text.
+
+    Args:
+        refused: ids of categories that people looked for and did not find, as LVIS states them; None: in this file
+            every category was looked for.
+        unfinished: ids of categories of which not every instance is marked.
+    """
 
     key: str
     file_name: str
@@ -32,6 +44,8 @@ class CocoImage:
     height: int
     licence: str
     source: str
+    refused: tuple[str, ...] | None = None
+    unfinished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +57,40 @@ class CocoInstance:
     segmentation: bytes = field(repr=False, hash=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CocoSplit:
     """The checked content of one split.
 
     Args:
         images: in the order of their ids.
-        captions: by image key, in the order of their ids.
+        captions: by image key and language, in the order of their ids.
+        names: of each category by its id, the first one its label.
+        headings: names under which the file puts other categories: of these alone things are marked.
+        boxed: whether it has boxes; else captions alone.
     """
 
     name: str
     images: tuple[CocoImage, ...]
-    captions: Mapping[str, tuple[str, ...]]
+    captions: Mapping[str, Mapping[str, tuple[str, ...]]]
+    names: Mapping[str, tuple[str, ...]]
     _instances: "_Instances" = field(repr=False)
+    headings: frozenset[str] = frozenset()
+    boxed: bool = True
+
+    @cached_property
+    def every_name(self) -> frozenset[str]:
+        """All names of all categories that are no heading of others."""
+        return frozenset(name for names in self.names.values() for name in names) - self.headings
+
+    def looked_for(self, image: CocoImage, labels: Collection[str]) -> frozenset[str]:
+        """Names of the categories of which every instance in an image is marked, given the labels that have some.
+
+        All of the file's; in one that says of each image what was refused (LVIS), these and the marked ones.
+        """
+        if image.refused is None:
+            return self.every_name
+        marked = {each for each, names in self.names.items() if names[0] in labels} - {*image.unfinished}
+        return frozenset(name for each in {*image.refused, *marked} for name in self.names.get(each, ()))
 
     def by_image(self) -> Iterator[tuple[CocoImage, list[CocoInstance]]]:
         """Every image with its instances in the order of the file."""
@@ -67,24 +102,34 @@ def item_id(split: str, key: str) -> str:
     return f"{split}-{key}"
 
 
-def read_split(folder: Path, split: str, found: Findings) -> CocoSplit:
-    """Read ``instances_<split>.json`` and, where there is one, ``captions_<split>.json``.
+def read_split(files: CocoFiles, found: Findings, language: str | None = None) -> CocoSplit:
+    """Read a file of instances and, where there is one beside it, that of captions; or the latter alone.
 
     Args:
+        language: of the captions; None: by their script, else English.
         found: takes the entries that could not be used.
 
     Raises:
-        BadCorpus: if a file is malformed as a whole; entries that are wrong one by one are rejected.
+        BadCorpus: if a file is malformed as a whole, or one of captions alone holds none; entries that are wrong one by
+            one are rejected.
     """
-    path, read, counts = folder / f"instances_{split}.json", _Read(split), dict[str, int]()
+    path, read, counts = files.path, _Read(files.split, files.boxed), dict[str, int]()
     for name, entry in entries(path, counts):
         read.add(name, counts[name] - 1, entry, found)
-    check_lists(path, counts, ("images", "annotations", "categories"), layout=_LAYOUT, empty=True)
-    images = sorted(read.images.values(), key=lambda image: (image.key.zfill(20), image.key))
+    wanted = ("images", "annotations", *(["categories"] if files.boxed else []))
+    check_lists(path, counts, wanted, layout=_LAYOUT, empty=True)
+    kept = [image for image in read.images.values() if image.key not in read.twice]
+    images = sorted(kept, key=lambda image: (image.key.zfill(20), image.key))
     images = [replace(image, licence=read.licences.get(image.licence, "unknown")) for image in images]
     instances = _Instances.of(read, images, found)
-    captions = _captions(folder / f"captions_{split}.json", split, read.images, found)
-    return CocoSplit(split, tuple(images), captions, instances)
+    names = {image.key: image.file_name for image in images}
+    captions = read_captions(files.captions, files.split, names, found, language)
+    if not captions and not files.boxed:
+        raise BadCorpus(f"{path} holds no caption of its images, and {path.parent} no instances_{files.split}.json; "
+                        f"give {_LAYOUT}")  # fmt: skip
+    return CocoSplit(
+        files.split, tuple(images), captions, read.labels, instances, frozenset(read.headings), files.boxed
+    )
 
 
 def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
@@ -96,13 +141,22 @@ def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
     label, segmentation = found.instance.label, json.loads(found.segmentation)
     if segmentation in (None, []):
         raise LeftOut("annotation-empty-segmentation", f"{label} has an empty segmentation; it keeps its box alone")
+    if isinstance(segmentation, list):
+        segmentation = [_numbers(part) for part in segmentation]
     try:
         mask = Mask.from_coco(segmentation, height, width)
     except InvalidInput as error:
         raise LeftOut("annotation-bad-segmentation", f"{label}: {error}; it keeps its box alone") from error
-    if mask.area == 0:
+    if mask.box is None:
         raise LeftOut("annotation-empty-segmentation", f"the mask of {label} covers no pixel; it keeps its box alone")
     return mask
+
+
+def _numbers(part: Any) -> Any:
+    """A polygon whose numbers are written as text, as numbers."""
+    if isinstance(part, list) and any(isinstance(each, str) for each in part):
+        return [each if math.isnan(number) else number for each, number in zip(part, floats(part), strict=True)]
+    return part
 
 
 _LAYOUT = "a file in COCO's layout"
@@ -123,6 +177,7 @@ class _Waiting:
     """Annotations in columns, until every image and category is known, in whatever order the file has them.
 
     Args:
+        shares: whether every box so far can only be meant in shares of its image.
         texts: their boxes and segmentations as JSON, one after the other.
         ends: where each of these texts ends, two an annotation.
     """
@@ -133,20 +188,27 @@ class _Waiting:
     category: "array[int]" = field(default_factory=lambda: array("i"))
     crowd: "array[int]" = field(default_factory=lambda: array("B"))
     place: "array[int]" = field(default_factory=lambda: array("i"))
+    shares: bool = True
     texts: bytearray = field(default_factory=bytearray)
     ends: "array[int]" = field(default_factory=lambda: array("q", [0]))
 
-    def add(self, entry: Any, place: int) -> None:
-        """Add an entry of the list, given its place in it."""
-        if not isinstance(entry, dict) or not _is_key(entry.get("image_id")) or not _is_key(entry.get("category_id")):
+    def add(self, entry: Any, place: int) -> float:
+        """Add an entry of the list, given its place in it; return the degrees by which its box is turned."""
+        if not isinstance(entry, dict) or key(entry.get("image_id")) is None or key(entry.get("category_id")) is None:
             raise LeftOut("annotation-bad-entry", "an annotation needs an image_id and a category_id")
+        crowd = mark(entry.get("iscrowd"))
+        if crowd is None:
+            raise LeftOut("annotation-bad-entry", f"iscrowd must be 0 or 1, got {str(entry['iscrowd'])[:40]!r}")
+        box, outline, degrees = box_and_outline(entry)
+        self.shares = self.shares and in_shares(box)
         self.image.append(self.images.of(entry["image_id"]))
         self.category.append(self.categories.of(entry["category_id"]))
-        self.crowd.append(bool(entry.get("iscrowd")))
+        self.crowd.append(crowd)
         self.place.append(place)
-        for name in ("bbox", "segmentation"):
-            self.texts += json.dumps(entry.get(name), separators=(",", ":")).encode()
+        for part in (box, outline):
+            self.texts += json.dumps(part, separators=(",", ":")).encode()
             self.ends.append(len(self.texts))
+        return degrees
 
     def box(self, row: int) -> Any:
         """The box of an annotation as the file states it."""
@@ -159,11 +221,20 @@ class _Waiting:
 
 @dataclass(slots=True)
 class _Read:
-    """What one pass over a file of instances keeps; of an image, ``licence`` is still the id of one."""
+    """What one pass over a file of instances keeps; of an image, ``licence`` is still the id of one.
+
+    Args:
+        labels: names of each category by its id.
+        headings: names that categories have as their supercategory, each but its own.
+        twice: ids that two images have.
+    """
 
     split: str
+    boxed: bool = True
     images: dict[str, CocoImage] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    headings: set[str] = field(default_factory=set)
+    twice: set[str] = field(default_factory=set)
     licences: dict[str, str] = field(default_factory=dict)
     waiting: _Waiting = field(default_factory=_Waiting)
 
@@ -173,27 +244,46 @@ class _Read:
         if name == "images":
             self._add_image(entry, where, found)
         elif name == "annotations":
+            if not self.boxed:
+                return
             try:
-                self.waiting.add(entry, place)
+                if degrees := self.waiting.add(entry, place):
+                    raise LeftOut("annotation-turned", f"its box is {turned_sentence(degrees)}")
             except LeftOut as reason:
                 found.remark(reason.rejection(where))
-        elif isinstance(entry, dict) and _is_key(entry.get("id")):
+        elif isinstance(entry, dict) and (own := key(entry.get("id"))) is not None:
             if name == "categories" and isinstance(entry.get("name"), str):
-                self.labels[str(entry["id"])] = entry["name"]
+                self._add_category(own, entry, where, found)
             elif name == "licenses":
                 told = (str(entry[part]) for part in ("name", "url") if entry.get(part))
-                self.licences[str(entry["id"])] = " ".join(told)
+                self.licences[own] = " ".join(told)
+
+    def _add_category(self, own: str, entry: dict[str, Any], where: str, found: Findings) -> None:
+        """Keep a category's names; an id that two of them have names neither."""
+        also = entry.get("synonyms")
+        said = [entry["name"], *(each for each in (also if isinstance(also, list) else ()) if isinstance(each, str))]
+        names = tuple(dict.fromkeys(name for each in said if (name := plain(each.replace("_", " ")))))
+        if isinstance(above := entry.get("supercategory"), str):
+            self.headings.update({plain(above.replace("_", " "))} - {*names})
+        if names and self.labels.setdefault(own, names) != names:
+            self.labels[own] = ()
+            detail = f"the id {own} belongs to another category already; boxes of it are left out"
+            found.remark(Rejection(where, "category-twice", detail))
 
     def _add_image(self, entry: Any, where: str, found: Findings) -> None:
         try:
-            image = _image(entry)
+            image = _image(entry, sized=self.boxed)
         except LeftOut as reason:
             found.leave_out(reason.rejection(where))
             return
         first = self.images.setdefault(image.key, image)
-        if first is not image:
-            detail = f"{image.file_name}: its id {image.key} belongs to {first.file_name} already"
-            found.leave_out(Rejection(where, "duplicate-id", detail))
+        if first is image:
+            return
+        detail = f"{image.file_name}: its id {image.key} belongs to {first.file_name} already"
+        if first.file_name != image.file_name:  # nobody can tell whose a box of that id is
+            self.twice.add(image.key)
+            found.leave_out(Rejection(item_id(self.split, image.key), "duplicate-id", detail))
+        found.leave_out(Rejection(where, "duplicate-id", detail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +300,19 @@ class _Instances:
         made, waiting = cls(read, BoxTable(), array("i")), read.waiting
         numbers = {image.key: number for number, image in enumerate(images)}
         keys, categories = list(waiting.images.known), list(waiting.categories.known)
+        if waiting.shares and waiting.place:
+            remark_shares(made.where(waiting.place[0]), len(waiting.place), found)
         for row, place in enumerate(waiting.place):
-            key, category, where = keys[waiting.image[row]], categories[waiting.category[row]], made.where(place)
-            number, label = numbers.get(str(key)), read.labels.get(str(category))
+            image, category, where = keys[waiting.image[row]], categories[waiting.category[row]], made.where(place)
+            number, names = numbers.get(str(key(image))), read.labels.get(str(key(category)))
             try:
                 if number is None:
-                    raise LeftOut("annotation-no-image", f"no image has the id {key!r}")
-                if label is None:
+                    several = "two images have" if key(image) in read.twice else "no image has"
+                    raise LeftOut("annotation-no-image", f"{several} the id {image!r}")
+                if not names:
                     raise LeftOut("annotation-no-category", f"no category has the id {category!r}")
-                box = _box(waiting.box(row), images[number], label, where=where, found=found)
+                label = names[0]
+                box = _box(waiting.box(row), images[number], label, where=where, found=found, shares=waiting.shares)
             except LeftOut as reason:
                 found.remark(reason.rejection(where))
                 continue
@@ -246,59 +340,31 @@ class _Instances:
             ]
 
 
-def _box(values: Any, image: CocoImage, label: str, *, where: str, found: Findings) -> Box:
+def _box(values: Any, image: CocoImage, label: str, *, where: str, found: Findings, shares: bool) -> Box:
     what = f"the box of {label} in {image.file_name}"
-    box, overhang = read_box(values, what=what, width=image.width, height=image.height)
+    box, overhang = read_box(values, what=what, width=image.width, height=image.height, shares=shares)
     if overhang > SLACK:
         found.remark(LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(where))
     return box
 
 
-def _image(entry: Any) -> CocoImage:
+def _image(entry: Any, *, sized: bool) -> CocoImage:
     if not isinstance(entry, dict):
         raise LeftOut("bad-entry", f"an image must be an object, got {type(entry).__name__}")
-    key, name, width, height = (entry.get(part) for part in ("id", "file_name", "width", "height"))
-    if not _is_key(key) or not isinstance(name, str):
-        raise LeftOut("bad-entry", f"an image needs an id and a file_name, got {key!r} and {name!r}")
-    if not (_is_count(width) and _is_count(height)):
-        raise LeftOut("bad-entry", f"{name}: width and height must be whole pixels, got {width!r} × {height!r}")
-    source = str(entry.get("coco_url") or entry.get("flickr_url") or "unknown")
-    return CocoImage(str(key), name, width, height, str(entry.get("license")), source)
+    own, name, url = key(entry.get("id")), entry.get("file_name"), str(entry.get("coco_url") or "")
+    if name is None and url:
+        name = "/".join(url.split("/")[-2:])  # LVIS: its pictures lie in COCO's folders, whatever the split
+    if own is None or not isinstance(name, str):
+        raise LeftOut("bad-entry", f"an image needs an id and a file_name, got {entry.get('id')!r} and {name!r}")
+    width, height = count(entry.get("width")), count(entry.get("height"))
+    if sized and (width is None or height is None):
+        stated = f"{entry.get('width')!r} × {entry.get('height')!r}"
+        raise LeftOut("bad-entry", f"{name}: width and height must be whole pixels, got {stated}")
+    name = name.rpartition("?d=")[2]  # Label Studio: a file that its server shows
+    source = str(url or entry.get("flickr_url") or "unknown")
+    refused, unfinished = (_keys(entry.get(part)) for part in ("neg_category_ids", "not_exhaustive_category_ids"))
+    return CocoImage(own, name, width or 0, height or 0, str(entry.get("license")), source, refused, unfinished or ())
 
 
-def _captions(path: Path, split: str, images: Mapping[str, CocoImage], found: Findings) -> dict[str, tuple[str, ...]]:
-    if not path.exists():
-        return {}
-    captions: dict[str, list[tuple[int, str]]] = {}
-    counts: dict[str, int] = {}
-    for name, entry in entries(path, counts):
-        if name != "annotations":
-            continue
-        position = counts[name] - 1
-        try:
-            key, text = _caption(entry, images)
-        except LeftOut as reason:
-            found.remark(reason.rejection(f"{split} captions[{position}]"))
-            continue
-        number = entry["id"] if _is_count(entry.get("id")) else position
-        captions.setdefault(key, []).append((number, text))
-    check_lists(path, counts, ("annotations",), layout=_LAYOUT, empty=True)
-    return {key: tuple(text for _, text in sorted(found)) for key, found in captions.items()}
-
-
-def _caption(entry: Any, images: Mapping[str, CocoImage]) -> tuple[str, str]:
-    if not isinstance(entry, dict) or not _is_key(entry.get("image_id")):
-        raise LeftOut("caption-bad-entry", "a caption needs an image_id")
-    if str(entry["image_id"]) not in images:
-        raise LeftOut("caption-no-image", f"no image has the id {entry['image_id']!r}")
-    if not isinstance(entry.get("caption"), str) or not entry["caption"].strip():
-        raise LeftOut("caption-empty", f"image {entry['image_id']!r} has an empty caption")
-    return str(entry["image_id"]), entry["caption"].strip()
-
-
-def _is_key(value: Any) -> TypeGuard[int | str]:
-    return isinstance(value, int | str) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def _keys(values: Any) -> tuple[str, ...] | None:
+    return tuple(own for each in values if (own := key(each)) is not None) if isinstance(values, list) else None

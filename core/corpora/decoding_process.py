@@ -8,7 +8,7 @@ had at its start and what the question allows.
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -73,7 +73,7 @@ def _frames(asked: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray]:
         if error.code != cv2.Error.StsNoMem:
             raise BadImage(f"{asked['path']}: a frame is broken ({error.err}); convert it") from error
         raise MemoryError from error
-    told = {name: getattr(footage, name) for name in ("frames", "width", "height", "seconds", "sha256")}
+    told = {each.name: getattr(footage, each.name) for each in fields(footage) if each.name != "path"}
     return {"footage": told, "shape": frames.shape}, frames
 
 

@@ -1,6 +1,9 @@
 """Reading what a stranger wrote: JSON with its position in every complaint, paths that stay inside."""
 
+import gzip
 import json
+import zlib
+from io import BytesIO
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -10,6 +13,9 @@ from core.errors import BadCorpus, InvalidInput
 
 MOST_BYTES = 1_000_000_000
 """Largest text file, in bytes, that is read at once; taken apart, JSON takes about eight times its size in memory."""
+
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""Begins UTF-16, as spreadsheets save "Unicode text"."""
 
 
 class LeftOut(Exception):
@@ -31,10 +37,10 @@ class LeftOut(Exception):
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file, with or without a byte order mark.
+    """Read a UTF-8 or UTF-16 text file, with or without a byte order mark; ``.gz`` is unpacked.
 
     Raises:
-        BadCorpus: if it is missing, unreadable, not UTF-8, or too large.
+        BadCorpus: if it is missing, unreadable, of another encoding, or too large.
         InvalidInput: if it is no ordinary file.
     """
     ordinary(path)
@@ -44,13 +50,41 @@ def read_text(path: Path) -> str:
                 f"{path} holds {size / 1e6:,.0f} MB, and at most {MOST_BYTES / 1e6:,.0f} MB are read at once; "
                 "cut it into parts"
             )
-        return path.read_text(encoding="utf-8-sig")
+        if path.suffix.lower() == ".gz":
+            return decoded(path.read_bytes(), str(path))
+        with path.open("rb") as file:
+            wide = file.read(2) in _WIDE
+        return path.read_text(encoding="utf-16" if wide else "utf-8-sig")
     except MemoryError as error:
         raise no_memory(str(path)) from error
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
     except UnicodeDecodeError as error:
         raise BadCorpus(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+
+
+def decoded(data: bytes, name: str, *, most: int = MOST_BYTES) -> str:
+    """The text of a file that was read or uploaded; see :func:`read_text`.
+
+    Args:
+        data: its bytes.
+        name: what messages call it; ``.gz`` at its end says that it is packed.
+        most: bytes that are taken, unpacked.
+
+    Raises:
+        BadCorpus: if it is too large, no text, or cannot be unpacked.
+    """
+    try:
+        if name.lower().endswith(".gz"):
+            with gzip.open(BytesIO(data)) as file:
+                data = file.read(most + 1)
+        if len(data) > most:
+            raise BadCorpus(f"{name} has more than {most:,} bytes and at most so many are taken; split it")
+        return data.decode("utf-16" if data[:2] in _WIDE else "utf-8-sig")
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadCorpus(f"{name} cannot be unpacked ({error}); pack it anew with gzip") from error
+    except UnicodeDecodeError as error:
+        raise BadCorpus(f"{name} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
 
 
 def read_json(path: Path) -> Any:

@@ -1,27 +1,30 @@
 """A folder of images with whatever lies beside them: captions, labels, boxes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.boxes import SLACK, clipped_sentence, read_box
+from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box, turned_sentence
+from core.corpora.coco_boxes import upright_around
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_files import assign, auditable_header, choose_file, find_images
+from core.corpora.folder_files import assign, auditable_header, caption_files, choose_file, find_images, unread_files
 from core.corpora.folder_tables import (
     BOX_FILES,
-    CAPTION_FILES,
     Note,
     language_code,
     read_box_notes,
+    read_caption_beside,
     read_caption_notes,
 )
 from core.corpora.image_header import ImageHeader
+from core.corpora.image_places import remark_exif
 from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
+from core.corpora.scripts import caption_languages, stated_language
 from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
 from core.errors import InvalidInput
 
@@ -33,7 +36,7 @@ SLICES = ("all", "single-object")
     summary="A folder of images, with candidates.json, predictions.jsonl or captions.csv, and boxes if you have them.",
     options={
         "captions": "the file of captions, where there are several or it has another name",
-        "language": "of the captions that state none (en)",
+        "language": "of captions that state none; by default that of their script, and English of Latin letters",
         "boxes": "the file of boxes, where it is not boxes.csv or boxes.json",
         "taxonomy": "map in assets/taxonomy that gives a label its category (coco)",
         "slice": "all (default): every image; single-object: only images about one object, which needs boxes",
@@ -47,7 +50,7 @@ def load_folder(
     root: Path,
     *,
     captions: str | None = None,
-    language: str = "en",
+    language: str | None = None,
     boxes: str | None = None,
     taxonomy: str = "coco",
     slice: str = SLICES[0],
@@ -76,17 +79,25 @@ def load_folder(
         raise InvalidInput(f"slice must be one of {', '.join(SLICES)}, got {slice!r}")
     if curation and slice != SLICES[1]:
         raise InvalidInput(f"{next(iter(curation))} belongs to slice=single-object; leave it out with slice={slice}")
-    code = language_code(language)
-    if code is None:
-        raise InvalidInput(f"language must be a code such as en or de, got {language!r}")
+    code = stated_language(language)
     most = None if limit is None else whole_number(limit, name="limit")
-    caption_file = choose_file(root, captions, CAPTION_FILES, option="captions")
+    if captions is not None:
+        choose_file(root, captions, (), option="captions")  # before the pictures are looked for
     box_file = choose_file(root, boxes, BOX_FILES, option="boxes")
     found = Findings()
     paths = find_images(root, found)
-    notes = assign(_notes(caption_file, box_file), paths, found)
+    read_files = caption_files(root, captions, paths)
+    beside = {} if read_files else _texts_beside(paths)
+    told = [*read_files, *([(box_file, "")] if box_file else [])]
+    for each in unread_files(root, [path for path, _ in told]):
+        detail = f"{each} lies in the folder and is not read; if it holds captions: --option captions={each}"
+        found.remark(Rejection(each, "file-unread", detail))
+    notes = assign(_notes(read_files, beside, box_file, found), paths, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
-    read = _Reader(name, code, load_taxonomy(taxonomy), rules, found)
+    shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)
+    untold = [note.caption for each in notes.values() for note in each if note.caption and not note.language]
+    languages = caption_languages(untold, code, root.name, found)
+    read = _Reader(name, languages, load_taxonomy(taxonomy), rules, found, shares)
     items: list[Item] = []
     for key, path in paths.items():
         if len(items) == most:
@@ -94,7 +105,9 @@ def load_folder(
         item = read.item(key, path, notes.get(key, []))
         items.extend([item] if item else [])
     found.remark(*read.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
-    description = _description(root, caption_file, box_file, rules, most)
+    description = _description(
+        root, [path for path, _ in read_files] or list(beside.values())[:1], box_file, rules, most
+    )
     return Corpus(name, tuple(items), found.rejected, description, remarks=found.remarks, read_labels=reader(labels))
 
 
@@ -103,16 +116,19 @@ class _Reader:
     """Turns an image and what is noted about it into an item."""
 
     name: str
-    language: str
+    languages: Mapping[str, str]
     taxonomy: Taxonomy
     curation: Curation | None
     findings: Findings
+    shares: bool = False
 
     def item(self, key: str, path: Path, notes: Sequence[Note]) -> Item | None:
         """Return the item of an image, or None with the reason among what is left out."""
         try:
             header = auditable_header(path)
             instances = self._instances(notes, header)
+            if instances:
+                remark_exif(self.findings, key, path, header)
             chosen = self._choose([each for each, _ in instances], header)
         except LeftOut as reason:
             self.findings.leave_out(reason.rejection(key))
@@ -139,10 +155,15 @@ class _Reader:
                 continue
             what = f"the box of {note.label or 'the object'} in {note.image}"
             try:
-                box, overhang = read_box(note.box, what=what, width=header.width, height=header.height)
+                stated, degrees = upright_around(note.box, note.turn)
+                box, overhang = read_box(
+                    stated, what=what, width=header.width, height=header.height, shares=self.shares
+                )
             except LeftOut as reason:
                 self.findings.remark(reason.rejection(note.where))
                 continue
+            if degrees:
+                self._remark(note, "annotation-turned", f"{what} is {turned_sentence(degrees)}")
             if overhang > SLACK:
                 self._remark(note, "annotation-box-clipped", clipped_sentence(what, overhang))
             instance = Instance(note.label or "object", box)
@@ -155,11 +176,12 @@ class _Reader:
         for note in notes:
             if note.caption is None:
                 continue
-            language = language_code(note.language) if note.language else self.language
+            if not note.caption.strip():
+                self._remark(note, "caption-empty", f"{note.image} has an empty caption")
+                continue
+            language = language_code(note.language) if note.language else self.languages[note.caption]
             if language is None:
                 self._remark(note, "caption-bad-language", f"{note.language!r} is no language code such as en or de")
-            elif not note.caption.strip():
-                self._remark(note, "caption-empty", f"{note.image} has an empty caption")
             elif note.caption.strip() not in found.get(language, ()):
                 found[language] = (*found.get(language, ()), note.caption.strip())
         return found
@@ -185,16 +207,28 @@ def _named(captions: Mapping[str, tuple[str, ...]], notes: Sequence[Note]) -> di
     return {language: names for language, names in found.items() if any(names)}
 
 
-def _notes(caption_file: Path | None, box_file: Path | None) -> tuple[Note, ...]:
-    captions = read_caption_notes(caption_file) if caption_file else ()
-    return (*captions, *(read_box_notes(box_file) if box_file else ()))
+def _texts_beside(paths: Mapping[str, Path]) -> dict[str, Path]:
+    """Text files with the name of a picture, by the picture."""
+    return {key: text for key, path in paths.items() if (text := path.with_suffix(".txt")).is_file()}
+
+
+def _notes(
+    files: Sequence[tuple[Path, str]], beside: Mapping[str, Path], box_file: Path | None, found: Findings
+) -> Iterator[Note]:
+    for path, below in files:
+        yield from read_caption_notes(path, found, below=below)
+    for image, path in beside.items():
+        yield from read_caption_beside(image, path)
+    if box_file:
+        yield from read_box_notes(box_file, found)
 
 
 def _description(
-    root: Path, caption_file: Path | None, box_file: Path | None, rules: Curation | None, most: int | None
+    root: Path, captions: Sequence[Path], box_file: Path | None, rules: Curation | None, most: int | None
 ) -> str:
     parts = [f"folder {root.name}"]
-    parts += [f"{what} from {path.name}" for what, path in (("captions", caption_file), ("boxes", box_file)) if path]
+    told = [("captions", path) for path in captions[:3]] + [("boxes", box_file)] * bool(box_file)
+    parts += [f"{what} from {path.name}" for what, path in told if path]
     parts += [rules.sentence()] if rules else []
     parts += [f"limited to {most} items"] if most else []
     return ", ".join(parts)

@@ -1,19 +1,21 @@
 """Which files of a folder are images, and which image a name means."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from core.corpora.caption_tables import ENDINGS
 from core.corpora.files import LeftOut, inside
 from core.corpora.findings import Findings
-from core.corpora.folder_tables import Note
+from core.corpora.folder_tables import CAPTION_FILES, MORE_FILES, Note
 from core.corpora.image_header import SUFFIXES, ImageHeader, require_auditable, sniff
+from core.corpora.image_names import ImageNames
 from core.corpora.images import read_header
 from core.corpora.places import in_kernel, ordinary
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus, BadImage, InvalidInput
 
-_NO_IMAGES = (".json", ".jsonl", ".ndjson", ".csv", ".txt", ".md", ".html", ".xml", ".yaml", ".yml", ".py", ".zip")
+_NO_IMAGES = (*ENDINGS, ".gz", ".tar", ".parquet", ".md", ".html", ".xml", ".yaml", ".yml", ".py", ".zip")
 
 
 def choose_file(root: Path, given: str | None, names: tuple[str, ...], *, option: str) -> Path | None:
@@ -33,6 +35,45 @@ def choose_file(root: Path, given: str | None, names: tuple[str, ...], *, option
         listed = " and ".join(path.name for path in found)
         raise BadCorpus(f"{root} holds {listed}; say which to read, e.g. --option {option}={found[0].name}")
     return inside(root, found[0].name) if found else None
+
+
+def caption_files(root: Path, given: str | None, paths: Iterable[str]) -> list[tuple[Path, str]]:
+    """The files of captions of a folder, each with the folder below it that it is for, ``""`` or ``train/``.
+
+    Args:
+        given: by the option; None: the only one of CAPTION_FILES, else the first of MORE_FILES, else those that lie
+            beside pictures in the folders below.
+        paths: of the images.
+
+    Raises:
+        BadCorpus, InvalidInput: as :func:`choose_file`.
+    """
+    if chosen := choose_file(root, given, CAPTION_FILES, option="captions"):
+        return [(chosen, "")]
+    found: list[tuple[Path, str]] = []
+    folders = dict.fromkeys(["", *(folder + "/" for path in paths if (folder := path.rpartition("/")[0]))])
+    for folder in folders:
+        there = [name for name in (*CAPTION_FILES, *MORE_FILES) if (root / folder / name).is_file()]
+        if there and not folder:
+            return [(inside(root, there[0]), "")]
+        found += [(inside(root, folder + name), folder) for name in there[:1]]
+    return found
+
+
+def unread_files(root: Path, read: Iterable[Path]) -> list[str]:
+    """Names of files in a folder that may hold captions and are not read."""
+    known = {path.resolve() for path in read}
+    return sorted(
+        path.name for path in root.iterdir()
+        if path.resolve() not in known and not path.name.startswith(".") and _may_hold_captions(path)
+    )  # fmt: skip
+
+
+def _may_hold_captions(path: Path) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    if not name.endswith((*ENDINGS, ".parquet", ".tar")) or in_kernel(path.absolute()) or not path.is_file():
+        return False
+    return not name.endswith(".txt") or "caption" in name
 
 
 def find_images(root: Path, findings: Findings) -> dict[str, Path]:
@@ -100,16 +141,16 @@ def auditable_header(path: Path, *, where: str = "") -> ImageHeader:
     return header
 
 
-def assign(notes: Sequence[Note], paths: Mapping[str, Path], findings: Findings) -> dict[str, list[Note]]:
+def assign(notes: Iterable[Note], paths: Mapping[str, Path], findings: Findings) -> dict[str, list[Note]]:
     """Sort the notes by the image that they name.
 
     An image that is not there is left out, once however many notes name it; a note that may mean several is remarked.
     """
-    by_name = _by_name(paths)
+    names = ImageNames(paths)
     assigned: dict[str, list[Note]] = {}
     for note in notes:
         try:
-            assigned.setdefault(_meant(note.image, paths, by_name), []).append(note)
+            assigned.setdefault(names.meant(note.image), []).append(note)
         except LeftOut as reason:
             if reason.code == "entry-no-image":
                 findings.leave_out(reason.rejection(note.image))
@@ -130,7 +171,7 @@ class NamedImages:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._paths: dict[str, Path] = {}
-        self._by_name: dict[str, list[str]] | None = None
+        self._names: ImageNames | None = None
 
     @classmethod
     def of(cls, root: Path, images: str | None) -> "NamedImages":
@@ -164,26 +205,7 @@ class NamedImages:
             raise LeftOut("unsafe-path", f"{where}: {error}") from error
         if path.is_file():
             return path
-        if self._by_name is None:
+        if self._names is None:
             self._paths = dict(_images(self.root, Findings()))
-            self._by_name = _by_name(self._paths)
-        return self._paths[_meant(name, self._paths, self._by_name)]
-
-
-def _by_name(paths: Mapping[str, Path]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for key in paths:
-        for name in {Path(key).name, Path(key).stem}:
-            found.setdefault(name, []).append(key)
-    return found
-
-
-def _meant(named: str, paths: Mapping[str, Path], by_name: Mapping[str, list[str]]) -> str:
-    name = named.replace("\\", "/").removeprefix("./")
-    keys = [name] if name in paths else by_name.get(name) or by_name.get(name.rpartition("/")[2], [])
-    if len(keys) == 1:
-        return keys[0]
-    if keys:
-        listed = ", ".join(keys[:3])
-        raise LeftOut("entry-ambiguous-image", f"{named!r} could be {listed}; name the image by its path in the folder")
-    raise LeftOut("entry-no-image", f"the folder has no image {named!r}; add the image or remove the entry")
+            self._names = ImageNames(self._paths)
+        return self._paths[self._names.meant(name)]

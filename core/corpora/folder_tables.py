@@ -1,32 +1,50 @@
-"""Captions and boxes that lie beside a folder of images: clipscore, CaptionEvalKit or CSV."""
+"""What files beside a folder of images say of each: captions with what stands in their row, and boxes."""
 
-import csv
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.corpora.csv_header import check_columns
+from core.corpora.caption_tables import SAID, CaptionRow, CaptionTable, read_caption_table
 from core.corpora.files import read_json, read_text
-from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
-from core.corpora.records import jsonl_records
+from core.corpora.findings import Findings
+from core.corpora.schema import Rejection
 from core.errors import BadCorpus
 
 CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captions.jsonl", "FineCapEval.csv")
-"""Looked for in the folder, where no option names a file."""
+"""Looked for in the folder, where no option names a file; of several, the owner says which."""
+
+MORE_FILES = ("metadata.csv", "metadata.jsonl", "captions.txt", "captions.json", "captions.tsv", "captions.token",
+                      "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json")  # fmt: skip
+"""Looked for after those; the first that is there counts."""
 
 BOX_FILES = ("boxes.csv", "boxes.json")
 
 _BOX_COLUMNS = ("x", "y", "width", "height")
+_TURN = ("rotation", "attributes", "angle", "theta")
+"""What may say that a box is turned."""
 _FINE = ("critical_objects", "backgrounds", "relationships")
 """What M-FineCap lists beside a caption; the critical objects are what a substitution lets change places."""
-_FINECAPEVAL = {"object": "critical_objects", "background": "backgrounds", "relation": "relationships"}
-"""FineCapEval's names of the same. Source: j-min/CLIP-Caption-Reward, tools/eval_finecapeval.py; Cho et al. 2022."""
+_FINECAPEVAL = "object"
+"""FineCapEval's name of the first. Source: j-min/CLIP-Caption-Reward, tools/eval_finecapeval.py; Cho et al. 2022."""
 _BETWEEN = re.compile(r"\\?;")
 """Between two phrases of a cell: ``;``, or FineCapEval's backslash before it."""
-_CAPTION_COLUMNS = ("image", "caption", "language", "label", "category", *_FINE, *_BOX_COLUMNS)
+_READ = (
+    "language",
+    "label",
+    "category",
+    "box",
+    *_FINE,
+    _FINECAPEVAL,
+    "background",
+    "relation",
+    *_BOX_COLUMNS,
+    "rotation",
+    "angle",
+    "theta",
+)
+_NUMBERS = re.compile(r"[\d\s.,+eE-]*")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -38,6 +56,7 @@ class Note:
         image: the image as the file names it: a path in the folder, a file name or its stem.
         language: ISO 639-1 code, None where the file states none.
         box: x, y, width, height in px, still unchecked.
+        turn: what the file says of how the box is turned, still unchecked.
         named: critical objects of the caption, as the file lists them.
     """
 
@@ -48,52 +67,71 @@ class Note:
     label: str | None = None
     category: str | None = None
     box: Any = None
+    turn: Mapping[str, Any] = field(default_factory=dict)
     named: tuple[str, ...] = ()
 
 
-def read_caption_notes(path: Path) -> tuple[Note, ...]:
-    """Read a file of captions; its ending tells the format.
+def read_caption_notes(path: Path, found: Findings, *, below: str = "") -> Iterator[Note]:
+    """Read a file of captions in any layout of :mod:`core.corpora.caption_tables`.
 
-    ``.jsonl``: CaptionEvalKit's predictions, references where the name begins with ``references``, or lines of image,
-    caption, language and lists of critical_objects, backgrounds, relationships (M-FineCap). ``.json``: clipscore's
-    candidates, or references likewise. ``.csv``: columns image, caption and, where there are any, language, label,
-    category, critical_objects (``;`` between them), x, y, width, height; or FineCapEval's image, caption, background,
-    object, relation.
+    A row may also state a language, a label, a category, critical_objects (a list, ``;`` between them in a table; a
+    column ``object`` in FineCapEval's) and a box, x, y, width, height. Other columns are passed over and remarked.
+
+    Args:
+        below: the folder that the file names pictures from, where it is not the folder of the pictures, with ``/``.
 
     Raises:
-        BadCorpus: if the file is malformed or has another ending.
+        BadCorpus: if the file is malformed, or holds no caption.
     """
-    suffix, references = path.suffix.lower(), path.name.lower().startswith("references")
-    if suffix == ".csv":
-        return tuple(_csv_notes(path, needed=("image", "caption"), known=_CAPTION_COLUMNS))
-    if suffix not in (".json", *LINES):
-        raise BadCorpus(f"{path}: captions are read from .json, .jsonl or .csv; convert the file or rename it")
-    if references:
-        found = read_references(path).items()
-        return tuple(Note(f"{path.name} {key}", key, text) for key, texts in found for text in texts)
-    if suffix == ".json":
-        return tuple(Note(f"{path.name} {key}", key, text) for key, text in read_candidates(path).items())
-    if set(_FINE) & next((record.keys() for _, record in jsonl_records(path)), set()):
-        return tuple(_fine_note(path, where, record) for where, record in jsonl_records(path))
-    lines = read_predictions_jsonl(path)
-    return tuple(Note(f"{path.name} {line.id}", line.image or line.id, line.caption) for line in lines)
+    table = read_caption_table(path)
+    captions, passed = 0, dict[str, int]()
+    for row in table.rows():
+        said = row.captions or row.references
+        captions += len(said)
+        if not any(said) and any(row.rest.get(name) for name in ("label", "box", "x")):
+            said = ()  # a row of a label or a box alone
+        _pass_over(row, passed)
+        yield from _notes(table, row, said or (None,), below)
+    if not captions:
+        raise BadCorpus(f"{path} holds no caption; call its column or key {', '.join(SAID[:-1])} or {SAID[-1]}")
+    _remark_passed(path, table, passed, found)
 
 
-def read_box_notes(path: Path) -> tuple[Note, ...]:
-    """Read boxes: a CSV with columns image, x, y, width, height [, label, category], or JSON.
+def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
+    """Read the captions of one picture from the text file of its name, one a line; numbers alone are none.
+
+    Raises:
+        BadCorpus: if it is no text.
+    """
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if line.strip() and not _NUMBERS.fullmatch(line):  # as YOLO keeps boxes
+            yield Note(f"{path.name}, line {number}", image, line)
+
+
+def read_box_notes(path: Path, found: Findings) -> Iterator[Note]:
+    """Read boxes: a table with columns image, x, y, width, height [, label, category, rotation], or JSON.
 
     The JSON form is ``{image: {"box": [x, y, width, height], "label": …, "category": …}}``, or a list of such
-    objects for an image with several.
+    objects for an image with several. Other columns are passed over and remarked.
 
     Raises:
         BadCorpus: if the file is malformed as a whole.
     """
-    if path.suffix.lower() == ".csv":
-        return tuple(_csv_notes(path, needed=("image", *_BOX_COLUMNS), known=_CAPTION_COLUMNS))
+    if path.suffix.lower() != ".json":
+        table, passed = read_caption_table(path), dict[str, int]()
+        for row in table.rows():
+            if missing := [column for column in _BOX_COLUMNS if column not in row.rest]:
+                raise BadCorpus(f"{path} has no column {missing[0]!r}; its first line must name image, "
+                                f"{', '.join(_BOX_COLUMNS)}")  # fmt: skip
+            _pass_over(row, passed)
+            yield from _notes(table, row, (None,), "")
+        _remark_passed(path, table, passed, found)
+        return
     content = read_json(path)
     if not isinstance(content, dict):
         raise BadCorpus(f"{path} must hold one JSON object {{image: {{box, label}}}}, got {type(content).__name__}")
-    return tuple(note for image, value in content.items() for note in _json_notes(path, image, value))
+    for image, value in content.items():
+        yield from _json_notes(path, image, value)
 
 
 def language_code(text: str) -> str | None:
@@ -111,52 +149,53 @@ def _json_notes(path: Path, image: str, value: Any) -> Iterator[Note]:
         label, category = (
             str(entry[name]).strip() or None if entry.get(name) else None for name in ("label", "category")
         )
-        yield Note(where, image, label=label, category=category, box=entry["box"])
+        yield Note(where, image, label=label, category=category, box=entry["box"], turn=_turn(entry))
 
 
-def _csv_notes(path: Path, *, needed: tuple[str, ...], known: tuple[str, ...]) -> Iterator[Note]:
-    text = read_text(path)
-    check_columns(text, where=str(path))
-    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
-    try:
-        columns = [column.strip().lower() for column in reader.fieldnames or ()]
-        columns = [_FINECAPEVAL.get(column, column) for column in columns]
-        missing = [column for column in needed if column not in columns]
-        if missing:
-            raise BadCorpus(f"{path} has no column {missing[0]!r}; its first line must name {', '.join(needed)}")
-        strange = [column for column in columns if column not in known]
-        if strange or len(set(columns)) < len(columns):
-            raise BadCorpus(f"{path} has the columns {', '.join(columns)}; each of {', '.join(known)} may stand once")
-        reader.fieldnames = columns
-        for row in reader:
-            yield _csv_note(path, reader.line_num, row)
-    except csv.Error as error:
-        raise BadCorpus(f"{path}, line {reader.line_num}: {error}; mend the line or quote the cell") from error
+def _turn(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: cells[name] for name in _TURN if cells.get(name) not in (None, "")}
 
 
-def _csv_note(path: Path, line: int, row: dict[str, Any]) -> Note:
-    if None in row or None in row.values():
-        raise BadCorpus(f"{path}, line {line}: another number of cells than the first line; quote a cell with a comma")
-    cells = {name: text.strip() or None for name, text in row.items()}
-    if cells["image"] is None:
-        raise BadCorpus(f"{path}, line {line}: the image is not named; fill it in or remove the line")
-    box = [cells.get(column) for column in _BOX_COLUMNS]
-    words = {name: cells.get(name) for name in ("caption", "language", "label", "category")}
-    named = tuple(text for each in _BETWEEN.split(cells.get(_FINE[0]) or "") if (text := each.strip()))
-    return Note(
-        f"{path.name} line {line}", box=None if not any(box) else box, image=cells["image"], named=named, **words
-    )
+def _pass_over(row: CaptionRow, passed: dict[str, int]) -> None:
+    """Note which columns of a row are not read, each with the first row that has it."""
+    for column in row.rest:
+        if column not in _READ:
+            passed.setdefault(column, row.number)
 
 
-def _fine_note(path: Path, where: str, record: Mapping[str, Any]) -> Note:
-    image, caption, language, objects = (record.get(name) for name in ("image", "caption", "language", _FINE[0]))
-    for name, value in (("image", image), ("caption", caption)):
-        if not isinstance(value, str) or not value.strip():
-            raise BadCorpus(f"{path.parent / where}: {name} must be a text, got {str(value)[:40]!r}; fill it in")
-    if language is not None and not isinstance(language, str):
-        raise BadCorpus(f"{path.parent / where}: language must be a code such as de, got {str(language)[:40]!r}")
-    listed = [] if objects is None else objects
+def _remark_passed(path: Path, table: CaptionTable, passed: Mapping[str, int], found: Findings) -> None:
+    for column, number in passed.items():
+        detail = f"{column!r} of {path.name} is no column that is read; it is passed over"
+        found.remark(Rejection(table.where(number), "column-passed-over", detail))
+
+
+def _notes(table: CaptionTable, row: CaptionRow, captions: Iterable[str | None], below: str) -> Iterator[Note]:
+    where, cells = table.where(row.number), row.rest
+    if not cells:
+        for caption in captions:
+            yield Note(where, below + row.picture, caption)
+        return
+    words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")}
+    box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
+    named = _named(cells, where, divided=bool(table.columns))
+    for caption in captions:
+        yield Note(where, below + row.picture, caption, box=box if any(box) else cells.get("box"), turn=_turn(cells),
+                   named=named, **words)  # fmt: skip
+
+
+def _word(value: object, name: str, where: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        if name != "language":  # the number of a class, as Hugging Face's folders state it
+            return None
+        raise BadCorpus(f"{where}: {name} must be a code such as de, got {str(value)[:40]!r}")
+    return (value or "").strip() or None
+
+
+def _named(cells: Mapping[str, Any], where: str, *, divided: bool) -> tuple[str, ...]:
+    column = next((name for name in (_FINE[0], _FINECAPEVAL) if cells.get(name)), None)
+    if column is None:
+        return ()
+    listed = _BETWEEN.split(cells[column]) if divided else cells[column]
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        raise BadCorpus(f"{path.parent / where}: {_FINE[0]} must be a list of texts, got {str(listed)[:40]!r}")
-    named = tuple(text for each in listed if (text := each.strip()))
-    return Note(where, str(image).strip(), str(caption), language, named=named)
+        raise BadCorpus(f"{where}: {column} must be a list of texts, got {str(listed)[:40]!r}")
+    return tuple(text for each in listed if (text := each.strip()))

@@ -58,11 +58,17 @@ _TURNED = (5, 6, 7, 8)
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """Format and size of an image as it will be seen, after its EXIF orientation."""
+    """Format and size of an image as it will be seen, after its EXIF orientation, which is 1 to 8 (1: upright)."""
 
     format: str
     width: int
     height: int
+    orientation: int = 1
+
+    @property
+    def lies(self) -> bool:
+        """Whether the picture is stored lying on its side, so that its stored width is its height."""
+        return self.orientation in _TURNED
 
 
 def sniff(start: bytes) -> str | None:
@@ -75,8 +81,8 @@ def sniff(start: bytes) -> str | None:
 def stated_header(kind: str, image: ImageFile.ImageFile) -> ImageHeader:
     """Return what an opened image states of itself, upright."""
     width, height = image.size
-    turned = orientation(image) in _TURNED
-    return ImageHeader(kind, *((height, width) if turned else (width, height)))
+    turn = orientation(image) or 1
+    return ImageHeader(kind, *((height, width) if turn in _TURNED else (width, height)), turn)
 
 
 def open_image(file: IO[bytes], *, name: str, max_pixels: int = MAX_PIXELS) -> tuple[str, ImageFile.ImageFile]:

@@ -2,6 +2,7 @@
 
 An annotation may be marked ``iscrowd``, ``isfake`` (a depiction) or ``isreflected``; boxes may begin before the image
 or leave it. There are no outlines: a probe that needs one finds it by GrabCut inside the box, and its rows say so.
+Every picture was looked through for every class.
 Source: Shao et al., Objects365, 2019; the layout is that of the publisher's version 2.
 """
 
@@ -22,6 +23,7 @@ from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, SceneObject
 from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
+from core.corpora.stated import count, floats, key, mark
 from core.errors import BadCorpus
 
 FILE = "zhiyuan_objv2_{split}.json"
@@ -109,11 +111,13 @@ class _Image:
 
 @dataclass(slots=True)
 class _Content:
-    """One split: images by their id, boxes by the image's place among them, labels by category id."""
+    """One split: images by their id, boxes by the image's place among them, classes, ids that two images have."""
 
     split: str
     images: dict[str, _Image] = field(default_factory=dict)
     boxes: BoxTable = field(default_factory=BoxTable)
+    categories: tuple[str, ...] = ()
+    twice: set[str] = field(default_factory=set)
 
 
 def _read(path: Path, split: str, found: Findings) -> _Content:
@@ -127,7 +131,7 @@ def _read(path: Path, split: str, found: Findings) -> _Content:
         where = f"{split} {name}[{counts[name] - 1}]"
         try:
             if name == "images":
-                _add_image(content.images, entry)
+                _add_image(content, entry, found)
             elif name == "categories":
                 _add_label(labels, entry)
             else:
@@ -136,46 +140,59 @@ def _read(path: Path, split: str, found: Findings) -> _Content:
         except LeftOut as reason:
             note = found.leave_out if name == "images" else found.remark
             note(reason.rejection(where))
+    content.categories = tuple(labels.values())
     check_lists(path, counts, _LISTS, layout=f"the publisher's {FILE.format(split=split)}")
+    content.images = {own: image for own, image in content.images.items() if own not in content.twice}
     _assign(content, waiting, list(keys), labels, found)
     return content
 
 
-def _add_image(images: dict[str, _Image], entry: Any) -> None:
+def _add_image(content: _Content, entry: Any, found: Findings) -> None:
     entry = entry if isinstance(entry, dict) else {}
-    name, size = entry.get("file_name"), [entry.get("width"), entry.get("height")]
-    if not _is_key(entry.get("id")) or not isinstance(name, str) or not all(_is_count(each) for each in size):
+    own, name = key(entry.get("id")), entry.get("file_name")
+    width, height = count(entry.get("width")), count(entry.get("height"))
+    if own is None or not isinstance(name, str) or width is None or height is None:
         raise LeftOut("bad-entry", f"an image needs id, file_name, width and height, got {str(entry)[:80]}")
-    key = str(entry["id"])
-    if key in images:
-        raise LeftOut("duplicate-id", f"{name[:200]}: its id {key} belongs to {images[key].file_name} already")
-    images[key] = _Image(key, name, *size)
+    first = content.images.setdefault(own, image := _Image(own, name, width, height))
+    if first is image:
+        return
+    reason = LeftOut("duplicate-id", f"{name[:200]}: its id {own} belongs to {first.file_name[:200]} already")
+    if first.file_name != name:  # nobody can tell whose a box of that id is
+        content.twice.add(own)
+        found.leave_out(reason.rejection(f"{content.split}-{own}"))
+    raise reason
 
 
 def _add_label(labels: dict[str, str], entry: Any) -> None:
     entry = entry if isinstance(entry, dict) else {}
-    if not _is_key(entry.get("id")) or not isinstance(entry.get("name"), str) or not entry["name"].strip():
+    own = key(entry.get("id"))
+    if own is None or not isinstance(entry.get("name"), str) or not entry["name"].strip():
         raise LeftOut("annotation-bad-entry", f"a category needs id and name, got {str(entry)[:80]}")
-    labels.setdefault(str(entry["id"]), entry["name"].strip())
+    labels.setdefault(own, entry["name"].strip())
 
 
 def _annotation(entry: Any) -> tuple[str, str, list[float], int]:
     entry = entry if isinstance(entry, dict) else {}
-    if not _is_key(entry.get("image_id")) or not _is_key(entry.get("category_id")):
+    image, category = key(entry.get("image_id")), key(entry.get("category_id"))
+    if image is None or category is None:
         raise LeftOut("annotation-bad-entry", f"an annotation needs image_id and category_id, got {str(entry)[:80]}")
     sides = entry.get("bbox")
-    if not isinstance(sides, list) or len(sides) != 4 or not all(_is_finite(each) for each in sides):
+    numbers = floats(sides) if isinstance(sides, list) else []
+    if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
         raise LeftOut("annotation-bad-box", f"a box is {str(sides)[:60]}; it must be four numbers x, y, width, height")
-    marks = bits([mark for name, mark in MARKED.items() if entry.get(name) == 1])
-    return str(entry["image_id"]), str(entry["category_id"]), sides, marks
+    marked = {name: mark(entry.get(name)) for name in MARKED}
+    strange = next((name for name, stated in marked.items() if stated is None), None)
+    if strange:
+        raise LeftOut("annotation-bad-entry", f"{strange} must be 0 or 1, got {str(entry[strange])[:40]!r}")
+    return image, category, numbers, bits([MARKED[name] for name, stated in marked.items() if stated])
 
 
 def _assign(content: _Content, waiting: BoxTable, keys: list[str], labels: Mapping[str, str], found: Findings) -> None:
-    places = {key: place for place, key in enumerate(content.images)}
-    for key, rows in zip(keys, waiting.by_image(len(keys)), strict=True):
-        place = places.get(key)
+    places = {own: place for place, own in enumerate(content.images)}
+    for image, rows in zip(keys, waiting.by_image(len(keys)), strict=True):
+        place = places.get(image)
         if place is None:
-            example = LeftOut("annotation-no-image", f"no image has the id {key!r}").rejection(f"image_id {key}")
+            example = LeftOut("annotation-no-image", f"no image has the id {image!r}").rejection(f"image_id {image}")
             found.count("annotation-no-image", len(rows.labels), example)
             continue
         for category, sides, marks in zip(rows.labels, rows.sides.tolist(), rows.marks.tolist(), strict=True):
@@ -196,6 +213,11 @@ class _Reader:
     labels: Labels
     found: Findings
     given: list[str] = field(default_factory=list)
+    looked_for: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        told = ((self.labels.noun(each), *self.labels.others(each)) for each in self.content.categories)
+        self.looked_for = frozenset(name for names in told for name in names)
 
     def item(self, image: _Image, rows: Rows) -> Item | None:
         """Return the item of an image, or None with the reason among what is left out."""
@@ -218,6 +240,7 @@ class _Reader:
             others=tuple(SceneObject(noun(each.label), each.box, None, each.crowd)
                          for each in instances if each is not chosen),
             licence=LICENCE, source=image.file_name,
+            looked_for=self.looked_for,
             synonyms={noun(each.label): also for each in instances if (also := self.labels.others(each.label))},
         )  # fmt: skip
 
@@ -250,15 +273,3 @@ def _shorter(name: str) -> tuple[str, ...]:
     """The last two parts of a name, and the last one: how pictures lie once the archives are unpacked in one folder."""
     parts = name.split("/")
     return tuple("/".join(parts[-count:]) for count in (2, 1) if len(parts) > count)
-
-
-def _is_key(value: Any) -> bool:
-    return isinstance(value, int | str) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

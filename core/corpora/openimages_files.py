@@ -1,11 +1,11 @@
-"""Open Images' tables as checked records: boxes, names of classes, outlines, licences.
+"""Open Images' tables as checked records: boxes, classes that people looked for, names, outlines, the list of images.
 
 Source of the columns: storage.googleapis.com/openimages/web, data formats of V7.
 """
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from core.corpora.box_table import BoxTable, bits
 from core.corpora.csv_header import check_csv_header
 from core.corpora.files import LeftOut
 from core.corpora.findings import Findings
+from core.corpora.stated import mark, whole
 from core.errors import BadCorpus
 
 BOXES = ("{split}-annotations-bbox.csv", "oidv6-{split}-annotations-bbox.csv")
@@ -21,6 +22,10 @@ CLASSES = (
     "class-descriptions.csv",
 )  # fmt: skip
 HIERARCHY = ("bbox_labels_600_hierarchy.json",)
+LOOKED_FOR = (
+    "{split}-annotations-human-imagelabels-boxable.csv", "{split}-annotations-human-imagelabels.csv",
+    "oidv7-{split}-annotations-human-imagelabels.csv", "oidv6-{split}-annotations-human-imagelabels.csv",
+)  # fmt: skip
 OUTLINES = ("{split}-annotations-object-segmentation.csv",)
 IMAGE_LISTS = ("{split}-images-with-rotation.csv", "{split}-images-boxable-with-rotation.csv",
                "{split}-images-with-labels-with-rotation.csv")  # fmt: skip
@@ -49,9 +54,14 @@ class Outline:
 
 def find(root: Path, names: Sequence[str], split: str = "") -> Path | None:
     """Return the first of some files that the folder, or one of its usual subfolders, holds."""
+    return next(iter(find_all(root, names, split)), None)
+
+
+def find_all(root: Path, names: Sequence[str], split: str = "") -> list[Path]:
+    """Return all of some files that the folder, or one of its usual subfolders, holds."""
     folders = (root, root / "annotations", root / "metadata", root / "labels")
     places = (folder / name.format(split=split) for name in names for folder in folders)
-    return next((place for place in places if place.is_file()), None)
+    return [place for place in places if place.is_file()]
 
 
 def splits(root: Path) -> list[str]:
@@ -128,6 +138,33 @@ def read_outlines(path: Path, findings: Findings, wanted: Mapping[str, object]) 
     return found
 
 
+def read_looked_for(
+    paths: Iterable[Path], findings: Findings, wanted: Mapping[str, object]
+) -> dict[str, dict[str, bool]]:
+    """Classes that people looked for in each wanted image, and whether they are there; a class said to be both is.
+
+    Raises:
+        BadCorpus: if a column is missing, or a file is malformed as a whole.
+    """
+    found: dict[str, dict[str, bool]] = {}
+    for path in paths:
+        for where, row in rows(path, ("ImageID", "LabelName", "Confidence")):
+            there = mark(row["Confidence"]) if row is not None else None
+            if row is None or there is None:
+                detail = "the line has another number of cells, or a Confidence that is not 0 or 1"
+                findings.remark(LeftOut("annotation-bad-entry", detail).rejection(where))
+            elif row["ImageID"] in wanted:
+                own = found.setdefault(row["ImageID"], {})
+                own[row["LabelName"]] = own.get(row["LabelName"], False) or there
+    return found
+
+
+def read_turned(path: Path) -> dict[str, str]:
+    """Images that lie on a side or on their head by the publisher's list: the degrees that would put them upright."""
+    return {row["ImageID"]: row["Rotation"] for _, row in rows(path, ("ImageID",))
+            if row and (whole(row.get("Rotation")) or 0) % 360}  # fmt: skip
+
+
 def read_licences(path: Path, wanted: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """Licence and page of each wanted image, as the publisher's list of images states them."""
     lines = rows(path, ("ImageID", "OriginalLandingURL", "License"))
@@ -180,8 +217,8 @@ def _corners(cells: Sequence[str]) -> list[float]:
 
 def _marks(row: Row, where: str, findings: Findings) -> int:
     for name in MARKED:
-        if row[name] not in ("0", "1"):
+        if mark(row[name]) is None:
             findings.remark(
                 LeftOut("annotation-unknown-mark", f"{name} is {row[name][:20]!r}, read as no").rejection(where)
             )
-    return bits([mark for name, mark in MARKED.items() if row[name] == "1"])
+    return bits([each for name, each in MARKED.items() if mark(row[name])])

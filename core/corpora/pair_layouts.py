@@ -3,6 +3,11 @@
 - ``pairs.csv``, ``pairs.jsonl``: columns image, right, wrong and, where there are any, id, kind, group, set, language,
   falsity, wrong_image, references.
 - SugarCrepe: ``{key: {"filename", "caption", "negative_caption"}}``, one file a kind.
+- SugarCrepe++: ``[{"id", "filename", "caption", "caption2", "negative_caption"}]``; both right captions against the
+  wrong one are a set of two comparisons.
+- Caption options: ``[{"image" or "image_path", "caption_options": [right, wrong, …]}]``, the right one first, one set.
+  So What'sUp is laid out, and ``test_cases`` of ARO's COCO-Order and Flickr30k-Order: these are made by ARO's code from
+  ``coco_karpathy_test.json`` and ``flickr30k_test.json``, and no file of them is handed out.
 - ARO: ``[{"image_path", "true_caption", "false_caption", "bbox_x", "bbox_y", "bbox_w", "bbox_h"}]``; the picture is the
   part inside the box.
 - Winoground: ``{"id", "image_0", "image_1", "caption_0", "caption_1", "tag", "collapsed_tag"}``, one a line: two lines
@@ -13,12 +18,14 @@
 - Paper D: ``[{"imgid", "caption", "generation_mode", "tag_name", "id"}]``, a file of right captions and one of wrong
   ones, joined by id.
 
-Sources: RAIVNLab/sugar-crepe, main_eval.py; mertyg/vision-language-models-are-bows, aro_datasets.py;
+Sources: RAIVNLab/sugar-crepe, main_eval.py; Sri-Harsha/scpp, data/replace_att.json;
+mertyg/vision-language-models-are-bows, aro_datasets.py;
 Heidelberg-NLP/VALSE, README; facebook/winoground, examples.jsonl; saba96/img-cap-metrics-robustness.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +36,13 @@ from core.errors import BadCorpus
 
 GENERIC = "pairs"
 NEEDED = ("image", "right", "wrong")
-ENDINGS = (".csv", ".jsonl", ".json")
+ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
 
 LEAST_VOTES = 2
 """Annotators of three who chose VALSE's caption and not its foil. Source: VALSE, README."""
+
+_ORDERS = ("nouns and adjectives", "all but nouns and adjectives", "within trigrams", "trigrams")
+"""What ARO shuffles in the four wrong captions of COCO-Order and Flickr30k-Order, in their order."""
 
 VERIFIED, STATED = "verified", "stated"
 """Whether somebody checked that the wrong side is wrong, or the file says so and no more."""
@@ -89,7 +99,8 @@ def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
     """Read a file of pairs; its layout is told by what its first record holds.
 
     Returns:
-        Name of the layout, empty where it is none of them, and the lines.
+        Name of the layout, empty where it is none of them, and the lines; of no layout, one line that is refused with
+        the columns that are missing.
 
     Raises:
         BadCorpus: if the file is malformed as a whole.
@@ -100,12 +111,23 @@ def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
             return _foil(path, held)
         found = _keyed(path, held)
     else:
-        read = csv_records(path, _columns) if path.suffix.lower() == ".csv" else jsonl_records(path)
+        read = jsonl_records(path) if path.suffix.lower() == ".jsonl" else csv_records(path)
         found = [(where, str(number), record) for number, (where, record) in enumerate(read, start=1)]
     layout = _layout(found[0][2]) if found else None
     if layout is None:
-        return "", []
-    return layout.name, [line for each in found for line in layout.lines(path.stem, *each)]
+        return "", [_lacking(path, found[0][2])] if found else []
+    empty = dict.fromkeys(layout.keys)
+    return layout.name, [
+        line for where, key, record in found for line in layout.lines(path.stem, where, key, {**empty, **record})
+    ]
+
+
+def _lacking(path: Path, record: Mapping[str, Any]) -> PairLine:
+    """What a file of no layout has, and what it lacks of the one that it comes nearest to."""
+    near = max(LAYOUTS, key=lambda layout: sum(key in record for key in layout.keys))
+    lacks = ", ".join(key for key in near.keys if key not in record)
+    told = f"{path.name} has the columns {', '.join(map(str, record))[:200]} and lacks {lacks}"
+    return PairLine(path.name, path.name, "", "", "", refused=("no-layout", told))
 
 
 def joined(right: Path, wrong: Path) -> list[PairLine]:
@@ -142,11 +164,6 @@ def _keyed(path: Path, held: Any) -> list[tuple[str, str, Mapping[str, Any]]]:
     return [(f"{path.name}, {key}", str(key), entry) for key, entry in entries]
 
 
-def _columns(path: Path, names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        raise BadCorpus(f"{path} has the columns {', '.join(names)}; each may stand once")
-
-
 def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     own, more = record.get("id"), record.get("references")
     given = str(own).strip() if isinstance(own, str | int) and not isinstance(own, bool) else ""
@@ -163,6 +180,21 @@ def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iter
 def _sugar_crepe(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     right, wrong = record["caption"], record["negative_caption"]
     yield PairLine(where, f"{stem}:{key}", record["filename"], right, wrong, kind=stem)
+
+
+def _sugar_crepe_pp(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
+    together = f"{stem}:{record.get('id', key)}"
+    for number, right in enumerate(("caption", "caption2"), start=1):
+        yield PairLine(where, f"{together}-{number}", record["filename"], record[right], record["negative_caption"],
+                       kind=stem, set=together)  # fmt: skip
+
+
+def _options(image: str, stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
+    options = record["caption_options"]
+    right, *wrong = options if isinstance(options, list) and len(options) > 1 else ("", "")
+    kinds = _ORDERS if len(wrong) == len(_ORDERS) else (stem,) * len(wrong)
+    for number, (kind, text) in enumerate(zip(kinds, wrong, strict=True), start=1):
+        yield PairLine(where, f"{stem}:{key}-{number}", record[image], right, text, kind=kind, set=f"{stem}:{key}")
 
 
 def _aro(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
@@ -227,9 +259,12 @@ def _by_id(path: Path) -> dict[str, tuple[str, Mapping[str, Any]]]:
 
 LAYOUTS = (
     Layout(GENERIC, NEEDED, _generic),
+    Layout("sugarcrepe++", ("filename", "caption", "caption2", "negative_caption"), _sugar_crepe_pp),
     Layout("sugarcrepe", ("filename", "caption", "negative_caption"), _sugar_crepe),
     Layout("aro", ("image_path", "true_caption", "false_caption"), _aro),
     Layout("winoground", ("image_0", "image_1", "caption_0", "caption_1"), _winoground),
     Layout("valse", ("image_file", "caption", "foil"), _valse),
+    Layout("caption-options", ("image", "caption_options"), partial(_options, "image")),
+    Layout("caption-options", ("image_path", "caption_options"), partial(_options, "image_path")),
 )
 """Layouts that a record tells by its keys, in the order in which they are tried; FOIL is told by the whole file."""

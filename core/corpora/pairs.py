@@ -1,9 +1,9 @@
-"""Caption pairs from a user's folder: SugarCrepe, ARO, Winoground, VALSE, FOIL, VQA, paper D's data, or one's table.
+"""Caption pairs from a user's folder: SugarCrepe(++), ARO, Winoground, VALSE, FOIL, VQA, paper D, or a table.
 
 An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from core.corpora.pair_layouts import ENDINGS, LAYOUTS, STATED, VERIFIED, PairLi
 from core.corpora.registry import corpus_loader
 from core.corpora.rivals import WRONG_PICTURE
 from core.corpora.schema import Corpus, Item, Rival
+from core.corpora.scripts import caption_languages, stated_language
 from core.corpora.vqa_pairs import NAME as YES_NO
 from core.corpora.vqa_pairs import answered
 from core.errors import BadCorpus, BadImage, InvalidInput
@@ -36,7 +37,7 @@ PAPER_D = "grounding-pairs"
         "wrong": "paper D's file of wrong captions, joined with right by id",
         "questions": "VQA v2's file of questions; needs answers",
         "answers": "VQA v2's file of annotations: yes/no questions with their answer and the opposite one",
-        "language": "of captions that state none (en)",
+        "language": "of captions that state none; by default that of their script, and English of Latin letters",
         "falsity": f"what is known of lines that do not say it: {', '.join(FALSITIES)} ({STATED})",
         "references": "keep at most so many further right captions of a picture (all)",
         "limit": "at most so many comparisons, in the order of the files",
@@ -52,7 +53,7 @@ def load_pairs(
     wrong: str | None = None,
     questions: str | None = None,
     answers: str | None = None,
-    language: str = "en",
+    language: str | None = None,
     falsity: str = STATED,
     references: int | str | None = None,
     limit: int | str | None = None,
@@ -67,9 +68,7 @@ def load_pairs(
         BadCorpus: if no file holds pairs, files of several layouts lie side by side, or one is malformed as a whole.
         InvalidInput: if an option is wrong.
     """
-    code = language_code(language)
-    if code is None:
-        raise InvalidInput(f"language must be a code such as en or de, got {language!r}")
+    code = stated_language(language)
     if falsity not in FALSITIES:
         raise InvalidInput(f"falsity must be one of {', '.join(FALSITIES)}, got {falsity!r}")
     most = None if limit is None else whole_number(limit, name="limit")
@@ -82,8 +81,9 @@ def load_pairs(
     else:
         layout, lines = (PAPER_D, joined(*two)) if two else _lines(root, file)
     called = name or layout
-    reader = _Reader(called, pictures, code, falsity, kept)
     items, found = list[Item](), Findings()
+    untold = [line.right.strip() for line in lines if isinstance(line.right, str) and not line.language]
+    reader = _Reader(called, pictures, caption_languages(untold, code, root.name, found), falsity, kept)
     for line in lines:
         if len(items) == most:
             break
@@ -93,7 +93,7 @@ def load_pairs(
             twice = reason.code == "duplicate-id"  # the first of that id is kept
             found.leave_out(reason.rejection(line.where if twice else line.id))
     description = f"{len(items)} comparisons of a right and a wrong caption, layout {layout}, folder {root.name}"
-    return Corpus(called, tuple(items), found.rejected, description)
+    return Corpus(called, tuple(items), found.rejected, description, remarks=found.remarks)
 
 
 def _two_files(root: Path, **given: str | None) -> tuple[Path, Path] | None:
@@ -112,7 +112,9 @@ def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
     found = {path: read_pairs(path) for path in ([chosen] if chosen else _candidates(root))}
     read = {path: (layout, lines) for path, (layout, lines) in found.items() if layout}
     if not read:
-        listed = ", ".join(path.name for path in found) or f"no {', '.join(ENDINGS)} file"
+        told = {path: next((each.refused[1] for each in lines if each.refused), path.name)
+                for path, (_, lines) in found.items()}  # fmt: skip
+        listed = "; ".join(told.values()) or f"no {', '.join(ENDINGS)} file"
         raise BadCorpus(f"{root} holds no file of pairs of the layouts {known}; it holds {listed}")
     layouts = {layout for layout, _ in read.values()}
     if len(layouts) > 1:
@@ -133,7 +135,7 @@ class _Reader:
 
     name: str
     images: NamedImages
-    language: str
+    languages: Mapping[str, str]
     falsity: str
     references: int | None
     seen: set[str] = field(default_factory=set)
@@ -152,7 +154,7 @@ class _Reader:
         right, wrong = (_text(each, line.where, side) for each, side in ((line.right, "right"), (line.wrong, "wrong")))
         if right == wrong:
             raise LeftOut("equal-sides", f"{line.where}: right and wrong are one caption, {right!r}; mend one")
-        language = language_code(line.language) if line.language else self.language
+        language = language_code(line.language) if line.language else self.languages[right]
         if language is None:
             raise LeftOut("caption-bad-language", f"{line.where}: {line.language!r} is no code such as en or de")
         path, header, digest = self._picture(line.image, line)

@@ -1,4 +1,4 @@
-"""Suites that people rated as corpora to audit: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL.
+"""Suites that people rated as corpora to audit: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, Polaris, THumB.
 
 An item is a picture with a caption that people wrote or rated. There are no boxes and no annotated labels:
 probes that edit a caption by a person apply, whole-image edits beside it, and what needs a label where the caption
@@ -26,7 +26,7 @@ TAKEN = (BEST, EVERY)
 KNOWN = (
     "flickr8k.json", "flickr8k_expert.json", "crowdflower_flickr8k.json", "flickr8k_cf.json", "ExpertAnnotations.txt",
     "CrowdFlowerAnnotations.txt", "pascal50s.json", "pascal_50s.json", "composite.json", "foilv1.0_test_2017.json",
-    "foilv1.0_train_2017.json",
+    "foilv1.0_train_2017.json", "polaris_test.csv", "nebula_test.csv", "mscoco_THumB-1.0.jsonl",
 )  # fmt: skip
 """Names that publishers and the field give the files, looked for where none is named."""
 
@@ -43,7 +43,7 @@ class _Pair:
 
 @corpus_loader(
     name="rated",
-    summary="captions that people rated: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite or FOIL as a corpus",
+    summary="captions that people rated: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, Polaris, THumB, …",
     options={
         "file": f"the suite's file, where it has none of the usual names ({', '.join(KNOWN[:4])}, …)",
         "images": "folder of the pictures, in the corpus' folder or by its absolute path (the folder itself)",

@@ -28,20 +28,50 @@ def jsonl_records(path: Path) -> Iterator[Record]:
             yield f"{path.name}, line {number}", record
 
 
-def csv_records(path: Path, check: Callable[[Path, Sequence[str]], None]) -> Iterator[Record]:
-    """Read the rows of a CSV file with a line of columns.
+SEPARATORS = ",;\t"
+"""What may stand between the cells of a table."""
+
+
+def csv_rows(text: str, *, where: str, fold: bool = True, strict: bool = False) -> "csv.DictReader[str]":
+    """The rows of a table by its columns; the cells are parted by what parts the first line into most columns.
+
+    Args:
+        text: of the file, without its byte order mark.
+        where: what messages call it.
+        fold: capitals in the names of columns are made small; blanks around them are never part of a name.
+        strict: broken quoting raises csv.Error.
+
+    Raises:
+        BadCorpus: if the first line can be no line of columns, or names one twice.
+    """
+    check_columns(text, where=where)
+    first = text.partition("\n")[0].strip("\r")
+    between = max(SEPARATORS, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+    rows = csv.DictReader(StringIO(text, newline=""), delimiter=between, strict=strict)
+    names = [" ".join((name.casefold() if fold else name).split()) for name in rows.fieldnames or ()]
+    twice = next((name for name in names if name and names.count(name) > 1), None)
+    if twice is not None:
+        raise BadCorpus(f"{where} has the columns {', '.join(names)}; each may stand once, and {twice!r} does not")
+    rows.fieldnames = names
+    return rows
+
+
+def csv_records(
+    path: Path, check: Callable[[Path, Sequence[str]], None] | None = None, *, fold: bool = True
+) -> Iterator[Record]:
+    """Read the rows of a table with a line of columns, commas, semicolons or tabs between the cells.
 
     Args:
         check: raises where the columns will not do.
+        fold: see :func:`csv_rows`.
 
     Raises:
-        BadCorpus: if a row has another number of cells, or the quoting is broken.
+        BadCorpus: if a row has another number of cells, the quoting is broken, or a column stands twice.
     """
-    text = read_text(path)
-    check_columns(text, where=str(path))
-    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
+    reader = csv_rows(read_text(path), where=str(path), fold=fold, strict=True)
     try:
-        check(path, list(reader.fieldnames or ()))
+        if check is not None:
+            check(path, list(reader.fieldnames or ()))
         for row in reader:
             if None in row or None in row.values():
                 raise BadCorpus(f"{path}, line {reader.line_num}: another number of cells than the first line")

@@ -11,7 +11,7 @@ from core.corpora.places import ordinary
 from core.corpora.read_text import NONE, OPTION, TEXT, to_read
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, NotAvailable
-from core.registry import Catalogue, discover
+from core.registry import Catalogue, absolute_code, discover, load_object, names_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class CorpusLoader:
     Args:
         needs_root: whether the user must point to a folder.
         options: keyword options of the function that loads beside ``root``, name -> what it means.
+        reference: ``path/to/file.py:Name`` of one that a user brings; empty where it is registered.
     """
 
     name: str
@@ -28,6 +29,7 @@ class CorpusLoader:
     load_function: Callable[..., Corpus]
     needs_root: bool
     options: dict[str, str]
+    reference: str = ""
 
     @property
     def takes(self) -> dict[str, str]:
@@ -51,7 +53,8 @@ class CorpusLoader:
         folder = Path(root) if root is not None else None
         own = {name: value for name, value in options.items() if name in self.options}
         text = NONE if TEXT in own else options.get(TEXT, NONE)
-        return to_read(replace(self.load_function(folder, **own), origin=Origin(self.name, folder, options)), text)
+        origin = Origin(self.reference or self.name, folder, options)
+        return to_read(replace(self.load_function(folder, **own), origin=origin), text)
 
 
 def corpus_loader(
@@ -76,13 +79,35 @@ def catalogue() -> Catalogue[CorpusLoader]:
     )
 
 
+_BROUGHT: dict[str, CorpusLoader] = {}
+"""Loaders of files that this process was told to use; what only a stored run names is never followed."""
+
+
+def find(reference: str) -> CorpusLoader:
+    """Return the loader that a user names: registered, or ``path/to/file.py:Name``.
+
+    Raises:
+        UnknownName: if none is registered under that name.
+        InvalidInput: if the file, or what it holds, is no loader of a corpus.
+    """
+    if not names_code(reference):
+        return catalogue().get(reference)
+    ordinary(Path(reference.rpartition(":")[0]))
+    kind = "a function marked with @corpus_loader(...)"
+    found = load_object(reference, among=lambda value: isinstance(value, CorpusLoader), kind=kind)
+    assert isinstance(found, CorpusLoader)
+    path = absolute_code(reference)
+    return _BROUGHT.setdefault(path, replace(found, reference=path))
+
+
 def load_again(origin: Origin) -> Corpus:
     """Read a corpus as it was read before.
 
     Raises:
         InvariscopeError: if it cannot be read here, or not so any more.
     """
-    return catalogue().get(origin.loader).load(origin.root, **origin.options)
+    loader = _BROUGHT.get(origin.loader) or catalogue().get(origin.loader)
+    return loader.load(origin.root, **origin.options)
 
 
 def origin_of(told: Mapping[str, Any]) -> Origin | None:
@@ -109,7 +134,8 @@ def origin_here(name: str, told: Mapping[str, Any]) -> Origin:
         NotAvailable: if its loader is not here, or it needs a folder and none is.
     """
     origin = origin_of({"name": name, **told}) or Origin(name)
-    loader = next((each for each in catalogue() if each.name == origin.loader), None)
+    known = (*catalogue(), *_BROUGHT.values())
+    loader = next((each for each in known if origin.loader in (each.name, each.reference)), None)
     if loader is not None and not loader.needs_root:
         return replace(origin, root=None)
     places = [settings.data_dir() / "corpora" / name, *([origin.root] if origin.root else [])]

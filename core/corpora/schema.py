@@ -262,6 +262,9 @@ class Item:
             label, or there is none.
         synonyms: other names that the source gives an object of the item, by its label, e.g.
             ``{"handbag": ("satchel",)}``.
+        looked_for: names of kinds of things of which the source marked every one that the picture shows, so that one
+            without a mark is not there; empty: the source does not say.
+        also_there: names of things that the source says are there without saying where.
         read_text: whether an edit that writes a word is to say what the picture says already; see
             :mod:`core.corpora.read_text`.
     """
@@ -290,6 +293,8 @@ class Item:
     frames: tuple[int, ...] = ()
     label_by: str = ""
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    looked_for: frozenset[str] = frozenset()
+    also_there: tuple[str, ...] = ()
     read_text: bool = False
 
     def __post_init__(self) -> None:
@@ -300,6 +305,13 @@ class Item:
     def rival(self, role: str) -> Rival | None:
         """Return the rival of a role, or None."""
         return next((rival for rival in self.rivals if rival.role == role), None)
+
+    def drawn_with(self, pixels: str) -> str:
+        """The source that the item is resampled and split with: its group, else the hash of its picture.
+
+        Equal pixels are one source, whatever the files that hold them are called.
+        """
+        return self.group or pixels
 
     @property
     def coverage(self) -> float | None:

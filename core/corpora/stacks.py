@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from core.corpora.film import BadVideo
 from core.corpora.images import DecodedImage, pixel_hash
-from core.corpora.videos import BadVideo, Footage, open_video, read_frames
+from core.corpora.videos import Footage, open_video, read_frames
 
 MAX_STACK = 512 << 20
 """Most bytes of the frames of one item, which lie in memory together: 20 frames of 4096 × 2160 px fit."""

@@ -1,31 +1,13 @@
-"""Files of captioners: one system a file, or one system a column of a table.
+"""Files of captioners: one system a file, or one system a column of a table; see :mod:`core.corpora.caption_tables`."""
 
-- JSON ``{image: caption}`` as clipscore reads it, or ``{image: [captions]}`` where a system offers several;
-- JSON ``[{"image_id": …, "caption": …}]``, COCO's results;
-- JSON lines as CaptionEvalKit writes them;
-- CSV or TSV: a column that names the image, and one column a system.
-"""
-
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from core.corpora.csv_header import check_columns
-from core.corpora.formats import LINES, MOST_BYTES, parse_json, shown
+from core.corpora.caption_tables import parse_caption_table
+from core.corpora.formats import MOST_BYTES
 from core.corpora.places import ordinary
 from core.errors import BadCorpus
-
-TABLES = {".csv": ",", ".tsv": "\t"}
-"""Ending of a table -> what stands between its cells."""
-
-ENDINGS = (".json", *LINES, *TABLES)
-"""Endings of the files that are read."""
-
-IMAGE_COLUMNS = ("image", "id", "image_id", "file_name")
-"""Names of the column of a table that says which image a line is about; the first that is there."""
 
 MOST_SYSTEMS = 100
 """Systems of one leaderboard, at most: 4 950 pairs of them."""
@@ -76,20 +58,29 @@ def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, 
     """
     if len(data) > MOST_BYTES:
         raise BadCorpus(f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; split it")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadCorpus(f"{name} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
-    ending, own = Path(name).suffix.lower(), called.strip() or Path(name).stem
-    if ending in TABLES:
-        if called:
-            raise BadCorpus(f"{name} is a table whose columns name its systems; leave the name {called!r} out")
-        return _table(text, name, TABLES[ending])
-    if ending in LINES:
-        return (System(own, _lines(text, name)),)
-    if ending != ".json":
-        raise BadCorpus(f"{name} is of no kind that is read; its name must end in {', '.join(ENDINGS)}")
-    return (System(own, _json(text, name)),)
+    table = parse_caption_table(data, name=name)
+    held: dict[str, dict[str, tuple[str, ...]]] = {}
+    own, seen = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, int]()
+    for row in table.rows():
+        if row.picture in seen:
+            raise BadCorpus(f"{table.where(row.number)}: {row.picture!r} was there before, in {table.unit} "
+                            f"{seen[row.picture]}; keep one")  # fmt: skip
+        seen[row.picture] = row.number
+        if row.captions:
+            held.setdefault(own, {})[row.picture] = row.captions
+            continue
+        for column, cell in row.rest.items() if table.columns else ():
+            texts = held.setdefault(table.columns[column], {})
+            if cell.strip():
+                texts[row.picture] = (cell,)
+    if called and table.columns and set(held) != {own}:
+        raise BadCorpus(f"{name} is a table whose columns name its systems; leave the name {called!r} out")
+    if seen and not any(text.strip() for each in held.values() for texts in each.values() for text in texts):
+        raise BadCorpus(f"{name} holds no caption: there is no column of captions beside the image; add one for each "
+                        "system, or name it caption or prediction")  # fmt: skip
+    for column, captions in held.items():
+        _no_numbers(column, captions, name)
+    return tuple(System(column, captions) for column, captions in held.items())
 
 
 def unlike(systems: Sequence[System]) -> tuple[System, ...]:
@@ -109,88 +100,6 @@ def unlike(systems: Sequence[System]) -> tuple[System, ...]:
     return tuple(systems)
 
 
-def _json(text: str, where: str) -> dict[str, tuple[str, ...]]:
-    value = parse_json(text, where, unique_keys=True)
-    if isinstance(value, list):
-        return _results(value, where)
-    if not isinstance(value, dict):
-        raise BadCorpus(f"{where} must hold {{image: caption}} or [{{image_id, caption}}], got {shown(value)}")
-    return {key: _texts(each, key, where) for key, each in value.items()}
-
-
-def _results(records: list[Any], where: str) -> dict[str, tuple[str, ...]]:
-    """COCO's results: one record an image."""
-    found: dict[str, tuple[str, ...]] = {}
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            raise BadCorpus(f"{where}, entry {number} must be {{image_id, caption}}, got {shown(record)}")
-        key = _identity(record.get("image_id", record.get("id")), f"{where}, entry {number}", found)
-        found[key] = _texts(record.get("caption"), key, where)
-    return found
-
-
-def _lines(text: str, where: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        at = f"{where}, line {number}"
-        record = parse_json(line, at, unique_keys=True)
-        if not isinstance(record, dict):
-            raise BadCorpus(f"{at} must be a JSON object, got {shown(record)}")
-        key = _identity(record.get("id", record.get("image_id")), at, found)
-        found[key] = _texts(record.get("caption", record.get("prediction")), key, at)
-    return found
-
-
-def _table(text: str, where: str, between: str) -> tuple[System, ...]:
-    check_columns(text, where=where)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=between, strict=True)
-    try:
-        lines = [(rows.line_num, row) for row in rows if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise BadCorpus(f"{where}, line {rows.line_num}: {error}; mend the quotes") from error
-    if not lines:
-        raise BadCorpus(f"{where} is empty; its first line must name the columns, e.g. image{between}system A")
-    header, image = _header(lines[0][1], where)
-    captions: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in header if column != image}
-    seen: dict[str, int] = {}
-    for number, row in lines[1:]:
-        key, cells = _cells(row, header, image, f"{where}, line {number}")
-        if key in seen:
-            raise BadCorpus(f"{where}, line {number}: {key!r} was there before, in line {seen[key]}; keep one")
-        seen[key] = number
-        for column, held in captions.items():
-            if cells[column].strip():
-                held[key] = (cells[column],)
-    for column, held in captions.items():
-        _no_numbers(column, held, where)
-    return tuple(System(column, held) for column, held in captions.items())
-
-
-def _cells(row: list[str], header: list[str], image: str, where: str) -> tuple[str, dict[str, str]]:
-    if len(row) != len(header):
-        raise BadCorpus(f"{where}: {len(row)} cells under {len(header)} columns; put a caption that holds the "
-                        "separator between double quotes")  # fmt: skip
-    cells = dict(zip(header, row, strict=True))
-    key = cells[image].strip()
-    if not key:
-        raise BadCorpus(f"{where}: column {image!r} is empty; name the image")
-    return key, cells
-
-
-def _header(row: list[str], where: str) -> tuple[list[str], str]:
-    header = [cell.strip() for cell in row]
-    image = next((name for name in IMAGE_COLUMNS if name in header), None)
-    if image is None:
-        raise BadCorpus(f"{where}: no column names the image; call it one of {', '.join(IMAGE_COLUMNS)}")
-    if "" in header or len(set(header)) < len(header):
-        raise BadCorpus(f"{where}: every column needs a name of its own, got {shown(header)}")
-    if len(header) == 1:
-        raise BadCorpus(f"{where}: there is no column of captions beside {image!r}; add one for each system")
-    return header, image
-
-
 def _no_numbers(column: str, held: Mapping[str, tuple[str, ...]], where: str) -> None:
     """A column of scores among those of captions is a slip that every later number would hide."""
     if held and all(_is_number(text) for texts in held.values() for text in texts):
@@ -204,18 +113,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _texts(value: object, key: str, where: str) -> tuple[str, ...]:
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise BadCorpus(f"{where}: the caption of {key!r} must be a text or a list of texts, got {shown(value)}")
-    return tuple(texts)
-
-
-def _identity(value: object, where: str, known: Mapping[str, object]) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise BadCorpus(f"{where}: the image must be a text or a whole number, got {shown(value)}")
-    if str(value) in known:
-        raise BadCorpus(f"{where}: {str(value)!r} was there before; keep one")
-    return str(value)

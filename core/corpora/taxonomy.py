@@ -38,6 +38,11 @@ class Taxonomy:
         entry = self.entries.get(_key(label))
         return None if entry is None else entry.category
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Every label of the map."""
+        return frozenset(entry.label for entry in self.entries.values())
+
     def ties(self) -> tuple[TaxonomyEntry, ...]:
         """The labels that could as well belong to another category, in the order of the file."""
         return tuple(entry for entry in self.entries.values() if entry.tie is not None)

@@ -1,6 +1,6 @@
 """A folder of videos with their captions beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from core.corpora.files import read_json
 from core.corpora.records import csv_records
 from core.corpora.schema import Rejection
 from core.corpora.suites.model import spaced
+from core.corpora.video_container import KINDS, SUFFIXES
 from core.corpora.videos import find_videos
 from core.errors import BadCorpus, InvalidInput
 
@@ -72,11 +73,13 @@ def read_video_folder(root: Path) -> VideoFolder:
     by_name = {path.name: key for key, path in videos.items()} | {key: key for key in videos}
     found: dict[str, list[str]] = {}
     rejected = []
+    there = not_read(root, captions)
     for name, texts in captions.items():
         if name in by_name:
             found.setdefault(by_name[name], []).extend(texts)
         else:
-            rejected.append(Rejection(name, "missing-video", f"{name!r} has captions and no video in {root}"))
+            lacking = Rejection(name, "missing-video", f"{name!r} has captions and no video in {root}")
+            rejected.append(Rejection(name, "bad-video", there[name]) if name in there else lacking)
     rejected += [Rejection(key, "no-caption", f"{path.name} has no caption in {held[0].name}")
                  for key, path in videos.items() if not found.get(key)]  # fmt: skip
     kept = tuple(CaptionedVideo(key, path, tuple(dict.fromkeys(found[key]))) for key, path in videos.items()
@@ -84,6 +87,28 @@ def read_video_folder(root: Path) -> VideoFolder:
     if not kept:
         raise BadCorpus(f"no video of {root} has a caption in {held[0].name}; name each by its file")
     return VideoFolder(kept, tuple(rejected))
+
+
+def not_read(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """What lies in a folder under the names of videos and is no video that is read: name -> a sentence."""
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.suffix.lower() not in SUFFIXES and path.name not in CAPTIONS:
+            found.setdefault(path.stem, path)
+            found[path.name] = path
+    return {name: f"{found[name].name} is no video of a kind that is read ({', '.join(KINDS)}, or a folder of frames); "
+            "convert it to MP4 (H.264)" for name in names if name in found}  # fmt: skip
+
+
+def kinds_told(paths: Iterable[Path]) -> str:
+    """How many videos of each kind there are, the first three by name: ``2 MP4 (a.mp4, b.mp4), 1 MPEG (c.mpg)``."""
+    kinds: dict[str, list[str]] = {}
+    for path in sorted(set(paths)):
+        kinds.setdefault(SUFFIXES.get(path.suffix.lower(), "of frames") if path.is_file() else "of frames", []).append(
+            path.name
+        )
+    return ", ".join(f"{len(each):,} {kind} ({', '.join(each[:3])}{', …' if len(each) > 3 else ''})"
+                     for kind, each in sorted(kinds.items()))  # fmt: skip
 
 
 def other_than(captions: Sequence[Sequence[str]], place: int) -> int | None:

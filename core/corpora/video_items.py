@@ -7,15 +7,17 @@ from pathlib import Path
 
 from core.corpora.demo import demo_dir
 from core.corpora.files import read_json, whole_number
-from core.corpora.folder_tables import language_code
+from core.corpora.film import BadVideo
+from core.corpora.findings import Findings
 from core.corpora.image_header import MIN_SIDE
 from core.corpora.registry import corpus_loader
 from core.corpora.rivals import OTHER_VIDEO
 from core.corpora.schema import Corpus, Item, Rejection, Rival
+from core.corpora.scripts import ENGLISH, by_language, caption_languages, stated_language
 from core.corpora.stacks import check_stack_size
 from core.corpora.video_folder import BACKWARDS, CaptionedVideo, other_than, read_video_folder
-from core.corpora.videos import BadVideo, Footage, Sampling, open_video
-from core.errors import BadCorpus, InvalidInput
+from core.corpora.videos import Footage, Sampling, open_video
+from core.errors import BadCorpus
 
 USUAL_FRAMES = 8
 """Frames of a video that are looked at unless somebody says otherwise."""
@@ -28,7 +30,7 @@ _FRAMES = f"of each video: all, or so many, evenly spaced ({USUAL_FRAMES})"
     summary="A folder of videos (files, or folders of frames) with captions.json or captions.csv.",
     options={
         "frames": _FRAMES,
-        "language": "of the captions (en)",
+        "language": "of the captions; by default that of their script, and English of Latin letters",
         "limit": "stop after so many videos",
         "name": "what runs call this corpus (videos)",
     },
@@ -37,7 +39,7 @@ def load_videos(
     root: Path,
     *,
     frames: int | str = USUAL_FRAMES,
-    language: str = "en",
+    language: str | None = None,
     limit: int | str | None = None,
     name: str = "videos",
 ) -> Corpus:
@@ -54,9 +56,7 @@ def load_videos(
         BadCorpus: if there is no file of captions, it is malformed, or no video has a caption.
         InvalidInput: if an option is wrong.
     """
-    code = language_code(language)
-    if code is None:
-        raise InvalidInput(f"language must be a code such as en or de, got {language!r}")
+    code = stated_language(language)
     most = None if limit is None else whole_number(limit, name="limit")
     return _read(root, name, _Reading(name, code, Sampling.from_option(frames)), f"folder {root.name}", most)
 
@@ -79,7 +79,7 @@ def load_demo_videos(root: Path | None, *, frames: int | str = USUAL_FRAMES) -> 
     """
     folder = demo_dir() / "videos" if root is None else Path(root)
     wrong = _wrong(folder / BACKWARDS)
-    made = _Reading("demo-videos", "en", Sampling.from_option(frames), "GPL-2.0-or-later", wrong)
+    made = _Reading("demo-videos", ENGLISH, Sampling.from_option(frames), "GPL-2.0-or-later", wrong)
     told = "Photographic cut-outs of Tux Paint that move before a still photographic background"
     return _read(folder, "demo-videos", made, told, None)
 
@@ -89,45 +89,49 @@ class _Reading:
     """How a video becomes an item."""
 
     corpus: str
-    language: str
+    language: str | None
     sampling: Sampling
     licence: str = "unknown"
     wrong: Mapping[str, str] | None = None
 
-    def item(self, video: CaptionedVideo, root: Path) -> Item:
-        """The item of a video.
+    def item(self, video: CaptionedVideo, root: Path, findings: Findings, languages: Mapping[str, str]) -> Item:
+        """The item of a video, given the language of each caption.
 
         Raises:
             BadVideo: if it cannot be decoded within the caps.
         """
         footage = open_video(video.path)
         _check(footage)
-        places = self.sampling.places(footage.frames)
+        findings.remark(*(Rejection(video.id, "hdr", each) for each in footage.notes))
+        places = footage.places(self.sampling)
         check_stack_size(footage, len(places))
         wrong = (self.wrong or {}).get(video.id)
         return Item(
             id=video.id, corpus=self.corpus, image_path=video.path, width=footage.width, height=footage.height,
-            captions={self.language: video.captions}, licence=self.licence,
+            captions=by_language(video.captions, languages), licence=self.licence,
             source=video.path.relative_to(root).as_posix(), bytes_sha256=footage.sha256, group=footage.sha256,
-            wrong={} if wrong is None else {self.language: wrong}, frames=places,
+            wrong={} if wrong is None else {self.language or ENGLISH: wrong}, frames=places,
         )  # fmt: skip
 
 
 def _read(root: Path, name: str, reading: _Reading, told: str, most: int | None) -> Corpus:
     held = read_video_folder(root)
     items: list[Item] = []
-    rejected = list(held.rejected)
+    found = Findings()
+    found.leave_out(*held.rejected)
+    texts = [text for video in held.videos for text in video.captions]
+    languages = caption_languages(texts, reading.language, root.name, found)
     for video in held.videos:
         if len(items) == most:
             break
         try:
-            items.append(reading.item(video, root))
+            items.append(reading.item(video, root, found, languages))
         except (BadVideo, OSError) as error:
-            rejected.append(Rejection(video.id, "bad-video", str(error).replace(f"{root}/", "")))
+            found.leave_out(Rejection(video.id, "bad-video", str(error).replace(f"{root}/", "")))
     if not items:
-        raise BadCorpus(f"no video of {root} can be read: {rejected[-1].detail}")
+        raise BadCorpus(f"no video of {root} can be read: {found.rejected[-1].detail}")
     described = f"{told}, {reading.sampling.told}" + (f", limited to {most} videos" if most else "")
-    return Corpus(name, _with_others(items), tuple(rejected), described)
+    return Corpus(name, _with_others(items), found.rejected, described, remarks=found.remarks)
 
 
 def _check(footage: Footage) -> None:

@@ -1,7 +1,8 @@
 """Frames out of videos, safely: a file or a folder of frames becomes uint8 RGB [H, W, 3] arrays, or one clear sentence.
 
-A file is decoded by OpenCV's FFmpeg. It opens only what begins like MP4, AVI, Matroska or GIF and is called so: FFmpeg
-would follow playlists and patterns of names to other files and addresses. Frames are counted by decoding, not believed.
+A file is decoded by OpenCV's FFmpeg. It opens only what begins like a known container and is called so: FFmpeg would
+follow playlists and patterns of names to other files and addresses. Frames are counted by decoding, not believed. They
+come as players show them, mirrored, turned and stretched as the file says, and at the times of its own time stamps.
 """
 
 import hashlib
@@ -11,20 +12,18 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.corpora.apart import Limits, frames_apart
 from core.corpora.decoding import fitted_size
 from core.corpora.files import whole_number
+from core.corpora.film import MAX_PIXELS, BadVideo, codec_of, film, retrieved
 from core.corpora.image_header import SUFFIXES as IMAGES
 from core.corpora.images import read_header, read_image
 from core.corpora.places import ordinary
+from core.corpora.video_container import KINDS, START, SUFFIXES, Marks, sniff
 from core.errors import BadImage, InvalidInput
-
-if TYPE_CHECKING:
-    import cv2
 
 MAX_BYTES = 512 << 20
 """Largest file, in bytes."""
@@ -35,25 +34,17 @@ MAX_SECONDS = 900.0
 MAX_FRAMES = 30_000
 """Most frames of a video, decoded or in a folder."""
 
-MAX_PIXELS = 9_000_000
-"""Largest frame, in pixels: 4096 × 2160 fits."""
-
 MAX_DECODED = 12_000_000_000
 """Most pixels of all frames of a file together: ten minutes of 25 frames a second at 1024 × 768."""
-
-SUFFIXES = {".mp4": "MP4", ".m4v": "MP4", ".mov": "MP4", ".avi": "AVI", ".mkv": "Matroska", ".webm": "Matroska",
-            ".gif": "GIF"}  # fmt: skip
-"""File name endings of the containers that are read, in lower case."""
 
 STRANGER = Limits(memory_mb=1500, seconds=60)
 """What the decoding of a video that came over the network may take."""
 
-_ATOMS = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip")
+WHOLE = (0.0, 1.0)
+"""A whole video, as a part of it."""
+
+_SAME_TIME = 1e-6
 _DIGITS = re.compile(r"(\d+)")
-
-
-class BadVideo(BadImage):
-    """A video that cannot be decoded safely (truncated, empty, too large, no video)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +52,9 @@ class Sampling:
     """Which frames of a video are looked at.
 
     Args:
-        count: so many, evenly spaced from the first to the last, as ``np.linspace`` gives them, cut to whole numbers;
-            of a video with fewer frames some are taken more than once. None: every frame.
+        count: so many, evenly spaced from the first to the last, as ``np.linspace`` gives them, cut to whole numbers
+            (in time: of a video of uneven rate, those that are shown then); of a video with fewer frames some are
+            taken more than once. None: every frame.
 
     Raises:
         InvalidInput: if the count is below 1.
@@ -88,11 +80,21 @@ class Sampling:
         """In words, for a fingerprint."""
         return "every frame" if self.count is None else f"{self.count} frames, np.linspace cut to whole numbers"
 
-    def places(self, total: int) -> tuple[int, ...]:
-        """Places of the frames among ``total``, in order."""
+    def places(self, total: int, times: Sequence[float] = ()) -> tuple[int, ...]:
+        """Places of the frames among ``total``, in order.
+
+        Args:
+            times: of the frames, rising; empty where they follow each other evenly.
+
+        Example:
+            >>> Sampling(3).places(4, (0.0, 0.1, 0.2, 2.0))
+            (0, 2, 3)
+        """
         if self.count is None:
             return tuple(range(total))
-        return tuple(int(each) for each in np.linspace(0, total - 1, self.count))
+        if not times:
+            return tuple(int(each) for each in np.linspace(0, total - 1, self.count))
+        return tuple(_shown_at(each, times) for each in np.linspace(times[0], times[-1], self.count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +104,12 @@ class Footage:
     Args:
         path: of the file, or of the folder of its frames.
         frames: how many it has.
-        width: of a frame, in pixels; of a folder, of its first.
+        width: of a frame as it is shown, in pixels; of a folder, of its first.
         height: likewise.
-        seconds: how long it runs; None where it does not say, and of a folder.
+        seconds: how long it runs, by its time stamps; None where it does not say, and of a folder.
         sha256: of the file's bytes, or of the names and bytes of the frames.
+        times: of the frames, in seconds from the first; empty where they follow each other evenly, and of a folder.
+        notes: sentences for the reader, e.g. that its colours are HDR.
     """
 
     path: Path
@@ -114,11 +118,30 @@ class Footage:
     height: int
     seconds: float | None
     sha256: str
+    times: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def part(self, start: float, end: float) -> tuple[int, int]:
-        """First frame and the one after the last of a part, given as shares of the whole; one frame at least."""
-        first = min(int(start * self.frames), self.frames - 1)
-        return first, max(first + 1, min(int(end * self.frames), self.frames))
+        """First frame and the one after the last of a part, given as shares of the length; one frame at least.
+
+        Of a video of uneven rate these are the frames that are shown in the part, by their times.
+        """
+        if self.times and self.seconds:
+            first = _shown_at(start * self.seconds, self.times)
+            last = int(np.searchsorted(self.times, end * self.seconds - _SAME_TIME))
+        else:
+            first, last = min(int(start * self.frames), self.frames - 1), int(end * self.frames)
+        return first, max(first + 1, min(last, self.frames))
+
+    def places(self, sampling: Sampling, part: tuple[float, float] = WHOLE) -> tuple[int, ...]:
+        """Places of the frames of a part that are looked at, in order."""
+        first, end = self.part(*part)
+        return tuple(first + each for each in sampling.places(end - first, self.times[first:end]))
+
+
+def _shown_at(moment: float, times: Sequence[float]) -> int:
+    """The frame that is shown at a time: the last one that began."""
+    return max(int(np.searchsorted(times, moment + _SAME_TIME, side="right")) - 1, 0)
 
 
 def open_video(path: Path) -> Footage:
@@ -164,13 +187,13 @@ def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, 
         side: longest side of a frame, in pixels; smaller frames stay as they are.
 
     Returns:
-        The video, and its frames: uint8 RGB [T, H, W, 3], in the order of ``sampling.places``.
+        The video, and its frames: uint8 RGB [T, H, W, 3], in the order of ``Footage.places``.
 
     Raises:
         BadVideo: if it cannot be read, or its frames are of several sizes.
     """
     footage = open_video(path)
-    frames = [_fitted(each, side) for each in read_frames(footage, sampling.places(footage.frames))]
+    frames = [_fitted(each, side) for each in read_frames(footage, footage.places(sampling))]
     if len({each.shape for each in frames}) > 1:
         raise BadVideo(f"{path}: its frames are of several sizes; scale them to one")
     return footage, np.stack(frames)
@@ -197,7 +220,8 @@ def read_stranger(data: bytes, sampling: Sampling, *, name: str, side: int) -> t
             told, frames = frames_apart(path, name=name, count=sampling.count, side=side, limits=STRANGER)
         except BadImage as error:
             raise BadVideo(str(error).replace(str(path), name)) from error
-        return Footage(path, **told), frames
+        times, notes = (tuple(told.pop(name)) for name in ("times", "notes"))
+        return Footage(path, **told, times=times, notes=notes), frames
 
 
 def find_videos(folder: Path) -> dict[str, Path]:
@@ -219,17 +243,6 @@ def find_videos(folder: Path) -> dict[str, Path]:
     return found
 
 
-def sniff(start: bytes) -> str | None:
-    """The container whose signature the first bytes carry, whatever the file is called."""
-    if start[4:8] in _ATOMS:
-        return "MP4"
-    if start[:4] == b"RIFF" and start[8:12] == b"AVI ":
-        return "AVI"
-    if start[:4] == b"\x1a\x45\xdf\xa3":
-        return "Matroska"
-    return "GIF" if start[:6] in (b"GIF87a", b"GIF89a") else None
-
-
 def _fitted(pixels: np.ndarray, side: int) -> np.ndarray:
     import cv2
 
@@ -242,27 +255,58 @@ def _open_file(path: Path) -> Footage:
     import cv2
 
     digest = _checked(path)
-    capture = _capture(path)
-    try:
-        width, height = (int(capture.get(each)) for each in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+    with film(path) as (capture, shape):
+        width, height = shape.size
         if not 0 < width * height <= MAX_PIXELS:
             raise BadVideo(f"{path}: frames of {width} × {height} px, and 1 to {MAX_PIXELS:,} px are decoded; scale it")
-        rate = float(capture.get(cv2.CAP_PROP_FPS))
+        rate, codec = float(capture.get(cv2.CAP_PROP_FPS)), codec_of(capture)
+        step = 1 / rate if math.isfinite(rate) and rate > 0 else 0.0
         most = min(MAX_FRAMES, MAX_DECODED // (width * height))
-        known = math.isfinite(rate) and rate > 0
-        count = 0
+        long = f"longer than {most:,} frames or {MAX_SECONDS:g} s, the most at {width} × {height} px; cut it into parts"
+        times: list[float] = []
         while capture.grab():
-            count += 1
-            if count > most or (known and count / rate > MAX_SECONDS):
-                raise BadVideo(
-                    f"{path}: longer than {most:,} frames or {MAX_SECONDS:g} s, the most at {width} × {height} px; "
-                    "cut it into parts"
-                )
-    finally:
-        capture.release()
-    if not count:
-        raise BadVideo(f"{path}: no frame can be decoded; it is broken, cut off, or in a codec that OpenCV lacks")
-    return Footage(path, count, width, height, count / rate if known else None, digest)
+            if not times:
+                retrieved(capture, path, 0)
+            times.append(_next_time(float(capture.get(cv2.CAP_PROP_POS_MSEC)) / 1000, times, step))
+            if len(times) > most or times[-1] - times[0] > MAX_SECONDS:
+                raise BadVideo(f"{path}: {long}")
+    if not times:
+        raise BadVideo(f"{path}: no frame can be decoded; it is broken, cut off, or OpenCV lacks its codec ({codec})")
+    uneven, seconds = _length(times, step, shape.marks)
+    if seconds is not None and seconds > MAX_SECONDS:
+        raise BadVideo(f"{path}: {long}")
+    return Footage(path, len(times), width, height, seconds, digest, uneven, _notes(shape.marks))
+
+
+def _next_time(stamp: float, before: Sequence[float], step: float) -> float:
+    """Time of a frame in seconds: its stamp; where that does not rise (some have none), as far on as the one before."""
+    if not before:
+        return stamp if math.isfinite(stamp) else 0.0
+    if math.isfinite(stamp) and stamp > before[-1]:
+        return stamp
+    return before[-1] + (before[-1] - before[-2] if len(before) > 1 else step)
+
+
+def _length(times: Sequence[float], step: float, told: Marks) -> tuple[tuple[float, ...], float | None]:
+    """Times from the first frame on, empty where they are even, and the seconds that all frames are shown for.
+
+    Stamps that lie less than half a frame beside an even grid are even: containers round them. The last frame is shown
+    as long as its container says, else as long as the one before.
+    """
+    run = times[-1] - times[0]
+    gap = run / (len(times) - 1) if len(times) > 1 else told.last or step
+    if gap <= 0:
+        return (), None
+    if all(abs(each - times[0] - place * gap) < gap / 2 for place, each in enumerate(times)):
+        return (), round(gap * len(times), 6)
+    return tuple(each - times[0] for each in times), round(run + (told.last or times[-1] - times[-2]), 6)
+
+
+def _notes(told: Marks) -> tuple[str, ...]:
+    if not told.hdr:
+        return ()
+    return (f"its colours are HDR ({told.hdr}) and its codes are scored as they are, paler than people see them; "
+            "convert it to SDR",)  # fmt: skip
 
 
 def _checked(path: Path) -> str:
@@ -280,45 +324,27 @@ def _checked(path: Path) -> str:
         if path.stat().st_size > MAX_BYTES:
             raise BadVideo(f"{path}: larger than {MAX_BYTES >> 20} MB; cut it into parts")
         with path.open("rb") as file:
-            kind = sniff(file.read(16))
+            kind = sniff(file.read(START))
             file.seek(0)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise BadVideo(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
     if kind is None:
-        raise BadVideo(f"{path}: it begins like none of {', '.join(dict.fromkeys(SUFFIXES.values()))}; convert it")
+        raise BadVideo(f"{path}: it begins like none of {', '.join(KINDS)}; convert it")
     return digest
 
 
-def _capture(path: Path) -> "cv2.VideoCapture":
-    import cv2
-
-    # an absolute path names no protocol; only FFmpeg, since other backends read patterns of names and devices
-    capture = cv2.VideoCapture(str(path.absolute()), cv2.CAP_FFMPEG)
-    if not capture.isOpened():
-        capture.release()
-        raise BadVideo(f"{path}: the video is broken or in a codec that OpenCV lacks; convert it to MP4 (H.264)")
-    return capture
-
-
 def _decoded(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]:
-    import cv2
-
-    capture, at, frame = _capture(footage.path), -1, None
-    try:
+    at, frame = -1, None
+    with film(footage.path) as (capture, shape):
         for place in places:
             while at < place:
                 if not capture.grab():
                     raise BadVideo(f"{footage.path}: frame {at + 1} of {footage.frames} cannot be decoded any more")
                 at, frame = at + 1, None
             if frame is None:
-                whole, bgr = capture.retrieve()
-                if not whole or bgr.ndim != 3 or bgr.shape[0] * bgr.shape[1] > MAX_PIXELS:
-                    raise BadVideo(f"{footage.path}: frame {at} of {footage.frames} is broken or grew; convert it")
-                frame = np.ascontiguousarray(cv2.cvtColor(bgr, cv2.COLOR_BGR2RGB))
+                frame = shape.shown(retrieved(capture, footage.path, at))
             yield frame
-    finally:
-        capture.release()
 
 
 def _open_folder(folder: Path) -> Footage:

@@ -26,18 +26,6 @@ WAIT_S = 60.0
 
 _HOUSE = "core.evaluators."
 _VIDEOS = "core.evaluators.video."
-_on = False
-
-
-def only_described() -> None:
-    """From now on no file of evaluators is imported in this process: :func:`find_apart` answers for it."""
-    global _on  # what a process is, a server or not, is decided once
-    _on = True
-
-
-def is_apart() -> bool:
-    """Whether this process imports no file of evaluators."""
-    return _on
 
 
 def find_apart(reference: str) -> type[Evaluator]:
@@ -76,7 +64,10 @@ def _ask(reference: str) -> dict[str, Any]:
             told: dict[str, Any] = json.loads(answer.read_bytes())
         except (OSError, ValueError) as error:
             last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-            raise InvalidInput(f"{reference} ended before it was described: {last[:200]}") from error
+            how = f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
+            raise InvalidInput(
+                f"{reference} ended the process that imported it ({how}): {last[:200]}; mend the file"
+            ) from error
     if "problem" in told:
         raise InvalidInput(str(told["problem"])[:600])
     return told

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -29,7 +29,7 @@ class EvaluatorSpec:
     """What is known of an evaluator without loading it.
 
     Args:
-        score_range: native range, (low, high); high is None where there is no upper bound.
+        score_range: native range, (low, high); None where there is no such bound.
         memory_mb: size of the weights when loaded on a CPU, for the pool's budget.
         offline: whether ``pip install`` brings the weights.
         takes_references: whether it compares with reference captions and cannot score without any; its ``score``
@@ -41,7 +41,7 @@ class EvaluatorSpec:
     title: str
     summary: str
     family: str
-    score_range: tuple[float, float | None]
+    score_range: tuple[float | None, float | None]
     memory_mb: int
     offline: bool
     source: str
@@ -73,16 +73,14 @@ class Footprint:
     """What a loaded evaluator takes.
 
     Args:
-        memory_mb: of the weights, and of what was recorded of their networks on a card, in MB.
+        memory_mb: of the weights, in MB.
         device: where they lie now.
         note: where memory ran out while scoring and what was done about it; empty where it did not.
-        compiled: what became of compiling a network, a sentence; empty where that was not asked for.
     """
 
     memory_mb: float
     device: str
     note: str = ""
-    compiled: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +236,13 @@ class Evaluator(ABC):
     def truncates(self, caption: str) -> bool:
         """Whether the text tower cuts this caption."""
         return False
+
+
+def cut_captions(evaluator: Evaluator, captions: Iterable[str]) -> str:
+    """A sentence on how many captions are longer than the evaluator's text tower reads; empty where none is."""
+    texts = list(captions)
+    cut = sum(map(evaluator.truncates, texts))
+    return f"longer than the text tower reads, and cut there: {cut:,} of {len(texts):,} captions" if cut else ""
 
 
 def check_lengths(images: Sequence[Any], captions: Sequence[str]) -> None:

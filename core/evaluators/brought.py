@@ -3,11 +3,12 @@
 import ast
 import hashlib
 import re
-import secrets
 from pathlib import Path
 
 from core.errors import InvalidInput
+from core.evaluators.functions import names_metric
 from core.settings import uploads_dir
+from core.writing import write_bytes
 
 MOST_BYTES = 1 << 20
 """Of a file of code; no metric is larger."""
@@ -40,17 +41,14 @@ def keep_metric(name: str, data: bytes) -> tuple[str, ...]:
             f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; bring the metric alone"
         )
     if not classes_in(data, name):
-        raise InvalidInput(f"{name} marks no class with @evaluator(...); copy assets/templates/metric.py to begin")
+        raise InvalidInput(f"{name} marks no class with @evaluator(...) and has no function of (image, caption); copy "
+                           "assets/templates/metric.py to begin")  # fmt: skip
     folder = metrics_dir() / hashlib.sha256(data).hexdigest()[:16]
     stem = _STEM.sub("_", Path(name).stem).strip("_")[:60] or "metric"
     path = folder / f"{stem}.py"
     known = sorted(folder.glob("*.py"))
     if not known:
-        folder.mkdir(parents=True, exist_ok=True)
-        aside = folder / f".{secrets.token_hex(16)}.part"
-        with aside.open("xb") as out:  # made new: O_EXCL follows no link
-            out.write(data)
-        aside.replace(path)
+        write_bytes(path, data)
     return _references(known[0] if known else path)
 
 
@@ -66,7 +64,7 @@ def kept_metrics() -> tuple[str, ...]:
 
 
 def classes_in(data: bytes, name: str) -> tuple[str, ...]:
-    """Names of the classes that a file marks with ``@evaluator(...)``, read without running it.
+    """Names of a file's evaluators, read without running it: classes with ``@evaluator(...)``, functions of a pair.
 
     Raises:
         InvalidInput: if it is no Python file.
@@ -75,13 +73,18 @@ def classes_in(data: bytes, name: str) -> tuple[str, ...]:
         parsed = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InvalidInput(f"{name} cannot be read as Python ({str(error)[:200]}); mend it") from error
-    return tuple(each.name for each in parsed.body if isinstance(each, ast.ClassDef) and _is_marked(each))
+    return tuple(
+        each.name for each in parsed.body
+        if isinstance(each, ast.ClassDef | ast.FunctionDef) and (names_metric(each) or _is_marked(each))
+    )  # fmt: skip
 
 
 def _references(path: Path) -> tuple[str, ...]:
     return tuple(f"{path.absolute()}:{each}" for each in classes_in(path.read_bytes(), path.name))
 
 
-def _is_marked(found: ast.ClassDef) -> bool:
+def _is_marked(found: ast.ClassDef | ast.FunctionDef) -> bool:
+    if isinstance(found, ast.FunctionDef):
+        return False
     called = (each.func for each in found.decorator_list if isinstance(each, ast.Call))
     return any(getattr(each, "attr", getattr(each, "id", "")) == _MARK for each in called)

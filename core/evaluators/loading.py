@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from core.errors import NotAvailable
+from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Evaluator
 from core.evaluators.memory import give_back, out_of_memory
 from core.settings import pool_budget_mb
@@ -22,6 +22,7 @@ def load(kind: type[Evaluator], device: str, *, make_room: Callable[[], bool]) -
 
     Raises:
         NotAvailable: if its weights are not here, or nothing has the memory for them.
+        InvalidInput: if its code ends the process.
     """
     availability, name = kind.availability(), kind.spec.name
     if not availability.ready:
@@ -44,6 +45,9 @@ def _attempt(kind: type[Evaluator], device: str) -> Evaluator | None:
     """Load; None where memory ran out. Its error ends here: it would keep what the load had made."""
     try:
         return kind.load(device=device)
+    except SystemExit as error:
+        said = f"evaluator {kind.spec.name!r} ends the process that loads it (SystemExit: {error.code})"
+        raise InvalidInput(f"{said}; take the exit out of its load") from error
     except Exception as error:
         if not out_of_memory(error):
             raise

@@ -12,19 +12,22 @@ from typing import Any, TypeGuard, cast
 
 from core.corpora.places import ordinary
 from core.errors import InvalidInput, InvariscopeError
-from core.evaluators.apart import find_apart, is_apart
+from core.evaluators.apart import find_apart
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated
 from core.evaluators.calibrator import read_calibrator
+from core.evaluators.functions import from_function, is_metric, names_metric
 from core.evaluators.imported import is_imported, refuse
 from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS, PrecisionPlan
 from core.evaluators.weights.fetched import checked_label, kept
 from core.evaluators.weights.published import Published
-from core.registry import Catalogue, discover, load_object
+from core.registry import Catalogue, discover, is_apart, load_object, names_code
 
 CHECKPOINT = "@"
 """Stands between an evaluator's name and the checkpoint that it is to run: ``clipscore@/path/to/file.pt``."""
 
+
+_KIND = "an Evaluator class marked with @evaluator(...) or a function of (image, caption)"
 
 _OFFERED: dict[str, type[Evaluator]] = {}
 """Classes of this process alone, by name: a notebook defines them while it runs, and no file could be asked again."""
@@ -79,11 +82,11 @@ def find(reference: str) -> type[Evaluator]:
         if is_imported(model.evaluator):
             raise refuse(model.evaluator)
         return calibrated(model, catalogue().get(model.evaluator))  # a file names no other file: it cannot name code
-    if ".py:" in reference:
+    if names_code(reference):
         return _from_file(reference)
     if reference.endswith(".py"):
         raise InvalidInput(
-            f"{reference!r} names a file, not a class in it; write {reference}:Name{_classes(reference)}"
+            f"{reference!r} names a file, not what is in it; write {reference}:Name{_classes(reference)}"
         )
     name, at, checkpoint = reference.partition(CHECKPOINT)
     if at and reference in kept():
@@ -122,7 +125,7 @@ def is_known(name: str) -> bool:
 
 def names_file(reference: str) -> bool:
     """Whether :func:`find` would look for a file: of code, of a calibrator, or a checkpoint by path."""
-    return reference.endswith((".json", ".py")) or ".py:" in reference or "/" in reference.partition(CHECKPOINT)[2]
+    return reference.endswith((".json", ".py")) or names_code(reference) or "/" in reference.partition(CHECKPOINT)[2]
 
 
 def is_offered(reference: str) -> bool:
@@ -130,11 +133,12 @@ def is_offered(reference: str) -> bool:
     return reference in _OFFERED
 
 
-def offer(kind: type) -> str:
-    """Make a class known by its name in this process alone; one of before with that name is forgotten.
+def offer(given: Any) -> str:
+    """Make an evaluator known by its name in this process alone; one of before with that name is forgotten.
 
     Args:
-        kind: marked with ``@evaluator(...)``. One that an installed package offers is known already.
+        given: a class marked with ``@evaluator(...)``, or a function of (image, caption). One that an installed package
+            offers is known already.
 
     Returns:
         Its name, for :func:`find`.
@@ -142,8 +146,9 @@ def offer(kind: type) -> str:
     Raises:
         InvalidInput: if it is no such class, or its name cannot be a reference or is another evaluator's.
     """
+    kind = from_function(given) if is_metric(given) else given
     if not _is_evaluator(kind):
-        raise InvalidInput(f"{kind.__name__!r} is not an Evaluator class marked with @evaluator(...)")
+        raise InvalidInput(f"{kind.__name__!r} is not {_KIND}")
     name = kind.spec.name
     if not _NAME.fullmatch(name) or name.endswith((".py", ".json")):
         raise InvalidInput(
@@ -173,19 +178,17 @@ def _from_file(reference: str) -> type[Evaluator]:
     ordinary(Path(reference.rpartition(":")[0]))
     if is_apart():
         return find_apart(reference)
-    return cast(
-        "type[Evaluator]",
-        load_object(reference, among=_is_evaluator, kind="an Evaluator class marked with @evaluator(...)"),
-    )
+    found = load_object(reference, among=lambda value: _is_evaluator(value) or is_metric(value), kind=_KIND)
+    return cast("type[Evaluator]", from_function(found) if is_metric(found) else found)
 
 
 def _classes(path: str) -> str:
-    """The classes of a file, read without running it, as the end of a sentence; empty where there is none."""
+    """What may be meant in a file, read without running it, as the end of a sentence; empty where there is nothing."""
     try:
         parsed = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return ""
-    names = [each.name for each in parsed.body if isinstance(each, ast.ClassDef)]
+    names = [each.name for each in parsed.body if isinstance(each, ast.ClassDef) or names_metric(each)]
     return f", where Name is {' or '.join(names)}" if names else ""
 
 

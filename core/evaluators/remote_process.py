@@ -17,6 +17,7 @@ from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.base import Evaluator, PartlyScored
 from core.evaluators.registry import find
 from core.evaluators.wire import pack, unpack
+from core.registry import STRANGERS
 
 Answer = tuple[dict[str, Any], list[np.ndarray]]
 
@@ -53,7 +54,7 @@ def _answer(holder: "_Holder", asked: dict[str, Any], data: bytes) -> Answer:
         return {"failed": "stopped", "sentence": str(error)}, []
     except InvariscopeError as error:
         return {"failed": "error", "sentence": str(error)}, []
-    except Exception as error:  # a stranger's code may raise anything; its reader gets the sentence
+    except STRANGERS as error:  # a stranger's code may raise anything; its reader gets the sentence
         return {"failed": "error", "sentence": f"{type(error).__name__}: {error}"}, []
 
 

@@ -12,6 +12,7 @@ from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache, caption_
 from core.evaluators.memory import MB
 from core.evaluators.references import NO_REFERENCE, Referenced, ReferencedDualEncoder, check_references
 from core.probes.rejections import coded
+from core.registry import STRANGERS
 
 ImageSource = np.ndarray | Callable[[], np.ndarray]
 """Pixels, uint8 RGB [H, W, 3], or a call that makes them when they are needed."""
@@ -343,7 +344,7 @@ class _Work:
         except PartlyScored as partly:
             values = partly.scores
             failed.update({key: error for key, error in zip(keys, partly.errors, strict=True) if error})
-        except Exception as error:  # an evaluator may raise anything; find the item that it cannot take
+        except STRANGERS as error:  # an evaluator may raise anything; find the item that it cannot take
             if len(keys) == 1:
                 failed[keys[0]] = _sentence(error)
                 return
@@ -368,7 +369,7 @@ class _Work:
     ) -> None:
         try:
             values = _as_rows(self._combined(left, right, references), len(part))
-        except Exception as error:
+        except STRANGERS as error:
             if len(part) == 1:
                 errors[part[0]] = _sentence(error)
                 return
@@ -415,6 +416,6 @@ def _as_rows(values: object, count: int) -> np.ndarray:
     return array.astype(np.float64 if array.dtype != np.float32 else np.float32, copy=False)
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

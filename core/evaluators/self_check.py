@@ -10,12 +10,13 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core import settings
-from core.corpora.formats import read_candidates, read_references
+from core.corpora.caption_tables import read_references
 from core.corpora.images import read_image
 from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
 from core.evaluators.weights.example import Example, example_of, fetch_example
+from core.writing import write_bytes
 
 TOLERANCE = 0.003
 """Largest difference from a printed value: two versions of Pillow resize a picture so far apart."""
@@ -142,8 +143,8 @@ def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Readi
     references = read_references(folder / known.references)
     readings = []
     for each in known.of(evaluator.spec.name):
-        captions = read_candidates(folder / each.captions)
-        said = [captions[name] for name in names]
+        captions = read_references(folder / each.captions)
+        said = [captions[name][0] for name in names]
         try:
             images = [read_image(folder / known.images[name]).pixels for name in names]
             people = [list(references[name]) for name in names]
@@ -160,10 +161,6 @@ def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Readi
 
 
 def _remember(found: SelfCheck) -> None:
-    folder = settings.weights_dir()
-    folder.mkdir(parents=True, exist_ok=True)
     every = {**remembered(), found.evaluator: found}
-    draft = folder / f".{KEPT}.new"
     text = json.dumps({name: each.model_dump(mode="json") for name, each in every.items()}, indent=2, sort_keys=True)
-    draft.write_text(text + "\n", encoding="utf-8")
-    draft.replace(folder / KEPT)
+    write_bytes(settings.weights_dir() / KEPT, f"{text}\n".encode())

@@ -3,15 +3,29 @@
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from core.corpora.csv_header import LONGEST, check_columns
-from core.errors import InvalidInput
+from core.corpora.yes_no import says_nothing, yes_or_no
+from core.errors import BadCorpus, InvalidInput
 from core.human.kinds import Value
 from core.human.ledger import Ledger
+from core.human.other_tools import (
+    LINE,
+    NOTED,
+    UNLABELLED,
+    VERSION_OF,
+    WHEN,
+    rows_of_potato,
+    rows_of_records,
+    rows_of_table,
+)
 from core.human.studies import COMMENT_LIMIT, Study
 from core.human.votes import vote_table
 from core.store.spreadsheets import exact, guarded_csv
@@ -19,7 +33,10 @@ from core.store.spreadsheets import exact, guarded_csv
 FORMATS = ("csv", "parquet", "json")
 MOST_BYTES = 32 * 2**20
 MOST_ROWS = 200_000
-NEEDED = ("annotator", "id", "left")
+READ = (*FORMATS, "jsonl")
+"""Endings of files that votes are read from."""
+
+NEEDED = ("annotator", "id")
 
 
 def export_votes(study: Study, form: str, *, withdrawn: bool = False) -> bytes:
@@ -47,134 +64,226 @@ def export_votes(study: Study, form: str, *, withdrawn: bool = False) -> bytes:
     raise InvalidInput(f"votes are written as {', '.join(FORMATS)}, got {form[:40]!r}")
 
 
-def import_votes(study: Study, data: bytes, *, name: str) -> int:
-    """Take votes in that were made elsewhere, with the columns of an export.
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an import took in.
+
+    Args:
+        count: votes that were new or changed.
+        told: a sentence for each kind of row that counts otherwise than by itself.
+    """
+
+    count: int
+    told: tuple[str, ...]
+
+
+def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
+    """Take votes in that were made elsewhere, with the columns of an export or as another tool writes them.
 
     The file is checked as a whole before the first row is written: one bad row refuses it all, naming the row.
     Annotators are renamed ``x-<name>`` and kept apart from those who were invited here; only in an export of this
     very study do names mean those invited here, and there a file may not change what they said. A vote that is here
     already with the same answers is left out, so the same file twice changes nothing; other answers of an imported
-    annotator are a correction.
+    annotator are a correction. Who withdrew, here or by the file, counts no more.
 
     Args:
-        data: CSV, Parquet or JSON with annotator, id (of the study's item), left (``original`` or ``variant``: what
-            stood left) and one column a question (A, B, preference, or rating); seconds, comment, skipped and
-            client_time may be there.
+        data: CSV, Parquet, JSON or JSON lines with annotator, id (of the study's item), left (``original`` or
+            ``variant``: what stood left) and one column a question (A, B, preference, or rating); seconds, comment,
+            skipped, withdrawn and client_time may be there. Or a file of :mod:`core.human.other_tools`.
         name: of the file; its ending tells the format.
-
-    Returns:
-        How many votes were new or changed.
 
     Raises:
         InvalidInput: saying what of the file cannot be used, and in which row.
     """
-    votes = [_checked(study, row, number) for number, row in enumerate(_rows(data, name), start=1)]
-    _refuse_twins(votes)
+    ledger, told = study.state(), Counter[str]()
+    votes, gone = list[dict[str, Any]](), dict[str, None]()
+    for number, row in enumerate(_rows(study, data, name), start=1):
+        with _where(name, row.get(LINE, number)):
+            who = _annotator(study, row)
+            if row.get(NOTED):
+                told[row[NOTED]] = 0
+            if row.get(NOTED) == UNLABELLED:
+                continue
+            here = ledger.annotators.get(who)
+            if yes_or_no(row.get("withdrawn")) or (here is not None and here.withdrawn):
+                gone[who] = None
+                told["{} of annotators who withdrew, left out"] += 1
+            else:
+                votes.append(_checked(study, row, who) | {LINE: row.get(LINE, number)})
+    kept = [vote for vote in _settled(votes, told, name) if vote["annotator"] not in gone]
     taken = 0
 
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
         nonlocal taken
-        new = [vote for vote in votes if _differs(ledger, vote)]
+        new = [vote for vote in kept if _differs(ledger, vote)]
         taken = len(new)
         names = dict.fromkeys(vote["annotator"] for vote in new)
-        told = [{"row": "import", "annotator": each, "source": name[:120]} for each in names]
-        return told + [row for vote in new for row in _log_rows(ledger, vote)]
+        made = [{"row": "import", "annotator": each, "source": name[:120]} for each in names]
+        known = [ledger.annotators[each] for each in gone if each in ledger.annotators]
+        made += [{"row": "withdraw", "annotator": each.id} for each in known if each.imported and not each.withdrawn]
+        return made + [row for vote in new for row in _log_rows(ledger, vote)]
 
     study.record(rows, share=True)
-    return taken
+    return Taken(taken, tuple(each.format(f"{count} {'vote' if count == 1 else 'votes'}")
+                              for each, count in told.items()))  # fmt: skip
 
 
-def _rows(data: bytes, name: str) -> list[Mapping[str, Any]]:
+def _rows(study: Study, data: bytes, name: str) -> Sequence[Mapping[str, Any]]:
     if len(data) > MOST_BYTES:
-        raise InvalidInput(f"{name[:80]} has {len(data)} bytes; at most {MOST_BYTES} are read: split it")
+        raise InvalidInput(f"{name[:80]} has more than {MOST_BYTES} bytes; split it")
     ending = name.rsplit(".", 1)[-1].lower()
     try:
-        if ending == "csv":
-            check_columns(data[: LONGEST + 1].decode("utf-8", "replace"), where=name[:80])
-            table = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, nrows=MOST_ROWS + 1).map(exact)
-        elif ending == "parquet":
-            table = pd.read_parquet(io.BytesIO(data))
-        elif ending == "json":
-            told = json.loads(data)
-            table = pd.DataFrame(told["votes"] if isinstance(told, dict) else told)
-        else:
-            raise InvalidInput(f"votes are read from {', '.join(FORMATS)}, got {name[:80]!r}")
-    except InvalidInput:
-        raise
+        rows = _read(study, data, ending, name)
+    except (InvalidInput, BadCorpus) as error:
+        raise InvalidInput(f"{name[:80]}: {error}") from error
     except Exception as error:  # each reader has errors of its own for hostile bytes
-        raise InvalidInput(f"{name[:80]} cannot be read as {ending}: {str(error)[:200]}") from error
-    missing = [column for column in NEEDED if column not in table.columns]
+        raise InvalidInput(f"{name[:80]} cannot be read as {ending}: {repr(error)[:200]}") from error
+    if not 1 <= len(rows) <= MOST_ROWS:
+        raise InvalidInput(f"{name[:80]} has {len(rows)} rows; 1 to {MOST_ROWS} are read")
+    missing = [column for column in NEEDED if column not in rows[0]]
     if missing:
         raise InvalidInput(f"{name[:80]} has no column {missing[0]!r}; it needs {', '.join(NEEDED)} and the questions")
-    if not 1 <= len(table) <= MOST_ROWS:
-        raise InvalidInput(f"{name[:80]} has {len(table)} rows; 1 to {MOST_ROWS} are read")
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+    return rows
 
 
-def _checked(study: Study, row: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """One vote of known shape, or a sentence that names the row."""
+def _read(study: Study, data: bytes, ending: str, name: str) -> Sequence[Mapping[str, Any]]:
+    kind = study.definition.asked
+    if ending not in READ:
+        raise InvalidInput(f"votes are read from {', '.join(READ)}")
+    if ending in ("csv", "parquet"):
+        records: list[Any] = _table(data, ending, name).to_dict("records")
+        return (rows_of_table(records, kind) if records else None) or records
+    if ending == "jsonl":
+        records = [_line(line, number) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    else:
+        told = json.loads(data)
+        if isinstance(told, dict) and "instance_id_to_label_to_value" in told:
+            return rows_of_potato(told, kind)
+        records = told["votes"] if isinstance(told, dict) else told
+    if not all(isinstance(each, dict) for each in records):
+        raise InvalidInput("it should be a list of objects")
+    return (rows_of_records(records, kind, name=name) if records else None) or records
+
+
+def _table(data: bytes, ending: str, name: str) -> pd.DataFrame:
+    if ending == "parquet":
+        return pd.read_parquet(io.BytesIO(data)).rename(columns=str)
+    check_columns(data[: LONGEST + 1].decode("utf-8", "replace"), where=name[:80])
+    told = io.BytesIO(data.removeprefix(b"\xef\xbb\xbf"))
+    return pd.read_csv(told, dtype=str, keep_default_na=False, nrows=MOST_ROWS + 1).map(exact)
+
+
+def _line(line: bytes, number: int) -> Any:
     try:
-        annotator, item_id = _text(row, "annotator").strip(), _text(row, "id")
-        if not annotator or len(annotator) > 60 or not annotator.isprintable():
-            raise InvalidInput(f"an annotator's name has 1 to 60 printable characters, got {annotator[:80]!r}")
-        if row.get("study") not in (None, "", study.id) and not _empty(row["study"]):
-            raise InvalidInput(f"it belongs to study {str(row['study'])[:60]!r}, not to {study.id!r}")
-        item = study.definition.item(item_id.zfill(4) if item_id.isdigit() else item_id)
-        left = _text(row, "left")
-        if left not in (("original", "variant") if item.shows == "pair" else (item.shows,)):
-            raise InvalidInput(f"left is what stood left, original or variant, got {left[:40]!r}")
-        answers = {each.name: _answer(row, each.name, study) for each in study.definition.asked.questions}
-        skipped = _text(row, "skipped") or None
-        if skipped is None and None in answers.values():
-            missing = next(name for name, value in answers.items() if value is None)
-            raise InvalidInput(f"question {missing!r} has no answer; give one, or a reason in the column 'skipped'")
-        own = _text(row, "study") == study.id and annotator in study.state().annotators
-        told = {"annotator": annotator, "item": item.id, "left": left, "skipped": skipped}
-        invited = own and not study.state().annotators[annotator].imported
-        if invited and _differs(study.state(), {**told, "answers": {} if skipped else answers}):
-            raise InvalidInput(f"{annotator} was invited here and said something else of item {item.id} here")
+        return json.loads(line)
+    except ValueError as error:
+        raise InvalidInput(f"line {number} is no whole JSON object ({error}); write the file again") from error
+
+
+@contextmanager
+def _where(name: str, number: int) -> Iterator[None]:
+    try:
+        yield
     except InvalidInput as error:
-        raise InvalidInput(f"row {number} of the file cannot be used: {error}") from error
-    return {
-        "annotator": annotator if own or annotator.startswith("x-") else f"x-{annotator}",
-        "item": item.id,
-        "left": left,
-        "answers": {} if skipped else answers,
-        "skipped": skipped,
-        "seconds": _number(row, "seconds"),
-        "client_time": _number(row, "client_time"),
-        "comment": _text(row, "comment")[:COMMENT_LIMIT],
-    }
+        raise InvalidInput(f"{name[:80]}: row {number} of the file cannot be used: {error}") from error
+
+
+def _annotator(study: Study, row: Mapping[str, Any]) -> str:
+    """Id of a row's annotator here."""
+    told = _text(row, "annotator").strip()
+    if says_nothing(told) or len(told) > 60 or not told.isprintable():
+        raise InvalidInput(f"an annotator's name has 1 to 60 printable characters, got {told[:80]!r}")
+    if _text(row, "study") not in ("", study.id):
+        raise InvalidInput(f"it belongs to study {str(row['study'])[:60]!r}, not to {study.id!r}")
+    own = _text(row, "study") == study.id and told in study.state().annotators
+    return told if own or told.startswith("x-") else f"x-{told}"
+
+
+def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, Any]:
+    """One vote of known shape, or a sentence."""
+    item_id, _, beside = _text(row, "id").partition(":")
+    item = study.definition.item(item_id.zfill(4) if item_id.isdigit() else item_id)
+    left = beside or _text(row, "left") or ("" if item.shows == "pair" else item.shows)
+    if left not in (("original", "variant") if item.shows == "pair" else (item.shows,)):
+        raise InvalidInput(f"left is what stood left, original or variant, got {left[:40]!r}; an id may say it: "
+                           f"{item.id}:original")  # fmt: skip
+    answers = {each.name: _answer(row, each.name, study) for each in study.definition.asked.questions}
+    skipped = _skipped(row, answered=None not in answers.values())
+    if skipped is None and None in answers.values():
+        missing = next(name for name, value in answers.items() if value is None)
+        raise InvalidInput(f"question {missing!r} has no answer; give one, or a reason in the column 'skipped'")
+    told = {"annotator": annotator, "item": item.id, "left": left, "skipped": skipped,
+            "answers": {} if skipped else answers}  # fmt: skip
+    here = study.state().annotators.get(annotator)
+    if here is not None and not here.imported and _differs(study.state(), told):
+        raise InvalidInput(f"{annotator} was invited here and said something else of item {item.id} here")
+    return told | {
+        "seconds": _number(row, "seconds"), "client_time": _number(row, "client_time"),
+        "comment": _text(row, "comment")[:COMMENT_LIMIT], WHEN: row.get(WHEN) or "", VERSION_OF: row.get(VERSION_OF),
+    }  # fmt: skip
+
+
+def _skipped(row: Mapping[str, Any], *, answered: bool) -> str | None:
+    """Why an item was skipped; None where it was not: the cell may say yes or no, or hold the reason."""
+    cell = row.get("skipped")
+    try:
+        return "skipped elsewhere" if yes_or_no(cell) else None
+    except InvalidInput as error:
+        if answered:
+            raise InvalidInput(f"every question has an answer, and skipped is {str(cell)[:60]!r}: {error}") from error
+        return str(cell)
 
 
 def _answer(row: Mapping[str, Any], question: str, study: Study) -> Value | None:
     raw = row.get(question)
-    if _empty(raw):
+    if says_nothing(raw):
         return None
-    asked = study.definition.asked.question(question)
+    asked, said = study.definition.asked.question(question), str(raw).strip().casefold()
     for answer in asked.answers:
-        if str(raw) in (str(answer.value), f"{answer.value}.0"):
+        if said in (str(answer.value).casefold(), f"{answer.value}.0", answer.label.casefold()):
             return answer.value
     return asked.check(str(raw))  # raises, naming what it takes
 
 
-def _refuse_twins(votes: list[dict[str, Any]]) -> None:
-    seen: dict[tuple[str, str], int] = {}
-    for number, vote in enumerate(votes, start=1):
-        key = (vote["annotator"], vote["item"])
-        if key in seen:
-            raise InvalidInput(
-                f"rows {seen[key]} and {number} of the file are both of {key[0]!r} on item {key[1]}; keep one of them"
-            )
-        seen[key] = number
+def _settled(votes: list[dict[str, Any]], told: Counter[str], name: str) -> list[dict[str, Any]]:
+    """One vote an annotator and item: the last version of an annotation, and one of several annotations.
+
+    Raises:
+        InvalidInput: for annotations that differ, of which nothing says which came last.
+    """
+    groups: dict[tuple[str, str], dict[object, dict[str, Any]]] = {}
+    for place, vote in enumerate(votes):
+        own = groups.setdefault((vote["annotator"], vote["item"]), {})
+        key = (place,) if vote[VERSION_OF] is None else vote[VERSION_OF]
+        if key in own:
+            told["{} replaced by a later version of the same annotation"] += 1
+        own[key] = max(own.get(key, vote), vote, key=lambda each: each[WHEN]) if vote[WHEN] else vote
+    return [_one_of(list(own.values()), told, name) for own in groups.values()]
+
+
+def _one_of(doubled: list[dict[str, Any]], told: Counter[str], name: str) -> dict[str, Any]:
+    first, *more = doubled
+    if all(_said(each) == _said(first) for each in more):
+        if more:
+            told["{} given twice alike (same annotator and item), counted once"] += len(more)
+        return first
+    if not all(each[WHEN] for each in doubled):
+        rows = " and ".join(str(each[LINE]) for each in doubled[:2])
+        raise InvalidInput(f"{name[:80]}: rows {rows} of the file are both of {first['annotator']!r} on item "
+                           f"{first['item']} and say different things; keep one of them")  # fmt: skip
+    told["{} given twice otherwise (same annotator and item, another annotation): the later one counts"] += len(more)
+    return max(doubled, key=lambda each: str(each[WHEN]))
+
+
+def _said(vote: Mapping[str, Any]) -> tuple[Any, ...]:
+    return vote["answers"], vote["skipped"], vote["left"]
 
 
 def _differs(ledger: Ledger, vote: Mapping[str, Any]) -> bool:
     entry = ledger.entries.get((vote["annotator"], vote["item"]))
     if entry is None:
         return True
-    now = (entry.answers if entry.skipped is None else {}, entry.skipped, entry.left)
-    return now != (vote["answers"], vote["skipped"], vote["left"])
+    return (entry.answers if entry.skipped is None else {}, entry.skipped, entry.left) != _said(vote)
 
 
 def _log_rows(ledger: Ledger, vote: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -202,7 +311,7 @@ def _raw(study: Study, table: pd.DataFrame) -> pd.DataFrame:
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
-    return "" if _empty(value) else str(value)
+    return "" if value is None or value is pd.NA or value != value else str(value)
 
 
 def _number(row: Mapping[str, Any], name: str) -> float | None:
@@ -213,8 +322,4 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
     return value if math.isfinite(value) and value >= 0 else None
 
 
-def _empty(value: object) -> bool:
-    return value is None or value == "" or value is pd.NA or (isinstance(value, float) and math.isnan(value))
-
-
-__all__ = ["FORMATS", "export_votes", "import_votes"]
+__all__ = ["FORMATS", "READ", "Taken", "export_votes", "import_votes"]

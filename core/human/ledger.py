@@ -10,6 +10,7 @@ from core.human.definition import Definition, StudyItem
 from core.human.entrance import Consent, Exercise, Practice, Prolific, Stage
 from core.human.kinds import Value
 from core.human.sides import resolve
+from core.store.replay import NewerRow
 
 OPEN, PAUSED, CLOSED = "open", "paused", "closed"
 STATUSES = (OPEN, PAUSED, CLOSED)
@@ -108,17 +109,17 @@ class Ledger:
         self.practice: Practice | None = None
         self.prolific: Prolific | None = None
         self.by_pid: dict[str, str] = {}
-        self.strange = 0
 
     def apply(self, row: Mapping[str, Any]) -> None:
-        """Take one row in; one that makes no sense here is counted in ``strange`` and left out."""
-        try:
-            kind = row["row"]
-            if row.get("study") != self.definition.id:
-                raise InvalidInput("a row of another study")
-            getattr(self, f"_on_{_known(kind)}")(row)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            self.strange += 1
+        """Take one row in.
+
+        Raises:
+            NewerRow: for a kind that this version does not know.
+            Exception: for a row that makes no sense here; nothing of it counts.
+        """
+        if row.get("study") != self.definition.id:
+            raise InvalidInput("a row of another study")
+        getattr(self, f"_on_{_known(row['row'])}")(row)
 
     def complete(self, entry: Entry | None) -> bool:
         """Whether every question has an answer."""
@@ -304,7 +305,7 @@ _KINDS = frozenset(name.removeprefix("_on_") for name in vars(Ledger) if name.st
 
 def _known(kind: object) -> str:
     if kind not in _KINDS:
-        raise InvalidInput("no such row")
+        raise NewerRow(f"no row of kind {str(kind)[:40]!r} is known")
     return str(kind)
 
 

@@ -189,7 +189,7 @@ def draw_sample(
         total: pairs wanted over all strata.
         seed: the same seed draws the same sample.
         strata: parts and weights.
-        attention_rate: enough attention items are made for this share.
+        attention_rate: enough attention items are made for this share; none where it is 0.
         present: item -> labels of everything that is annotated in its picture, so that no caption that is meant to
             be wrong names something that is there after all; None: only the dominant object is known.
 
@@ -216,7 +216,8 @@ def draw_sample(
     whole = _labelled(pairs)
     wrong = _WrongLabels(whole, present or {})
     compared = [item for item in drawn if item.directional]
-    checks = _attention(whole, wrong, kind, compared, wanted=round(len(shown) * max(attention_rate, 0.1)), seed=seed)
+    wanted = max(round(len(shown) * max(attention_rate, 0.1)), 5) if attention_rate else 0
+    checks = _attention(whole, wrong, kind, compared, wanted=wanted, seed=seed)
     ordered = sorted(shown, key=lambda item: float(stream(seed, "sample", item.item, item.probe, item.shows).random()))
     numbered = tuple(replace(item, id=f"{index:04d}") for index, item in enumerate((*ordered, *checks), start=1))
     return Sample(numbered, tuple(table), _examples(whole, wrong, used, kind, compared, seed))
@@ -238,7 +239,8 @@ def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
     pairs = pairs[pairs["expectation"] == stratum.expectation]
     if not stratum.probes:
         return pairs[pairs["family"] == stratum.family]
-    rows = pairs[[re.fullmatch(stratum.probes, str(name)) is not None for name in pairs["probe"]]]
+    fits = [re.fullmatch(stratum.probes, str(name)) is not None for name in pairs["probe"]]
+    rows = pairs[np.array(fits, dtype=bool)]  # a list of none would be no mask
     if stratum.bins is None or rows.empty:
         return rows
     order = sorted(pairs["coverage_bin"].dropna().unique(), key=lambda each: float(each.split("-")[0]))
@@ -301,7 +303,7 @@ def _attention(
         named = zip(ordered["item"], ordered["label"], strict=True)
         ordered = ordered[[(str(item), base_caption(str(label))) not in taken for item, label in named]]
     found = []
-    for _, row in ordered.head(max(wanted, 5)).iterrows():
+    for _, row in ordered.head(wanted).iterrows():
         label = wrong.draw(row, rng)
         if label is None or (row["item"], base_caption(label)) in taken:
             continue

@@ -22,6 +22,8 @@ from core.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, 
 from core.human.sharing import left_behind, shared_queues, waiting_items
 from core.store.files import write_json
 from core.store.log import Log, Writer
+from core.store.replay import Replay
+from core.writing import write_folder_whole
 
 LOG = "log.jsonl"
 IDLE_HOURS = 48.0
@@ -81,10 +83,7 @@ class Study:
         self._clock = clock
         self._log = Log(self.folder / LOG)
         self._lock = threading.RLock()
-        self._ledger = Ledger(self.definition)
-        self._end = 0
-        self._damaged = 0
-        self._cut = 0
+        self._begin()
 
     @classmethod
     def create(cls, parent: Path, definition: Definition, *, clock: Callable[[], float] = time.time) -> "Study":
@@ -100,17 +99,16 @@ class Study:
         if not 0 <= definition.attention_rate <= 0.5:
             raise InvalidInput(f"the rate of attention items lies in [0, 0.5], got {definition.attention_rate}")
         folder = Path(parent) / definition.id
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError as error:
-            raise InvalidInput(f"there is a study {definition.id!r} already; choose another name") from error
-        except OSError as error:
-            raise StoreError(f"{folder} cannot be made: {error.strerror or error}; check the data folder") from error
-        tokens.write_secret(folder)
-        write_json(folder / DEFINITION, definition.to_json())
-        study = cls(folder, clock=clock)
-        study.set_status(OPEN)
-        return study
+        if folder.exists():
+            raise InvalidInput(f"there is a study {definition.id!r} already; choose another name")
+
+        def fill(new: Path) -> None:
+            tokens.write_secret(new)
+            write_json(new / DEFINITION, definition.to_json())
+            cls(new, clock=clock).set_status(OPEN)
+
+        write_folder_whole(folder, fill, standing="refused")
+        return cls(folder, clock=clock)
 
     # Reading
 
@@ -134,22 +132,18 @@ class Study:
         """Sentences about what of the log could not be used."""
         with self._lock:
             self._refresh()
-            found = []
-            if not self._end and not self._cut:
-                found.append(f"{self._log.path} is empty or gone, and with it every vote; restore it from a copy.")
-            if self._cut:
-                found.append(
-                    f"The last row of {self.id}'s log was cut in the middle ({self._cut} bytes) and is left out."
-                )
-            if self._damaged:
-                found.append(
-                    f"{self._damaged} row(s) of {self.id}'s log are damaged and left out; all others are used."
-                )
-            if self._ledger.strange:
-                found.append(
-                    f"{self._ledger.strange} row(s) of {self.id}'s log do not fit this study and are left out."
-                )
-            return tuple(found)
+            return self._replay.told()
+
+    def check(self) -> bool:
+        """Whether every vote of the log could be read; one that was never written to its end is none.
+
+        Raises:
+            StoreError: if nothing can be said of the votes: the log is empty or gone, or a newer version wrote to it.
+        """
+        with self._lock:
+            self._refresh()
+            self._replay.check()
+            return not self._replay.lost
 
     def annotator_of(self, token: object) -> str:
         """Return whose token it is.
@@ -376,17 +370,14 @@ class Study:
         writer.append([{**row, **stamp} for row in rows])
         self._refresh()
 
+    def _begin(self) -> None:
+        self._ledger = Ledger(self.definition)
+        self._replay = Replay(self._log, self._ledger.apply)
+
     def _refresh(self) -> None:
-        if self._log.size() == self._end:
-            self._cut = 0
-            return
-        if self._log.size() < self._end:  # restored from a copy: begin anew
-            self._ledger, self._end, self._damaged = Ledger(self.definition), 0, 0
-        chunk = self._log.read(self._end)
-        for row in chunk.rows:
-            self._ledger.apply(row)
-        self._end, self._cut = chunk.end, chunk.cut
-        self._damaged += len(chunk.damaged)
+        if self._log.size() < self._replay.end:  # restored from a copy
+            self._begin()
+        self._replay.refresh()
 
     def _annotator(self, annotator: str) -> Annotator:
         found = self.state().annotators.get(annotator)
@@ -478,16 +469,20 @@ def list_studies(parent: Path | None = None) -> tuple[list[Study], list[str]]:
     """Open every study of a folder.
 
     Returns:
-        The studies by name, and a sentence for each folder that could not be opened.
+        The studies by name, and a sentence for each that cannot be used, or whose log has rows that do not count.
     """
     folder = studies_dir() if parent is None else Path(parent)
     found, problems = [], []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if (path / DEFINITION).is_file():
             try:
-                found.append(Study(path))
+                study = Study(path)
+                study.check()
             except StoreError as error:
-                problems.append(str(error))
+                problems.append(f"Study {path.name} is left out: {error}")
+            else:
+                found.append(study)
+                problems += study.problems()
     return found, problems
 
 

@@ -23,8 +23,9 @@ from core.jobs.getting import GetRequest
 from core.jobs.measuring import MeasureRequest
 from core.jobs.request import AuditRequest, first_problem
 from core.jobs.suite import SuiteRequest
-from core.store.files import cannot_write, write_json
+from core.store.files import write_json
 from core.store.manifest import check_run_id
+from core.writing import cannot_write
 
 JOB, STATE, LOG, PROGRESS = "job.json", "state.json", "log.txt", "progress.json"
 QUEUE_LOCK, WORKER_LOCK, WORKER_LOG, COMING = ".queue.lock", ".worker.lock", ".worker.log", ".worker.coming"

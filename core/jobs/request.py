@@ -20,6 +20,7 @@ from core.evaluators.registry import find
 from core.jobs.one_command import OneCommand
 from core.probes.pixels import text_reader
 from core.probes.registry import catalogue, select, with_taggers
+from core.registry import absolute_code, is_apart, names_code
 from core.seeds import RUN_SEED
 from core.store.manifest import COMPLETE, read_run
 
@@ -30,10 +31,10 @@ class AuditRequest(OneCommand):
     """One audit to be run; made by :func:`audit_request`.
 
     Args:
-        corpus: name of a loader.
+        corpus: name of a loader, or ``path/to/file.py:Name``.
         root: its folder, absolute; None where it needs none.
         options: of the loader, e.g. ``{"split": "val2017"}``.
-        probes: names, families, axes, ``default``, ``directional`` or ``all``.
+        probes: names, families, axes, ``default``, ``directional``, ``all``, or ``path/to/file.py:Name``.
         evaluators: registered names or ``path/to/file.py:Name``.
         subject: ``template``, ``human`` or ``both``.
         languages: of the human captions, ISO 639-1.
@@ -89,7 +90,13 @@ class AuditRequest(OneCommand):
     @property
     def stem(self) -> str:
         """What a run id that is made begins with."""
-        return self.corpus if re.search("[A-Za-z0-9]", self.corpus) else "audit"
+        name = self.corpus.rpartition(":")[2]
+        return name if re.search("[A-Za-z0-9]", name) else "audit"
+
+    @property
+    def own_code(self) -> tuple[str, ...]:
+        """Corpus and probes that are code of a file, which a server does not run in itself."""
+        return tuple(each for each in (self.corpus, *self.probes) if names_code(each))
 
     def arguments(self, *, resume: bool = False) -> list[str]:
         """Words after ``python -m core`` that run this audit."""
@@ -127,7 +134,7 @@ class AuditRequest(OneCommand):
         Raises:
             InvariscopeError: if it cannot be read.
         """
-        return corpora.catalogue().get(self.corpus).load(None if self.root is None else Path(self.root), **self.options)
+        return corpora.find(self.corpus).load(None if self.root is None else Path(self.root), **self.options)
 
     def plan(self, corpus: Corpus) -> Plan:
         """Plan the audit of a corpus that was read already; see :func:`core.audit.plan.make_plan`."""
@@ -147,12 +154,15 @@ class AuditRequest(OneCommand):
             NotAvailable: for an evaluator, a tagger or a reader of text that is not on this machine, with the
                 command that gets it.
         """
-        loader = corpora.catalogue().get(self.corpus)
-        if loader.needs_root and self.root is None:
+        for path in self.own_code if is_apart() else ():
+            check_file(path.rpartition(":")[0])
+        unread = set(self.own_code) if is_apart() else set()
+        if self.corpus not in unread and corpora.find(self.corpus).needs_root and self.root is None:
             raise InvalidInput(f"corpus {self.corpus!r} needs a folder; give the path of one on this machine")
         if self.root is not None:
             check_folder(self.root)
-        chosen, _ = with_taggers(select(self.probes), self.probes)
+        named = [each for each in self.probes if each not in unread]
+        chosen, _ = with_taggers(select(named), named) if named else ((), ())
         reads = self.options.get(TEXT) == READ and any(probe.family == text_reader.WRITTEN_IN for probe in chosen)
         if reads and (reason := text_reader.lacking()):
             raise NotAvailable(reason)
@@ -175,6 +185,8 @@ def audit_request(**fields: Any) -> AuditRequest:
     if fields.get("root") is not None:
         fields["root"] = str(Path(fields["root"]).expanduser().absolute())
     fields["evaluators"] = tuple(map(absolute, fields.get("evaluators", ())))
+    fields |= {name: absolute_code(fields[name]) for name in ("corpus",) if isinstance(fields.get(name), str)}
+    fields |= {name: tuple(map(absolute_code, fields[name])) for name in ("probes",) if name in fields}
     try:
         return AuditRequest(**fields)
     except ValidationError as error:
@@ -295,9 +307,8 @@ def short_patterns(names: Iterable[str]) -> tuple[str, ...]:
 
 def absolute(reference: str) -> str:
     """An evaluator's reference with its file named from the root, so that it means the same from anywhere."""
-    file, colon, name = reference.rpartition(":")
-    if colon and file.endswith(".py"):
-        return f"{Path(file).expanduser().absolute()}:{name}"
+    if names_code(reference):
+        return absolute_code(reference)
     if reference.endswith(".json"):
         return str(Path(reference).expanduser().absolute())
     base, at, checkpoint = reference.partition("@")

@@ -16,7 +16,7 @@ from core.errors import StoreError
 from core.jobs import files
 from core.jobs.jobs import Job, next_waiting, outcome
 from core.jobs.process import alive, birth, send
-from core.store.files import cannot_write
+from core.writing import cannot_write
 
 POLL_S = 0.3
 GRACE_S = (30.0, 10.0)

@@ -104,7 +104,10 @@ class Subject:
 FALSITY = "falsity"
 """Fact of a variant that breaks the meaning: how sure it is that its wrong side is wrong; not told by every probe."""
 
-KNOWN_WRONG = ("verified", "checked")
+VERIFIED, PRESUMED = "verified", "presumed"
+"""Values of FALSITY that more than one probe gives."""
+
+KNOWN_WRONG = (VERIFIED, "checked")
 """Values of FALSITY by which annotations say that the wrong side is wrong: in words, or by the object's pixels."""
 
 

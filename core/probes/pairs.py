@@ -34,6 +34,7 @@ from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, length_matched
 from core.probes.words.own_captions import PREFIX, length_matched_in
 from core.probes.words.places import place_named
+from core.registry import STRANGERS
 from core.seeds import RUN_SEED, stream
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -142,7 +143,7 @@ class Pairs:
             return probe.make(self.scene, held, draw())
         except ProbeRejected as rejection:
             return rejection.to_keep()
-        except Exception as error:  # a stranger's probe may raise anything; it costs this variant alone
+        except STRANGERS as error:  # a stranger's probe may raise anything; it costs this variant alone
             told = f"{type(error).__name__}: {' '.join(str(error).split())}"
             return ProbeRejected("probe-failed", f"probe {probe.name!r} failed on item {self.item.id!r}: {told}")
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 
+from core.corpora.places import ordinary
 from core.errors import InvalidInput, NotAvailable
 from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Expectation, Probe
 from core.probes.words.taggers import unavailable
-from core.registry import Catalogue, discover
+from core.registry import Catalogue, absolute_code, discover, load_object, names_code
 
 DEFAULT = "default"
 """Selects the paper's grid."""
@@ -15,9 +18,44 @@ DIRECTIONAL = "directional"
 """Selects every probe that asks for a drop or for a response; its further readings and sweeps aside."""
 
 
-@cache
+_BROUGHT: dict[str, tuple[Probe, str]] = {}
+"""Probes of files that this process was told to use, by name, each with its reference."""
+
+
 def catalogue() -> Catalogue[Probe]:
-    """Every probe of this machine, in a stable order."""
+    """Every probe of this machine, in a stable order; last come those of files that this process was told to use."""
+    found = _registered()
+    if not _BROUGHT:
+        return found
+    brought = {name: probe for name, (probe, _) in _BROUGHT.items()}
+    return Catalogue(found.kind, MappingProxyType({**found.entries, **brought}), found.broken)
+
+
+def bring(reference: str) -> tuple[Probe, ...]:
+    """Make the probes of ``path/to/file.py:Name`` known by their names in this process; a user named the file.
+
+    Raises:
+        InvalidInput: if the file, or what it holds, is no probe, or a probe's name is another's.
+    """
+    ordinary(Path(reference.rpartition(":")[0]))
+    kind = "a probe marked with @probe(...), or a tuple of such"
+    found = [probe for _, probe in _probes(load_object(reference, among=lambda value: bool(_probes(value)), kind=kind))]
+    path = absolute_code(reference)
+    for probe in found:
+        if probe.name in _registered() or _BROUGHT.get(probe.name, (probe, path))[1] != path:
+            raise InvalidInput(f"{reference} holds a probe {probe.name!r}, and another one has that name; rename it")
+        _BROUGHT[probe.name] = (probe, path)
+    further_readings.cache_clear()
+    return tuple(found)
+
+
+def brought_from(name: str) -> str:
+    """Reference of the file that a probe of this process came from; empty where it is registered."""
+    return _BROUGHT[name][1] if name in _BROUGHT else ""
+
+
+@cache
+def _registered() -> Catalogue[Probe]:
     return discover("probe", package="core.probes.families", group="invariscope.probes", accept=_probes)
 
 
@@ -26,14 +64,16 @@ def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
 
     Args:
         patterns: probe names (``vflip``), families (``rotation``), axes (``spatial``), ``default``, ``directional``,
-            ``all``, or the word of a set that only it selects (``lexical-sweep``).
+            ``all``, the word of a set that only it selects (``lexical-sweep``), or ``path/to/file.py:Name``.
 
     Raises:
         UnknownName: for a pattern that selects nothing.
+        InvalidInput: for none at all, or a file that holds none.
     """
+    asked = list(patterns)
+    wanted = {probe.name for pattern in asked if names_code(pattern) for probe in bring(pattern)}
     known = catalogue()
-    wanted: set[str] = set()
-    for pattern in patterns:
+    for pattern in (each for each in asked if not names_code(each)):
         matched = {probe.name for probe in known if _selects(pattern, probe)}
         wanted |= matched or {known.get(pattern).name}
     if not wanted:

@@ -139,6 +139,7 @@ class Beyond:
         figures: of these tables.
         missing: with their reasons.
         studied: whether people judged a pair of these runs.
+        studies: those whose votes could be taken in.
     """
 
     tables: list[Table] = field(default_factory=list)
@@ -146,6 +147,7 @@ class Beyond:
     figures: list[Figure] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     studied: bool = False
+    studies: list[Study] = field(default_factory=list)
 
 
 def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode | None = None) -> Beyond:
@@ -167,15 +169,17 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
     runs = {run: corpus for corpus, run in table.scope.runs}
     frames: dict[str, list[pd.DataFrame]] = {name: [] for name in _PEOPLE}
     said = dict.fromkeys(_PEOPLE, "no study was run of these runs; the page Human validation draws one")
-    for study in studies:
-        if study.definition.run not in runs:
+    for study in (each for each in studies if each.definition.run in runs):
+        try:
+            told = _voted(study, table.only(runs[study.definition.run]))
+        except Exception as error:  # a study of another hand may be odd in any way; it takes no report down
+            said = dict.fromkeys(_PEOPLE, f"study {study.id} is left out, for it cannot be used: {error!r:.300}")
             continue
-        votes = vote_table(study)
-        if votes[~votes["attention"]].empty:
+        found.studies.append(study)
+        found.studied |= bool(told)
+        if not told:
             said = dict.fromkeys(_PEOPLE, f"study {study.id} has no vote yet")
-            continue
-        found.studied = True
-        for name, frame, reason in _of_study(study, votes, table.only(runs[study.definition.run])):
+        for name, frame, reason in told:
             if reason:
                 said[name] = reason
             elif len(frame):
@@ -188,6 +192,12 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
                 found.figures.append(_FIGURES[name](whole))
         else:
             found.missing.append(Missing(name, _PAPERS.get(name, "A.11"), said[name]))
+
+
+def _voted(study: Study, table: ScoreTable) -> list[tuple[str, pd.DataFrame, str]]:
+    """What :func:`_of_study` tells of a study; nothing where nobody voted."""
+    votes = vote_table(study)
+    return [] if votes[~votes["attention"]].empty else list(_of_study(study, votes, table))
 
 
 def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:

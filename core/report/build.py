@@ -88,7 +88,7 @@ def build(
         missing += [Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)) for drawing, each in drawn
                     if each.frame.empty]  # fmt: skip
     more = beyond(table, studies=studies, encode=encode)
-    tables = _peopled(tables, table, studies)
+    tables = _peopled(tables, table, more.studies)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     figures += more.figures
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]

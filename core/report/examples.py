@@ -46,7 +46,7 @@ def cards(store: Store, scope: Narrowed) -> Telling:
         told |= set(frame["family"])
         named = frame[["corpus", "item", "probe"]].assign(run=seen.run, subject=table.scope.subject)
         made += slides(store, table, named, scales(table))
-    return Telling(f"One comparison of every family: {seen.corpus}, run {seen.run}", tuple(made), (), 0)
+    return Telling(f"One comparison of every family: {seen.corpus}, run {seen.run}", tuple(made), (), ())
 
 
 def edited_caption(store: Store, table: ScoreTable) -> Table | Missing:

@@ -41,7 +41,7 @@ def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
     usual = scales(table)
     found = rank(table, Slice(), usual, order="standardised", limit=most, once=True)
     title = f"What moves the furthest: {seen.corpus}, run {seen.run}"
-    return Telling(title, tuple(slides(store, table, found.pairs, usual)), (), 0)
+    return Telling(title, tuple(slides(store, table, found.pairs, usual)), (), ())
 
 
 def slides(store: Store, table: ScoreTable, pairs: pd.DataFrame, usual: pd.DataFrame) -> list[Slide]:

@@ -1,6 +1,7 @@
 """What some runs say as a folder of pages that any file server shows: report, card, and what moves the furthest."""
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from core.report.failures import furthest
 from core.report.html import STYLE, page
 from core.report.model import Report
 from core.report.story import story_html
-from core.report.write import write
-from core.store.files import write_text
+from core.report.write import fill_report, put
 from core.store.store import Store
+from core.writing import write_folder_whole
 
 _ABOUT = (
     "The items that move the furthest, each by its furthest pair, by |Δ| over the standard deviation of the "
@@ -48,26 +49,34 @@ def write_folder(
 
     Returns:
         The files written.
+
+    Raises:
+        StoreError: if the folder cannot be written; it is as it was then.
     """
-    written = write(report, folder, formats=("html",))
+    return [folder / name for name in write_folder_whole(folder, partial(_fill, store, scope, report, most, say))]
+
+
+def _fill(
+    store: Store, scope: Narrowed, report: Report, most: int, say: Callable[[str], None], folder: Path
+) -> list[str]:
+    written = fill_report(report, folder, formats=("html",))
     parts = {"report.html": "Every table and figure, with n, intervals and tests"}
     try:
-        written.append(write_text(folder / "card.html", card_report(store, scope)))
+        written.append(put(folder, "card.html", card_report(store, scope)))
         parts["card.html"] = "The fairness card: the worst edits of every evaluator, to print"
     except InvalidInput as error:
         say(f"the card is left out: {error}")
     told = furthest(store, scope, most=most)
     if told.slides:
-        written.append(write_text(folder / "failures.html", story_html(told, about=_ABOUT)))
+        written.append(put(folder, "failures.html", story_html(told, about=_ABOUT)))
         parts["failures.html"] = f"The {len(told.slides)} items that move the furthest, with their pictures"
     shown = cards(store, scope)
     if shown.slides:
-        written.append(write_text(folder / "examples.html", story_html(shown, about=_DRAWN)))
+        written.append(put(folder, "examples.html", story_html(shown, about=_DRAWN)))
         parts["examples.html"] = (
             f"One comparison of every family that breaks the meaning, {len(shown.slides)}, with their pictures"
         )
-    written.append(write_text(folder / "index.html", _index(report, scope, parts)))
-    return written
+    return [*written, put(folder, "index.html", _index(report, scope, parts))]
 
 
 def _index(report: Report, scope: Narrowed, parts: dict[str, str]) -> str:

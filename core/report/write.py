@@ -1,8 +1,6 @@
-"""A report as files in a folder."""
+"""A report as files in a folder, all of them or none."""
 
-from collections.abc import Mapping
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 
 from core.charts.apart import Drawings
@@ -12,7 +10,8 @@ from core.report.html import html
 from core.report.latex import latex
 from core.report.markdown import markdown
 from core.report.model import FORMATS, Report, Table
-from core.store.files import csv_text, write_text, write_whole
+from core.store.files import csv_text
+from core.writing import write_folder_whole
 
 _DRAWN = {"md": "svg", "latex": "pdf"}
 """Format -> kind of drawing that its figures are."""
@@ -42,6 +41,24 @@ def write(
 
     Raises:
         InvalidInput: for a format that is not known.
+        StoreError: if the folder cannot be written; it is as it was then.
+    """
+
+    def fill(new: Path) -> list[str]:
+        return fill_report(report, new, formats=formats, interactive=interactive, drawings=drawings)
+
+    return [folder / name for name in write_folder_whole(folder, fill)]
+
+
+def fill_report(
+    report: Report, folder: Path, *, formats: tuple[str, ...], interactive: bool = True,
+    drawings: Drawings | None = None,
+) -> list[str]:  # fmt: skip
+    """Fill a folder that nobody reads yet as :func:`write` does; return the paths below it of the files.
+
+    Raises:
+        InvalidInput: for a format that is not known.
+        OSError: if one cannot be written.
     """
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
@@ -56,28 +73,21 @@ def write(
         for each in report.figures:
             made.begin(each)
         # meanwhile everything else is written
-        written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
-        data = [_data(one, folder / "data") for one in everything]
+        written = [put(folder, FORMATS[name], texts[name]()) for name in formats]
+        data = [_data(one, folder) for one in everything]
         for each in report.figures:
-            written += _figure(each, folder / "figures", made.of(each))
+            written += [put(folder, f"figures/{each.id}.{kind}", found) for kind, found in made.of(each).items()]
     return written + data
 
 
-def _text(path: Path, text: str) -> Path:
-    return write_text(path, text)
+def put(folder: Path, name: str, content: str | bytes) -> str:
+    """Write one file of a folder that nobody reads yet; return its path below the folder."""
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
+    return name
 
 
-def _figure(each: Figure, folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
-    named = {folder / f"{each.id}.{kind}": content for kind, content in contents.items()}
-    for path, content in named.items():
-        write_whole(path, partial(_fill, content=content))
-    return list(named)
-
-
-def _fill(path: Path, *, content: bytes) -> None:
-    path.write_bytes(content)
-
-
-def _data(each: Table | Figure, folder: Path) -> Path:
+def _data(each: Table | Figure, folder: Path) -> str:
     frame = each.data if isinstance(each, Figure) else each.frame
-    return _text(folder / f"{each.id}.csv", csv_text(frame, digits=10))
+    return put(folder, f"data/{each.id}.csv", csv_text(frame, digits=10))

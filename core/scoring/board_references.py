@@ -83,7 +83,7 @@ def _compared(
 ) -> Compared:
     """One system's captions; a picture without one keeps its references among those that weigh words."""
     people = [[text for text in references[item] if not own or text != said.get(item)] for item in items]
-    return compare([said.get(item, "") for item in items], people)
+    return compare([said.get(item) for item in items], people)
 
 
 def _common(clean: pd.DataFrame, scores: Mapping[str, np.ndarray]) -> list[str]:

@@ -14,6 +14,9 @@ from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator
 from core.evaluators.references import Referenced, harmonic_mean
 from core.evaluators.scoring import score_pairs_with_errors
 
+EMPTY = "the caption is empty"
+"""Why an empty caption has no score."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaptionedImage:
@@ -54,7 +57,8 @@ def score_captions(
 ) -> tuple[CaptionScore, ...]:
     """Score every line; an unreadable image or an unscorable caption costs that line alone.
 
-    Images are decoded batch by batch, so that a folder of any size fits into memory.
+    Images are decoded batch by batch, so that a folder of any size fits into memory. An empty caption is
+    not scored.
 
     Args:
         evaluator: a loaded evaluator; the caller holds its lease.
@@ -67,23 +71,27 @@ def score_captions(
     """
     if any(line.references for line in lines) and not isinstance(evaluator, DualEncoder | Referenced):
         raise InvalidInput(f"{evaluator.spec.name} compares no captions with references; leave the references out")
-    images = {str(line.image): partial(_pixels, line.image) for line in lines}
-    pairs = [(str(line.image), line.caption) for line in lines]
+    said = [line for line in lines if line.caption.strip()]
     found = score_pairs_with_errors(
         evaluator,
-        images,
-        pairs,
-        references=[line.references for line in lines],
+        {str(line.image): partial(_pixels, line.image) for line in said},
+        [(str(line.image), line.caption) for line in said],
+        references=[line.references for line in said],
         batch_size=batch_size,
         progress=progress,
     )
-    scores = [
-        CaptionScore(line.id, float(score)) if error is None else CaptionScore(line.id, None, error=_sentence(error))
-        for line, score, error in zip(lines, found.scores, found.errors, strict=True)
-    ]
+    pairs = zip(found.scores, found.errors, strict=True)
+    scores = [_score(line, *next(pairs)) if line.caption.strip() else CaptionScore(line.id, None, error=EMPTY)
+              for line in lines]  # fmt: skip
     if isinstance(evaluator, DualEncoder) and not isinstance(evaluator, Referenced):
         return tuple(_with_references(evaluator, lines, scores))
     return tuple(scores)
+
+
+def _score(line: CaptionedImage, score: float, error: str | None) -> CaptionScore:
+    if error is None:
+        return CaptionScore(line.id, float(score))
+    return CaptionScore(line.id, None, error=error.removeprefix(f"{BadImage.__name__}: "))
 
 
 def mean(values: Sequence[float | None]) -> float | None:
@@ -114,7 +122,3 @@ def _add(line: CaptionedImage, score: CaptionScore, vectors: dict[str, np.ndarra
 
 def _pixels(path: Path) -> np.ndarray:
     return read_image(path).pixels
-
-
-def _sentence(error: str) -> str:
-    return error.removeprefix(f"{BadImage.__name__}: ")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.corpora.image_names import ItemNames
 from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import System, unlike
@@ -241,7 +242,7 @@ class _Work:
 
     def unread(self, item: Item) -> None:
         """Keep the captions of an item whose picture cannot be read, without a score."""
-        self.records += [{**row, "score": np.nan} for row in self._rows(item)]
+        self.records += [{**row, "score": np.nan} for row in self._rows(item, item.id)]
 
     def edits(self) -> tuple[str, ...]:
         """What each edit was left out of, and why: counted, with the first case."""
@@ -254,7 +255,7 @@ class _Work:
         item, own = bench.item, bench.image_key
         images[own] = bench.pixels
         people = self.entered.references.get(item.id, ())
-        rows = list(self._rows(item))
+        rows = list(self._rows(item, own))
         for row in rows:
             yield _Wanted(row, own, references_of({ENGLISH: people}, str(row["caption"]), language=ENGLISH))
         first: dict[str, list[dict[str, object]]] = {}
@@ -273,11 +274,11 @@ class _Work:
                 for row in first[draft.caption]:
                     yield _Wanted({**row, "family": probe.family, "probe": probe.name}, draft.image_key, others)
 
-    def _rows(self, item: Item) -> Iterator[dict[str, object]]:
+    def _rows(self, item: Item, pixels: str) -> Iterator[dict[str, object]]:
         for system, held in self.entered.captions.items():
             for place, caption in enumerate(held.get(item.id, ())):
                 yield {
-                    "item": item.id, "source": item.group or item.id, "system": system, "place": place,
+                    "item": item.id, "source": item.drawn_with(pixels), "system": system, "place": place,
                     "caption": caption, "evaluator": self.evaluator.spec.name, "family": "", "probe": "",
                     **self._measured(caption), **self._objects(item, caption),
                 }  # fmt: skip
@@ -307,19 +308,14 @@ class _Places:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self.ids = {item.id for item in corpus.items}
-        self.named: dict[str, list[str]] = {}
-        for item in corpus.items:
-            path = item.image_path
-            for name in dict.fromkeys((path.name, path.stem) if path else ()):
-                self.named.setdefault(name, []).append(item.id)
+        self.names = ItemNames(corpus.items)
 
     def find(self, who: str, texts: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
         """Texts by item id, and sentences about those that found no place."""
         found: dict[str, tuple[str, ...]] = {}
         lost: dict[str, list[str]] = {"name": [], "several": [], "blank": [], "twice": []}
         for key, given in texts.items():
-            owners = [key] if key in self.ids else self.named.get(key, [])
+            owners = self.names.several(key)
             said = tuple(text for text in given if text.strip())
             if len(said) < len(given):
                 lost["blank"].append(key)

@@ -46,8 +46,8 @@ class Compared:
 
     Args:
         means: by metric, over the ``n`` captions: BLEU of them together, the mean of the others; NaN where none is.
-        per_caption: by metric, float64 of every caption, NaN without words or references. BLEU is a caption's own, as
-            pycocoevalcap smooths it; its mean is not the BLEU of the captions together.
+        per_caption: by metric, float64 of every caption, 0 without words, NaN without references. BLEU is a caption's
+            own, as pycocoevalcap smooths it; its mean is not the BLEU of the captions together.
         counts: what each caption adds to BLEU, float64 [captions, 10]; see :func:`core.statistics.corpus_bleu`.
         n: captions that were compared.
     """
@@ -74,7 +74,10 @@ def tokens(caption: str) -> list[str]:
 
 
 def compare(
-    captions: Sequence[str], references: Sequence[Sequence[str]], *, documents: Sequence[Sequence[str]] | None = None
+    captions: Sequence[str | None],
+    references: Sequence[Sequence[str]],
+    *,
+    documents: Sequence[Sequence[str]] | None = None,
 ) -> Compared:
     """Compare captions with their references.
 
@@ -82,7 +85,8 @@ def compare(
     LEAST_PICTURES pictures there is none.
 
     Args:
-        captions: n of them, each of a picture of its own unless ``documents`` says what the pictures are.
+        captions: n of them, each of a picture of its own unless ``documents`` says what the pictures are; an empty one
+            is compared as pycocoevalcap does, None is not.
         references: captions by people of the same pictures, any number each.
         documents: references of every picture once, where several captions are of one: they weigh CIDEr-D's words.
 
@@ -91,24 +95,22 @@ def compare(
     """
     if len(captions) != len(references):
         raise InvalidInput(f"every caption has one list of references, got {len(captions)} and {len(references)}")
-    said = [" ".join(tokens(each)) for each in captions]
+    said = [" ".join(tokens(each or "")) for each in captions]
     people = [_lines(texts) for texts in references]
-    known = [place for place, texts in enumerate(people) if texts]
-    whole = [place for place in known if said[place]]
+    known = [place for place, texts in enumerate(people) if texts and captions[place] is not None]
     per_caption = {name: np.full(len(captions), np.nan) for name in METRICS}
     counts = np.full((len(captions), 2 * ORDERS + 2), np.nan)
-    if whole:
-        own, theirs = _asked(said, whole), _given(people, whole)
-        counts[whole] = _counts(own, theirs)
-        per_caption.update(_sentences(len(captions), whole, own, theirs))
+    if known:
+        own, theirs = _asked(said, known), _given(people, known)
+        counts[known] = _counts(own, theirs)
+        per_caption.update(_sentences(len(captions), known, own, theirs))
         weighing = people if documents is None else [_lines(texts) for texts in documents]
         pictures = [texts for texts in weighing if texts]
         if len(pictures) >= LEAST_PICTURES:
-            per_caption[CIDER][known] = _cider(_asked(said, known), _given(people, known), pictures)
-            per_caption[CIDER][[place for place in known if not said[place]]] = np.nan
-    means = dict(zip(BLEU, corpus_bleu(np.nansum(counts, axis=0)).tolist(), strict=True)) if whole else {}
+            per_caption[CIDER][known] = _cider(own, theirs, pictures)
+    means = dict(zip(BLEU, corpus_bleu(np.nansum(counts, axis=0)).tolist(), strict=True)) if known else {}
     return Compared(
-        {name: means.get(name, _mean(per_caption[name])) for name in METRICS}, per_caption, counts, len(whole)
+        {name: means.get(name, _mean(per_caption[name])) for name in METRICS}, per_caption, counts, len(known)
     )
 
 

@@ -1,6 +1,7 @@
 """A suite's captions given out to a metric that runs elsewhere, and its scores read back."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from core.corpora.pair_ids import (
@@ -18,6 +19,7 @@ from core.corpora.suites import ENGLISH, Suite
 from core.corpora.suites.fleur_scores import TextScores
 from core.errors import InvalidInput
 from core.scoring.suites import Asked, SuiteScores, asked_of, check_folders, in_order, places_of
+from core.writing import write_folder_whole
 
 
 def given_pairs(suite: Suite) -> dict[Asked, GivenPair]:
@@ -47,7 +49,7 @@ def export_suite(suite: Suite, folders: Sequence[Path], out: Path) -> tuple[int,
 
     Raises:
         InvalidInput: if a folder or every image is missing, or ``out`` holds such files already.
-        OSError: if something cannot be written.
+        StoreError: if the folder cannot be written; it is as it was then.
     """
     check_folders(folders)
     pairs, places = given_pairs(suite), places_of(suite, folders)
@@ -59,12 +61,15 @@ def export_suite(suite: Suite, folders: Sequence[Path], out: Path) -> tuple[int,
     taken = next((name for name in (PAIRS, CANDIDATES, REFERENCES) if (out / name).exists()), None)
     if taken:
         raise InvalidInput(f"{out / taken} exists; choose another folder")
-    out.mkdir(parents=True, exist_ok=True)
+    write_folder_whole(out, partial(_fill, here))
+    return len(here), len(pairs) - len(here)
+
+
+def _fill(here: Sequence[GivenPair], out: Path) -> None:
     write_lines(out / PAIRS, here)
     write_candidates(out / CANDIDATES, here)
     if any(each.references for each in here):
         write_references(out / REFERENCES, here)
-    return len(here), len(pairs) - len(here)
 
 
 def imported_scores(suite: Suite, scores: ScoreFile) -> SuiteScores:

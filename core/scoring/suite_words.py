@@ -51,11 +51,7 @@ def score_words(suite: Suite, name: str) -> SuiteScores:
         [caption for _, caption, _ in asked], [held for *_, held in asked], documents=list(_documents(suite).values())
     )
     scores: dict[Asked, float] = dict(zip(asked, found.per_caption[NAMED[name]].tolist(), strict=True))
-    errors = [
-        f"{image}: {'this caption has no words' if held else 'this caption has no reference'}"
-        for (image, _, held), score in scores.items()
-        if np.isnan(score)
-    ]
+    errors = [f"{image}: this caption has no reference" for (image, *_), score in scores.items() if np.isnan(score)]
     if foreign:
         errors.append(f"{len(foreign)} captions: {name} cuts captions into English words, and these are not English")
     return in_order(suite, scores, errors)

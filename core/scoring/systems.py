@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.corpora.image_names import ItemNames
 from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput, InvariscopeError
@@ -137,7 +138,7 @@ def _item(
     a, b = captions
     return [
         {
-            "corpus": bench.item.corpus, "item": bench.item.id, "source": bench.item.group or own,
+            "corpus": bench.item.corpus, "item": bench.item.id, "source": bench.item.drawn_with(own),
             "family": probe.family, "probe": probe.name, "a_caption": a, "b_caption": b,
             "a_before": scores[own, a], "b_before": scores[own, b],
             "a_after": scores[key, a], "b_after": scores[key, b],
@@ -147,11 +148,10 @@ def _item(
 
 
 def _by_item(corpus: Corpus, captions: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Item id -> (key in the file, caption); blank captions are none."""
-    found = {}
-    for item in corpus.items:
-        names = [item.id, *([item.image_path.stem, item.image_path.name] if item.image_path else [])]
-        key = next((name for name in names if captions.get(name, "").strip()), None)
-        if key is not None:
-            found[item.id] = (key, captions[key])
+    """Item id -> (key in the file, caption); blank captions are none, nor is one that may be of several items."""
+    names, found = ItemNames(corpus.items), dict[str, tuple[str, str]]()
+    for key, caption in captions.items():
+        items = names.several(key) if caption.strip() else []
+        if len(items) == 1:
+            found.setdefault(items[0], (key, caption))
     return found

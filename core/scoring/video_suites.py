@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from core.corpora.suites import ENGLISH, Suite
-from core.corpora.videos import Sampling
+from core.corpora.videos import WHOLE, Sampling
 from core.errors import InvalidInput
 from core.evaluators.video.scorer import VideoScorer
 from core.scoring.suites import SuiteScores, check_folders, check_referenced, places_of
@@ -43,11 +43,11 @@ def score_video_suite(
         check_referenced(scorer.evaluator, suite)
     places, wanted = places_of(suite, folders), _Wanted()
     for rated in suite.rated:
-        wanted.add(places[rated.image], [(rated.caption, rated.references, (0.0, 1.0))])
+        wanted.add(places[rated.image], [(rated.caption, rated.references, WHOLE)])
     for pair in suite.compared:
         for side in ("preferred", "other"):
             texts = [(getattr(each, side), each.references, each.part) for each in pair.sentences]
-            wanted.add(places[pair.image], texts or [(getattr(pair, side), pair.references, (0.0, 1.0))])
+            wanted.add(places[pair.image], texts or [(getattr(pair, side), pair.references, WHOLE)])
     values, errors = wanted.scored(scorer, progress)
     errors += [f"{name}: no such video in {', '.join(map(str, folders))}" for name, place in places.items()
                if place is None]  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from core.errors import StoreError
-from core.store.files import cannot_write
+from core.writing import cannot_write
 
 Row = dict[str, Any]
 
@@ -35,12 +35,16 @@ class Chunk:
     Args:
         rows: whole rows in the order of the file.
         end: byte at which the next reading begins.
+        at: line number of each row, counted like those of ``damaged``.
+        lines: line ends that were read.
         damaged: line numbers, counted from the start of the reading, of what is no whole row.
         cut: bytes after the last whole line that are no whole row: a row that is being written, or was cut.
     """
 
     rows: tuple[Row, ...]
     end: int
+    at: tuple[int, ...] = ()
+    lines: int = 0
     damaged: tuple[int, ...] = ()
     cut: int = 0
 
@@ -162,20 +166,21 @@ class Log:
 
 
 def _parse(data: bytes, start: int) -> Chunk:
-    rows: list[Row] = []
+    rows: dict[int, Row] = {}
     damaged: list[int] = []
     lines = data.split(b"\n")
     last = lines.pop()
     for number, line in enumerate(lines, start=1):
         row = decode(line)
         if row is not None:
-            rows.append(row)
+            rows[number] = row
         elif line:
             damaged.append(number)
     tail = decode(last)
     if tail is not None:  # whole but for its line end
-        return Chunk((*rows, tail), start + len(data), tuple(damaged))
-    return Chunk(tuple(rows), start + len(data) - len(last), tuple(damaged), len(last))
+        rows[len(lines) + 1], last = tail, b""
+    whole = start + len(data) - len(last)
+    return Chunk(tuple(rows.values()), whole, tuple(rows), len(lines), tuple(damaged), len(last))
 
 
 def _write(handle: int, data: bytes) -> None:

@@ -1,7 +1,10 @@
 """One read-only ``.duckdb`` file of any runs, for handing around."""
 
+import errno
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,14 +13,15 @@ from typing import Any
 import duckdb
 
 from core.errors import InvalidInput, StoreError
-from core.store.files import write_whole
 from core.store.manifest import COMPLETE
+from core.store.published import attach
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
-from core.store.seal import PUBLISH, with_seal
+from core.store.seal import PUBLISH, Part, with_seal
 from core.store.sorted_copies import limit
 from core.store.sql import empty_select
 from core.store.store import Store
-from core.store.whole import table_parts
+from core.store.whole import check_tables, table_parts
+from core.writing import write_whole
 
 PART_ROWS = 1_000_000
 """Rows that are sorted at once, about."""
@@ -58,29 +62,57 @@ def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False
         if unfinished:
             raise InvalidInput(f"run {unfinished[0]} is not complete; start it again and it goes on, then publish it")
         write_whole(output, lambda temporary: _write(store, temporary))
-    output.chmod(0o444)
     return output
 
 
 def _write(store: Store, path: Path) -> None:
+    """Fill a file, tables first; then seal what can be read of them, and look at the whole as a reader would."""
     try:
-        with TemporaryDirectory(dir=path.parent, prefix=".publish-") as spilled, duckdb.connect(str(path)) as file:
-            limit(file, Path(spilled))  # a sort of more than that goes by way of the disk
-            for table, schema in SCHEMAS.items():
-                file.execute(f"create table {table} as {empty_select(schema)}")
-                for condition, params in _parts(store, table):
-                    file.register("source", store.batches(f"select * from {table} where {condition}", params))
-                    file.execute(f"insert into {table} select * from source order by all")
-                    file.unregister("source")
-            file.execute("create table runs (run varchar, manifest varchar)")
-            for run in store.runs():
-                parts = table_parts(file, None, SCHEMA_VERSION, run.id)
-                manifest = with_seal(run.manifest, by=PUBLISH, tables=parts)
-                file.execute("insert into runs values (?, ?)", [run.id, json.dumps(manifest)])
-            file.execute(f"create table about as select {SCHEMA_VERSION} as schema_version")
+        _write_tables(store, path)
+        with duckdb.connect(str(path), read_only=True) as file:
+            parts = {run.id: table_parts(file, None, SCHEMA_VERSION, run.id) for run in store.runs()}
+        _write_runs(store, path, parts)
+        with duckdb.connect() as reader:
+            version, runs = attach(reader, path, "made")
+            check_tables(reader, "made", path, version, runs, full=False)  # their content was hashed above
+        path.chmod(0o444)
     except duckdb.Error as error:
-        Path(f"{path}.wal").unlink(missing_ok=True)
-        raise OSError(None, str(error).splitlines()[0]) from error
+        full = os.strerror(errno.ENOSPC) in str(error)
+        raise OSError(errno.ENOSPC if full else None, str(error).splitlines()[0]) from error
+
+
+def _write_tables(store: Store, path: Path) -> None:
+    with _file(path) as file, TemporaryDirectory(dir=path.parent, prefix=".publish-") as spilled:
+        limit(file, Path(spilled))  # a sort of more than that goes by way of the disk
+        for table, schema in SCHEMAS.items():
+            file.execute(f"create table {table} as {empty_select(schema)}")
+            for condition, params in _parts(store, table):
+                file.register("source", store.batches(f"select * from {table} where {condition}", params))
+                file.execute(f"insert into {table} select * from source order by all")
+                file.unregister("source")
+
+
+def _write_runs(store: Store, path: Path, parts: Mapping[str, Mapping[str, Part]]) -> None:
+    with _file(path) as file:
+        file.execute("create table runs (run varchar, manifest varchar)")
+        for run in store.runs():
+            manifest = with_seal(run.manifest, by=PUBLISH, tables=parts[run.id])
+            file.execute("insert into runs values (?, ?)", [run.id, json.dumps(manifest)])
+        file.execute(f"create table about as select {SCHEMA_VERSION} as schema_version")
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A file to write into that holds everything once it is closed.
+
+    DuckDB writes what is committed into a log beside the file, and from there into the file when that is closed; where
+    the disk has no room for that it says nothing, and leaves the log. Asked before, it says so.
+    """
+    with duckdb.connect(str(path)) as file:
+        yield file
+        file.execute("checkpoint")
+    if logs := [each.name for each in path.parent.iterdir() if each != path]:
+        raise OSError(errno.ENOSPC, f"{logs[0]} was not taken into the file")
 
 
 def _parts(store: Store, table: str) -> Iterator[tuple[str, list[Any]]]:

@@ -17,7 +17,6 @@ from pathlib import Path
 import duckdb
 
 from core.errors import StoreError
-from core.store.files import write_whole
 from core.store.manifest import COMPLETE, Run
 from core.store.run_files import Signature
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
@@ -34,6 +33,7 @@ from core.store.sql import (
     table_select,
 )
 from core.store.whole import check_files, counts_rows, not_whole, shard_files, shard_problems
+from core.writing import write_whole
 
 KEPT_BYTES = 8_000_000_000
 """Most bytes of copies; beyond, those not opened for the longest time are removed, none that is open now."""

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.files import write_whole
 from core.store.manifest import Run
 from core.store.published import attach
 from core.store.schema import schemas_of
 from core.store.sql import first_line, quoted
 from core.store.whole import NotWhole, check_tables
+from core.writing import write_whole
 
 MOST_BYTES = 512 * 2**20
 """Largest file that is taken in."""

@@ -9,21 +9,22 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.files import cannot_write, write_whole
 from core.store.log import Log
+from core.store.replay import NewerRow, Replay
 from core.stories.slide import Picture, Slide, check_note, from_row, to_row
+from core.writing import cannot_write, write_bytes
 
 LOG = "story.jsonl"
 MOST_SLIDES = 200
 MOST_TITLE = 120
 
+_KINDS = frozenset(("begin", "title", "slide", "note", "move", "out", "back"))
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _FILE = re.compile(r"[0-9a-f]{32}\.(jpg|png|svg)")
 
@@ -36,13 +37,13 @@ class Telling:
         title: in the reader's words.
         slides: in order.
         out: slides that were taken out, the last one first.
-        damaged: lines of the log that cannot be read.
+        problems: sentences about what of the log does not count.
     """
 
     title: str
     slides: tuple[Slide, ...]
     out: tuple[Slide, ...]
-    damaged: int
+    problems: tuple[str, ...]
 
 
 class Story:
@@ -107,14 +108,22 @@ class Story:
         """
         return self._read(_none)
 
+    def check(self) -> bool:
+        """Whether every row of the log could be read; one that was never written to its end is none.
+
+        Raises:
+            StoreError: if the log is empty or gone, or a newer version wrote to it.
+        """
+        replay = Replay(self._log, _Held(_none).take)
+        replay.refresh()
+        replay.check()
+        return not replay.lost
+
     def _read(self, pictures: "Pictures") -> Telling:
-        chunk = self._log.read()
         held = _Held(pictures)
-        for row in chunk.rows:
-            held.take(row)
-        lines = len(chunk.damaged) + bool(chunk.cut)
-        missing = not (chunk.rows or lines)  # a story begins with a row of its own
-        return held.telling(damaged=held.damaged + lines + missing)
+        replay = Replay(self._log, held.take)
+        replay.refresh()
+        return Telling(held.title, tuple(held.slides.values()), tuple(held.out.values()), replay.told())
 
     def add(self, slide: Slide) -> Slide:
         """Put a slide at the end; returns it as it is kept.
@@ -130,7 +139,7 @@ class Story:
         for picture in kept.pictures:
             path = self.folder / "pictures" / picture.name
             if not path.exists():
-                write_whole(path, partial(_write, picture.data))
+                write_bytes(path, picture.data)
         self._append(to_row(kept))
         return kept
 
@@ -214,19 +223,12 @@ class _Held:
 
     def __init__(self, pictures: Pictures) -> None:
         self._pictures = pictures
-        self.damaged = 0
         self.title = ""
         self.slides: dict[str, Slide] = {}
         self.out: dict[str, Slide] = {}
 
     def take(self, row: Mapping[str, Any]) -> None:
-        """Take a row; one that is not as this version writes it is counted and left out."""
-        try:
-            self._take(row)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            self.damaged += 1
-
-    def _take(self, row: Mapping[str, Any]) -> None:
+        """Take a row; one that is not as this version writes it raises and changes nothing."""
         kind, own = row.get("row"), str(row.get("id", ""))
         if kind in ("begin", "title"):
             self.title = str(row.get("title", ""))
@@ -242,9 +244,8 @@ class _Held:
             self.out = {own: self.slides.pop(own), **self.out}
         elif kind == "back" and own in self.out:
             self.slides[own] = self.out.pop(own)
-
-    def telling(self, *, damaged: int) -> Telling:
-        return Telling(self.title, tuple(self.slides.values()), tuple(self.out.values()), damaged)
+        elif kind not in _KINDS:
+            raise NewerRow(f"no row of kind {str(kind)[:40]!r} is known")
 
 
 def stories(parent: Path | None = None) -> list[Story]:
@@ -282,7 +283,3 @@ def _slug(title: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "story"
-
-
-def _write(data: bytes, path: Path) -> None:
-    path.write_bytes(data)

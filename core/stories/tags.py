@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.files import cannot_write
 from core.store.log import Log
+from core.store.replay import NewerRow, Replay
 from core.stories.slide import check_note
+from core.writing import cannot_write
 
 MOST_TAG = 40
 """Characters of a tag."""
@@ -59,11 +60,11 @@ class Held:
 
     Args:
         pairs: with a tag or a note, in the order in which they were first tagged.
-        damaged: lines of the log that cannot be read.
+        problems: sentences about what of the log does not count.
     """
 
     pairs: Mapping[Pair, Tagged]
-    damaged: int = 0
+    problems: tuple[str, ...] = ()
 
     def of(self, pair: Pair) -> Tagged:
         """What stands at a pair; nothing where nobody wrote."""
@@ -98,17 +99,10 @@ class Tags:
         Raises:
             StoreError: if the log cannot be read.
         """
-        chunk = self._log.read()
         found: dict[Pair, Tagged] = {}
-        damaged = len(chunk.damaged) + bool(chunk.cut)
-        for row in chunk.rows:
-            try:
-                pair, told = _from_row(row)
-            except (KeyError, TypeError, ValueError):
-                damaged += 1
-                continue
-            found[pair] = told
-        return Held({pair: told for pair, told in found.items() if not told.empty}, damaged)
+        replay = Replay(self._log, lambda row: found.update([_from_row(row)]), begun=False)
+        replay.refresh()
+        return Held({pair: told for pair, told in found.items() if not told.empty}, replay.told())
 
     def put(self, pair: Pair, tags: Sequence[str], note: str = "") -> Tagged:
         """Set what stands at a pair, in place of what stood there; what stood there stays in the log.
@@ -146,7 +140,7 @@ def checked(tags: Sequence[str]) -> tuple[str, ...]:
 
 def _from_row(row: Mapping[str, Any]) -> tuple[Pair, Tagged]:
     if row.get("row") != "tag":
-        raise InvalidInput("no row of tags")
+        raise NewerRow(f"no row of kind {str(row.get('row'))[:40]!r} is known")
     names = {name: str(row[name]) for name in Pair._fields if name != "rank"}
     told = Tagged(checked([str(each) for each in row["tags"]]), check_note(str(row["note"])), str(row.get("at", "")))
     return Pair(**names, rank=int(row["rank"])), told

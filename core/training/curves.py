@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput
-from core.store.files import write_whole
+from core.writing import write_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class Curves:
             StoreError: if it cannot be written.
         """
         text = "".join(json.dumps(line) + "\n" for line in self._lines)
-        write_whole(self.path, lambda temporary: _write(temporary, text))
+        write_bytes(self.path, text.encode())
 
 
 def read_curves(path: Path) -> list[dict[str, Any]]:
@@ -79,7 +79,3 @@ def table(path: Path) -> "pd.DataFrame":
             if isinstance(value, int | float) and name not in ("step", "epoch")
         ]
     return pd.DataFrame(rows, columns=["step", "kind", "name", "value"])
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.store.files import write_whole
+from core.writing import write_bytes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,8 +71,4 @@ def _write(path: Path, known: "Mapping[str, Tensor]", digest: str) -> None:
 
     about = {"towers": digest, "ids": json.dumps(list(known))}
     data = save({"embeddings": torch.stack(list(known.values()))}, metadata=about)
-    write_whole(path, lambda temporary: _bytes(temporary, data))
-
-
-def _bytes(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+    write_bytes(path, data)

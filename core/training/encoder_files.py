@@ -2,13 +2,14 @@
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.errors import InvalidInput, StoreError
 from core.evaluators.weights.fetched import Place
-from core.store.files import cannot_write
 from core.training.trainer import FILES_OF_A_TRAINING
+from core.writing import write_folder_whole, write_whole
 
 
 def make_room(encoder: Path, training: Path, *, resume: bool, overwrite: bool) -> None:
@@ -37,26 +38,21 @@ def keep_encoder(network: Any, encoder: Path, beside: Sequence[Place] = ()) -> N
     Raises:
         StoreError: if it cannot be written; what stood there still stands.
     """
-    draft, old = (encoder.parent / f".{encoder.name}.{word}" for word in ("new", "old"))
     try:
-        for each in (draft, old):
-            shutil.rmtree(each, ignore_errors=True)
-        network.cpu().eval().save(str(draft), create_model_card=False)
         for place in beside:
             if place.own and not (encoder.parent / place.weights.id).exists():
                 (path,) = place.files()
-                shutil.copyfile(path, _inside(encoder.parent, place))
-        if encoder.exists():
-            encoder.rename(old)
-        draft.rename(encoder)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise StoreError(cannot_write(encoder, error)) from error
+                write_whole(encoder.parent / place.weights.id / place.weights.files[0].name, partial(_copy, path))
+        write_folder_whole(encoder, partial(_save, network.cpu().eval()), standing="replaced")
+    except StoreError:
+        raise
     except Exception as error:  # safetensors has an error of its own for a full disk
         raise StoreError(f"{encoder} cannot be written: {error!s:.200}; start again with --resume") from error
 
 
-def _inside(out: Path, place: Place) -> Path:
-    folder = out / place.weights.id
-    folder.mkdir()
-    return folder / place.weights.files[0].name
+def _save(network: Any, folder: Path) -> None:
+    network.save(str(folder), create_model_card=False)
+
+
+def _copy(path: Path, temporary: Path) -> None:
+    shutil.copyfile(path, temporary)

@@ -141,7 +141,7 @@ def batches(found: Sequence[Lesson], *, size: int, seed: int, epoch: int) -> lis
 
 def _rows(path: Path) -> Iterator[Record]:
     if path.suffix.lower() not in (".jsonl", ".ndjson"):
-        return csv_records(path, _check)
+        return csv_records(path, _check, fold=False)  # pt-BR
     return _checked(path)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput
-from core.store.files import write_whole
+from core.writing import write_bytes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,7 +35,7 @@ def save_state(path: Path, network: Any, optimizer: "Optimizer", *, step: int, s
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     data = save(packed, metadata={"format": _FORMAT, "step": str(step), "settings": settings})
-    write_whole(path, lambda temporary: _write(temporary, data))
+    write_bytes(path, data)
 
 
 def load_state(path: Path, network: Any, optimizer: "Optimizer", *, settings: str) -> int:
@@ -80,7 +80,3 @@ def digest_of(settings: dict[str, Any]) -> str:
 
 def _under(prefix: str, tensors: "dict[str, Tensor]") -> "dict[str, Tensor]":
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)

@@ -85,7 +85,7 @@ def test_a_corpus_object_is_audited_as_it_is(squares: Corpus) -> None:
         ({"corpus": "nowhere"}, "no corpus and no folder is named 'nowhere'; corpora: "),
         ({"corpus": 7}, "a corpus is a name, the path of a folder or a Corpus, got int '7'"),
         ({"evaluators": "conse"}, "no evaluator is named 'conse'; did you mean"),
-        ({"evaluators": [7]}, "an evaluator is a name, path/to/file.py:Name or a class, got int '7'"),
+        ({"evaluators": [7]}, "an evaluator is a name, path/to/file.py:Name, a class or a function, got int '7'"),
         ({"evaluators": int}, "'int' is not an Evaluator class marked with @evaluator"),
         ({"evaluators": []}, "no evaluator is chosen"),
         ({"evaluators": brightness.make("conse-lite0")}, "an evaluator named 'conse-lite0' is installed; give Bright"),

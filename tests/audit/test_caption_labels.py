@@ -43,7 +43,7 @@ def written(folder: Path, name: str, items: Sequence[Item]) -> None:
         shutil.copy(item.image_path, folder / f"{number}{item.image_path.suffix}")
     texts = [f"A {item.label} beside nothing else." for item in items[:-1]] + [UNSAID]
     judged = [
-        {"image_path": f"{number}{item.image_path.suffix if item.image_path else ''}", "caption": text, "rating": 3}
+        {"image_path": f"{number}{item.image_path.suffix if item.image_path else ''}", "caption": text, "rating": 1}
         for number, (item, text) in enumerate(zip(items, texts, strict=True))
     ]
     held = {"1": {"image_path": judged[0]["image_path"], "ground_truth": [], "human_judgement": judged}}

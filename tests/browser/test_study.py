@@ -128,7 +128,7 @@ def recruiting(data: Path) -> Iterator[Study]:
     with Store.open(ROOT / "data" / "results") as store:
         study = create_study(
             store, "demo", study_id="recruiting", title="Recruiting", kind="acceptability", total=2, per_item=1,
-            attention_rate=0.0, seed=1, parent=data / "studies",
+            attention_rate=0.05, seed=1, parent=data / "studies",
         )  # fmt: skip
     set_consent(study, "You may stop at any time.")
     set_practice(study, by_construction(study.definition)[:1], needed=1, tries=2)

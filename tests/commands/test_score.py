@@ -145,7 +145,7 @@ def test_two_images_of_one_name_are_refused(invoke: Invoke, photos: Path, candid
     Image.new("RGB", (5, 5)).save(photos / "red.jpg")
     done = invoke("score", candidates, photos, "--evaluator", colour_words)
     assert done.exit_code == Code.BAD_INPUT
-    assert "may be red.jpg or red.png" in done.stderr
+    assert "may be red.jpg, red.png" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -372,3 +372,39 @@ def test_what_compares_with_references_needs_some(invoke: Invoke, candidates: Pa
     assert "--compute_other_ref_metrics needs references" in done.stderr
     done = invoke("score", candidates, photos, "--metric", "CIDEr")
     assert "beside one with --compute_other_ref_metrics 1" in done.stderr
+
+
+def test_an_empty_caption_costs_its_line_and_counts_nothing_beside_references(
+    invoke: Invoke, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    """As pycocoevalcap 1.2 on the same captions with empty candidates: ROUGE-L 1/3."""
+    predictions, people = tmp_path / "p.jsonl", tmp_path / "r.json"
+    predictions.write_text(
+        '{"id": "red", "caption": null}\n{"id": "green", "caption": "nan"}\n{"id": "blue", "caption": "a blue door"}\n'
+    )
+    people.write_text(json.dumps({name: [f"a {name} door"] for name in ("red", "green", "blue")}))
+    done = invoke(
+        "score", predictions, photos, "--evaluator", colour_words, "--references", people,
+        "--compute_other_ref_metrics", "1",
+    )  # fmt: skip
+    assert done.exit_code == Code.FAILURES, done.stderr
+    told = json.loads(done.stdout)
+    assert told["ROUGE-L"] == pytest.approx(1 / 3)
+    assert told["errors"] == {"red": "the caption is empty", "green": "the caption is empty"}
+    assert "1 of 3 captions scored" in done.stderr
+
+
+def test_of_one_picture_there_is_no_cider_and_its_caption_is_scored(
+    invoke: Invoke, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    captions, people = tmp_path / "c.json", tmp_path / "r.json"
+    captions.write_text('{"red": "a red door"}')
+    people.write_text('{"red": ["a red door"]}')
+    done = invoke(
+        "score", captions, photos, "--evaluator", colour_words, "--references", people,
+        "--compute_other_ref_metrics", "1",
+    )  # fmt: skip
+    assert done.exit_code == Code.OK, done.stderr
+    assert "CIDEr-D" not in done.stdout
+    assert "two pictures are needed" in done.stderr
+    assert "1 of 1 captions scored" in done.stderr

@@ -9,6 +9,7 @@ from core.human.kinds import ACCEPTABILITY
 from core.human.precision import planned_precision
 from core.human.studies import Study, studies_dir
 from core.settings import ROOT, public_url
+from core.store.log import encode
 from tests.commands.calling import Invoke
 from tests.human.small_study import finish, vote_versions
 
@@ -75,6 +76,43 @@ def test_a_study_of_right_and_wrong_sides_from_creation_to_people_beside_evaluat
 def test_a_study_without_a_comparison_says_how_to_draw_some(invoke: Invoke, data: Path) -> None:
     assert invoke("study", "create", "plain", "--total", 12, "--attention", 0).exit_code == Code.OK
     assert "--directional FAMILY" in invoke("study", "comparisons", "plain").stderr
+
+
+@pytest.mark.parametrize("command", [("agreement",), ("comparisons",), ("rates",), ("export", "-o", "out.csv")])
+def test_what_of_a_log_does_not_count_is_said_and_told_by_the_exit_code(
+    invoke: Invoke, data: Path, command: tuple, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke("study", "create", "pilot", "--total", 12, "--attention", 0, "--per-item", 2).exit_code == Code.OK
+    study = Study(studies_dir() / "pilot")
+    for name in study.invite(["", ""]):
+        finish(study, name)
+    whole, name, *rest = study.log_path.read_bytes(), *command
+    for log, code, said in (
+        (whole[:-9], Code.OK, "the last row was cut in the middle"),
+        (whole.replace(b'"answer":2', b'"answer":1', 1), Code.FAILURES, "cut or damaged, and left out"),
+        (whole + encode({"row": "merge", "study": "pilot"}), Code.BAD_INPUT, "written by a newer Invariscope"),
+        (b"", Code.BAD_INPUT, "is empty or gone"),
+    ):
+        Path("out.csv").unlink(missing_ok=True)
+        study.log_path.write_bytes(log)
+        done = invoke("study", name, "pilot", *rest)
+        assert said in done.stderr
+        assert "log.jsonl" in done.stderr
+        # with one row less a stratum has too few votes for rates, which is a sentence of its own
+        assert done.exit_code == code or (name == "rates" and done.exit_code == Code.BAD_INPUT)
+        assert Path("out.csv").exists() == (name == "export" and code != Code.BAD_INPUT)
+        assert ("pilot" in invoke("study").stdout) == (code != Code.BAD_INPUT)
+
+
+def test_rates_are_given_where_the_run_lacks_families_of_the_paper(invoke: Invoke, data: Path) -> None:
+    assert invoke("study", "create", "lean", "--run", "demo-captions", "--total", 60).exit_code == Code.OK
+    study = Study(studies_dir() / "lean")
+    for name in study.invite(["", ""]):
+        finish(study, name)
+    done = invoke("study", "rates", "lean", "--json")
+    assert done.exit_code == Code.OK
+    assert json.loads(done.stdout)["rates"][0]["votes"] == 100
 
 
 def test_a_shortfall_is_told(invoke: Invoke, data: Path) -> None:

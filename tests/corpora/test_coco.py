@@ -214,13 +214,14 @@ def test_an_object_without_a_mask_keeps_its_box(coco_folder: CocoFolder) -> None
 
 def test_images_with_broken_entries_are_left_out(coco_folder: CocoFolder) -> None:
     coco_folder.image(1)
-    coco_folder.image(1, file_name="again.jpg")
+    coco_folder.image(4)
+    coco_folder.image(4, file_name="again.jpg")
     coco_folder.image(2, width=0)
-    coco_folder.image(3, height="80")
+    coco_folder.image(3, height="80.5")
     coco_folder.images += ["image", {"id": 5}, {"id": True, "file_name": "a.jpg", "width": 9, "height": 9}]
     corpus = load(coco_folder.write(), slice="all")
     assert [item.id for item in corpus.items] == ["val2017-1"]
-    assert Counter(codes(corpus).values()) == {"duplicate-id": 1, "bad-entry": 5}
+    assert Counter(codes(corpus).values()) == {"duplicate-id": 2, "bad-entry": 5}
 
 
 def test_captions_that_cannot_be_used_are_left_out(coco_folder: CocoFolder) -> None:
@@ -335,7 +336,7 @@ def test_items_are_those_of_cocos_own_reader(coco_folder: CocoFolder, capsys: py
             key, [x, y, width, height], iscrowd=crowd, category_id=int(rng.integers(1, 3)),
             segmentation={"size": [80, 100], "counts": counts} if crowd else parts,
         )  # fmt: skip
-        coco_folder.caption(key, f" Caption {key}. ")
+        coco_folder.caption(key, f" A caption {key}. ")
     annotations = coco_folder.write() / "annotations"
     theirs, captions = (COCO(str(annotations / f"{kind}_val2017.json")) for kind in ("instances", "captions"))
     capsys.readouterr()

@@ -11,6 +11,7 @@ from core.corpora.folder import load_folder
 from core.corpora.folder_tables import language_code
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadCorpus, InvalidInput
+from core.probes.words.categories import absence
 
 
 def load(root: Path, **options: object) -> Corpus:
@@ -254,8 +255,7 @@ def test_a_label_without_a_category_is_counted(folder: Path, write: Write) -> No
         ("candidates.json", "[]", r"candidates\.json"),
         ("predictions.jsonl", '{"id": 1, "caption": "a"}\n{', "line 2"),
         ("captions.csv", "", "has no column 'image'"),
-        ("captions.csv", "image,text\ncat,A cat.\n", "has no column 'caption'"),
-        ("captions.csv", "image,caption,colour\ncat,A cat.,red\n", "has the columns image, caption, colour"),
+        ("captions.csv", "image,words\ncat,A cat.\n", "holds no caption; call its column"),
         ("captions.csv", "image,caption,caption\ncat,A,B\n", "may stand once"),
         ("captions.csv", "image,caption\ncat,A cat, asleep.\n", "line 2: another number of cells"),
         ("captions.csv", "image,caption\ncat\n", "line 2: another number of cells"),
@@ -283,7 +283,7 @@ def test_a_caption_of_ten_thousand_characters_is_a_caption(folder: Path, write: 
 def test_options_are_checked(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="slice must be one of all, single-object, got 'some'"):
         load(folder, slice="some")
-    with pytest.raises(InvalidInput, match="language must be a code such as en or de, got 'English'"):
+    with pytest.raises(InvalidInput, match="language must be a code such as en or ja, got 'English'"):
         load(folder, language="English")
     with pytest.raises(InvalidInput, match="no taxonomy map is named 'mine'"):
         load(folder, taxonomy="mine")
@@ -302,7 +302,7 @@ def test_a_folder_without_images_is_told(tmp_path: Path) -> None:
 
 def test_a_file_of_captions_of_another_kind_is_told(folder: Path, write: Write) -> None:
     write("captions.yaml", "cat: A cat.")
-    with pytest.raises(BadCorpus, match=r"captions are read from \.json, \.jsonl or \.csv"):
+    with pytest.raises(BadCorpus, match=r"captions are read from \.json, \.jsonl, .* convert the file"):
         load(folder, captions="captions.yaml")
 
 
@@ -360,8 +360,8 @@ def test_m_finecap_s_lines_state_language_and_objects(folder: Path, write: Write
             "captions.jsonl, line 1: critical_objects must be a list of texts, got 'Katze'",
         ),
         ({"critical_objects": [3]}, r"critical_objects must be a list of texts, got '\[3\]'"),
-        ({"caption": ""}, "line 1: caption must be a text"),
-        ({"image": None}, "line 1: image must be a text, got 'None'"),
+        ({"caption": 3}, "line 1: caption must be a text"),
+        ({"image": None}, "line 1: the image is not named"),
         ({"language": 4}, "line 1: language must be a code such as de, got '4'"),
     ],
 )
@@ -372,3 +372,76 @@ def test_m_finecap_s_broken_lines_are_one_sentence(
     write("captions.jsonl", json.dumps(line))
     with pytest.raises(BadCorpus, match=sentence):
         load(folder)
+
+
+def test_boxes_that_all_lie_between_0_and_1_are_shares_of_their_images(
+    folder: Path, write: Callable[[str, object], None]
+) -> None:
+    write("boxes.csv", "image,x,y,width,height,label\ncat,0.2,0.125,0.5,0.5,cat\n")
+    assert (by_id(folder)["cat.jpg"].box, remarks(load(folder))["annotation-in-shares"]) == (Box(20, 10, 50, 40), 1)
+    write("boxes.csv", "image,x,y,width,height,label\ncat,0.2,0.125,0.5,0.5,cat\ncat,1,1,20,20,dog\n")
+    assert (by_id(folder)["cat.jpg"].label, remarks(load(folder))["annotation-bad-box"]) == ("dog", 1)
+
+
+def test_nobody_says_what_a_folder_with_boxes_was_not_looked_through_for(
+    folder: Path, write: Callable[[str, object], None]
+) -> None:
+    write("boxes.csv", "image,x,y,width,height,label\ncat,20,10,50,40,cat\n")
+    assert absence(by_id(folder)["cat.jpg"], "dog")["falsity"] == "presumed"
+
+
+def test_other_columns_and_files_that_are_not_read_are_named(folder: Path, write: Write) -> None:
+    write("captions.csv", "image,caption,site\ncat,A cat.,north\ndog,nan,south\n")
+    write("metadata.jsonl", ({"file_name": "cat.jpg", "text": "Else."},))
+    corpus = load(folder)
+    assert corpus.by_id()["cat.jpg"].captions == {"en": ("A cat.",)}
+    assert remarks(corpus) == {"column-passed-over": 1, "file-unread": 1, "caption-empty": 1}
+    told = {each.code: each.detail for each in corpus.remarks}
+    assert "'site' of captions.csv" in told["column-passed-over"]
+    assert "metadata.jsonl lies in the folder and is not read" in told["file-unread"]
+
+
+def test_captions_beside_each_picture_are_read_one_a_line(folder: Path, write: Write) -> None:
+    write("cat.txt", "A cat.\n\nA navy cat.\n")
+    write("dog.txt", "0 0.5 0.5 0.2 0.2\n")
+    assert {key: item.captions for key, item in by_id(folder).items() if item.captions} == {
+        "cat.jpg": {"en": ("A cat.", "A navy cat.")}
+    }
+
+
+def test_a_folder_of_folders_has_the_captions_that_lie_beside_its_pictures(folder: Path, write: Write) -> None:
+    write("more/metadata.csv", "file_name,text\nbird.webp,A bird.\n")
+    assert by_id(folder)["more/bird.webp"].captions == {"en": ("A bird.",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("boxes.csv", "image;x;y;width;height;label;Rotation;site\ncat;30;35;40;10;cat;90;a\ndog;1;1;20;20;dog;;b\n"),
+        ("boxes.json", {"cat": {"box": [30, 35, 40, 10], "rotation": 90}, "dog": {"box": [1, 1, 20, 20], "angle": 0}}),
+        (
+            "boxes.json",
+            {"cat": {"box": [30, 35, 40, 10], "attributes": {"rotation": 450}}, "dog": {"box": [1, 1, 20, 20]}},
+        ),
+        ("captions.csv", "image,caption,x,y,width,height,rotation\ncat,A.,30,35,40,10,-90\ndog,A.,1,1,20,20,0\n"),
+    ],
+)
+def test_a_turned_box_is_the_upright_one_around_it(folder: Path, write: Write, name: str, content: object) -> None:
+    """A bar of 40 × 10 px about (50, 40), stood on its end."""
+    write(name, content)
+    corpus = load(folder)
+    cat, dog, _ = corpus.items
+    assert cat.box is not None
+    assert (cat.box.x, cat.box.y, cat.box.width, cat.box.height) == pytest.approx((45, 20, 10, 40))
+    assert dog.box == Box(1, 1, 20, 20)
+    passed = {"column-passed-over": 1} if "site" in str(content) else {}
+    assert remarks(corpus) == {"annotation-turned": 1, **passed}
+
+
+def test_a_turn_that_nobody_can_read_costs_its_box(folder: Path, write: Write) -> None:
+    for column, value in (("rotation", "left"), ("rotation", "nan"), ("angle", "0.5"), ("theta", "x")):
+        write("boxes.csv", f"image,x,y,width,height,{column}\ncat,30,35,40,10,{value}\n")
+        corpus = load(folder)
+        assert corpus.items[0].box is None
+        assert remarks(corpus) == {"annotation-bad-box": 1}
+        assert f"its {column} is '{value}'" in corpus.remarks[0].detail

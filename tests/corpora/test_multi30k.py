@@ -63,7 +63,7 @@ def test_a_photograph_that_is_gone_broken_or_twice_costs_itself_alone(root: Path
         ("image_splits/test_2016_flickr.txt", b"1000.jpg\n", "has 3 lines and test_2016_flickr.txt 1"),
         ("raw/test_2016_flickr.de.gz", b"no archive", "cannot be read"),
         ("raw/test_2016_flickr.de.gz", gzip.compress(b"\xff\xfe", mtime=0), "cannot be read"),
-        ("raw/test_2016_flickr.en", b"\xff\xfe", "not UTF-8"),
+        ("raw/test_2016_flickr.en", b"\xff\xfa", "not UTF-8"),
     ],
     ids=["fewer-names", "no-archive", "no-text-inside", "no-text"],
 )

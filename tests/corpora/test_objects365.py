@@ -12,6 +12,7 @@ from core.corpora.objects365 import load_objects365
 from core.corpora.sampling import cell_of, stratified
 from core.corpora.schema import Box, Corpus
 from core.errors import BadCorpus, InvalidInput
+from core.probes.words.categories import absence
 from tests.corpora.objects365_folder import Objects365Folder
 
 GOOD = [20, 10, 50, 40]
@@ -113,8 +114,9 @@ def test_boxes_that_leave_their_image_are_clipped_and_counted(made: Objects365Fo
 
 def test_entries_of_other_types_lose_nothing_else(made: Objects365Folder) -> None:
     made.image(1)
-    made.image(1, patch="again")
-    made.image(2, width="100")
+    made.image(2)
+    made.image(2, patch="again")
+    made.image(3, width="100.5")
     made.images += [None, 7, [], {"id": True}]
     made.instance(1, GOOD)
     made.instance(1, GOOD)
@@ -128,7 +130,7 @@ def test_entries_of_other_types_lose_nothing_else(made: Objects365Folder) -> Non
     made.categories += ["x", {"id": 9}]
     corpus = load(made.write())
     assert [item.id for item in corpus.items] == ["val-1"]
-    assert sorted(codes(corpus).values()) == ["bad-entry"] * 5 + ["duplicate-id"]
+    assert sorted(codes(corpus).values()) == ["bad-entry"] * 5 + ["duplicate-id"] * 2
     assert remarks(corpus) == {
         "annotation-bad-entry": 4, "annotation-bad-box": 3, "annotation-no-image": 2, "annotation-no-category": 1,
         "annotation-twice": 1,
@@ -221,3 +223,16 @@ def test_the_second_names_of_a_label_are_kept_beside_the_first(tmp_path: Path) -
     assert labels.others("Cutting/chopping Board") == ("chopping board",)
     assert labels.others("Tape Measur/ Ruler") == ("ruler",)
     assert labels.others("Dog") == ()
+
+
+def test_marks_and_numbers_may_be_text_and_every_class_was_looked_for(made: Objects365Folder) -> None:
+    for key, crowd in enumerate(("0", "1", "perhaps"), 1):
+        made.image(key, width="100")
+        made.instance(float(key), [str(side) for side in (20, 10, 50, 40)], iscrowd=crowd)
+    made.categories += [{"id": 98, "name": "Moniter/TV"}]
+    corpus = load(made.write())
+    assert [item.id for item in corpus.items] == ["val-1"]
+    assert codes(corpus) == {"val-2": "crowd", "val-3": "no-object"}
+    assert remarks(corpus) == {"annotation-bad-entry": 1}
+    (item,) = corpus.items
+    assert (absence(item, "tv")["falsity"], absence(item, "zebra")["falsity"]) == ("verified", "presumed")

@@ -8,8 +8,9 @@ import pytest
 
 from core.corpora.openimages import load_openimages
 from core.corpora.sampling import cell_of, stratified
-from core.corpora.schema import Box, Corpus
+from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadCorpus
+from core.probes.words.categories import absence, absent
 from tests.corpora.openimages_folder import CLICKS, COLUMNS, IMAGE_COLUMNS, OpenImagesFolder
 
 
@@ -228,3 +229,55 @@ def test_a_table_that_is_wrong_as_a_whole_is_told(
         load(root)
     with pytest.raises(BadCorpus, match="no boxes of split 'test'; it has validation"):
         load(root, split="test")
+
+
+def absences(item: Item) -> dict[str, str]:
+    return {label: absence(item, label)["falsity"] for label in absent(item)}
+
+
+def test_a_class_is_verified_to_be_absent_where_people_refused_it(made: OpenImagesFolder) -> None:
+    """Open Images V7, human-imagelabels: Confidence 1 was confirmed, 0 refused; some 13 of 600 classes a picture."""
+    made.image("a")
+    made.box("a", "Cat")
+    root = made.write()
+    lines = ["a,verification,/m/01yrx,1", "a,verification,/m/04bcr3,1", "a,verification,/m/01g317,0", "b,x,/m/01yrx,0",
+             "a,verification,/m/01yrx,0.4"]  # fmt: skip
+    path = root / "validation-annotations-human-imagelabels-boxable.csv"
+    path.write_text("\n".join(["ImageID,Source,LabelName,Confidence", *lines]) + "\n")
+    corpus = load(root)
+    (item,) = corpus.items
+    assert item.looked_for == {"cat", "person", "man"}  # a man is a person by the hierarchy
+    assert item.also_there == ("table",)  # confirmed, and without a box
+    told = absences(item)
+    assert (told["person"], told["dog"]) == ("verified", "presumed")
+    assert not {"dining table", "cat"} & told.keys()
+    assert remarks(corpus) == {"annotation-bad-entry": 1}
+
+
+def test_without_what_people_refused_absence_is_presumed(made: OpenImagesFolder) -> None:
+    made.image("a")
+    made.box("a", "Cat")
+    (item,) = load(made.write()).items
+    assert set(absences(item).values()) == {"presumed"}
+
+
+def test_a_picture_that_does_not_stand_upright_is_left_out(made: OpenImagesFolder) -> None:
+    for key in "abcde":
+        made.image(key)
+        made.box(key, "Cat")
+    root = made.write()
+    turns = zip("abcd", ("0.0", "90.0", "", "nan"), strict=True)
+    lines = [f"{key},validation,u,page,licence,p,Ada,t,1,m,t,{turn}" for key, turn in turns]
+    (root / "validation-images-with-rotation.csv").write_text("\n".join([IMAGE_COLUMNS, *lines]) + "\n")
+    corpus = load(root)
+    assert [item.id for item in corpus.items] == [f"validation-{key}" for key in "acde"]
+    assert codes(corpus) == {"validation-b": "turned-image"}
+
+
+def test_marks_may_have_a_point(made: OpenImagesFolder) -> None:
+    made.image("a")
+    made.box("a", "Cat", marks="0.0,0.0,1.0,0.0,0.0")
+    made.box("a", "Table", (0.8, 0.9, 0.8, 0.9), marks="0.0,0.0,0.0,0.0,-1.0")
+    corpus = load(made.write(), slice="all")
+    assert [(each.label, each.crowd) for each in corpus.items[0].others] == [("cat", True)]
+    assert remarks(corpus) == {"annotation-unknown-mark": 1}

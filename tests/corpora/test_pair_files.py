@@ -80,6 +80,59 @@ def test_jsonl_carries_languages_ids_references_and_what_is_known(root: Path) ->
     assert bare.captions == {"de": ("Eine Katze.",)}
 
 
+@pytest.mark.parametrize("head", [
+    "image, right, wrong", "Image,Right,Wrong", "image;right;wrong", "IMAGE\tright \t wrong", "\ufeffimage,right,wrong",
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.tsv"])
+def test_columns_may_have_blanks_capitals_other_separators_and_a_mark(root: Path, head: str, name: str) -> None:
+    between = next(sign for sign in "\t;," if sign in head)
+    text = f"{head}\r\n{between.join(('cat.png', 'A cat.', 'A dog.'))}\r\n"
+    (root / name).write_text(text, encoding="utf-8", newline="")
+    assert told(load_pairs.load(root)) == [("pairs:1", "cat.png", "A cat.", "A dog.")]
+
+
+def test_the_columns_that_are_missing_are_named(root: Path) -> None:
+    with pytest.raises(BadCorpus, match=r"pairs\.csv has the columns image, right, foil and lacks wrong"):
+        csv(root, "image,right,foil", "cat.png,A cat.,A dog.")
+
+
+def test_an_entry_that_lacks_a_key_costs_itself_alone(root: Path) -> None:
+    entry = {"image": "cat.png", "right": "A cat.", "wrong": "A dog."}
+    corpus = written(root, "pairs.json", [entry, {"image": "cat.png", "right": "A pet."}])
+    assert [each.code for each in corpus.rejected] == ["missing-cell"]
+    assert len(corpus.items) == 1
+
+
+def test_both_right_captions_of_sugarcrepe_pp_stand_against_the_wrong_one_in_one_set(root: Path) -> None:
+    """Fields of Sri-Harsha/scpp, data/replace_att.json."""
+    entry = {"id": 0, "filename": "cat.png", "caption": "A tan cat.", "caption2": "A cat that is tan.",
+             "negative_caption": "A white cat."}  # fmt: skip
+    corpus = written(root, "replace_att.json", [entry])
+    assert corpus.name == "sugarcrepe++"
+    assert told(corpus) == [
+        ("replace_att:0-1", "cat.png", "A tan cat.", "A white cat."),
+        ("replace_att:0-2", "cat.png", "A cat that is tan.", "A white cat."),
+    ]
+    assert {item.group for item in corpus.items} == {"replace_att:0"}
+    assert {item.facts["kind"] for item in corpus.items} == {"replace_att"}
+
+
+@pytest.mark.parametrize("image", ["image", "image_path"])
+def test_the_first_of_several_options_is_right_and_all_are_one_set(root: Path, image: str) -> None:
+    """``test_cases`` of ARO's aro_datasets.py, whose order sets shuffle a caption in four ways."""
+    options = ["a cat on a mat", "a mat on a cat", "on a cat a mat", "cat a on mat a", "a mat a cat on"]
+    corpus = written(root, "order.json", [{image: "cat.png", "caption_options": options}, {image: "cat.png",
+                     "caption_options": "a cat"}])  # fmt: skip
+    assert corpus.name == "caption-options"
+    assert [(item.captions["en"], item.wrong["en"]) for item in corpus.items] == [
+        ((options[0],), each) for each in options[1:]
+    ]
+    assert {item.group for item in corpus.items} == {"order:1"}
+    assert [item.facts["kind"] for item in corpus.items] == [
+        "nouns and adjectives", "all but nouns and adjectives", "within trigrams", "trigrams",
+    ]  # fmt: skip
+
+
 def test_sugarcrepe_has_a_file_a_kind(root: Path) -> None:
     entry = {"filename": "cat.png", "caption": "A cat.", "negative_caption": "A red cat."}
     (root / "add_att.json").write_text(json.dumps({"0": entry}), encoding="utf-8")

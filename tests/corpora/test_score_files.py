@@ -2,6 +2,8 @@
 
 import json
 import math
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -71,7 +73,8 @@ def test_what_is_no_number_is_told_from_what_is_not_there(tmp_path: Path) -> Non
         ("a.jsonl", '{"id": "pa", "score": "0.5"}', "line 1.*no number, got '0.5'"),
         ("a.jsonl", '{"id": "pa", "score": true}', "no number"), ("a.jsonl", '{"id": 7, "score": 1}', "must be a text"),
         ("a.jsonl", "[1]", "line 1 must be a JSON object"), ("a.jsonl", "{", "line 1 is not JSON"),
-        ("a.json", '{"pa": 1, "pa": 2}', "'pa' was there before"), ("a.json", "[1]", "one object"),
+        ("a.json", '{"pa": 1, "pa": 2}', "'pa' was there before"), ("a.json", "[1]", "entry 1 must be an object"),
+        ("a.json", "1", "one object"),
         ("a.json", '{"pa": {"A": 1, "B": 2}}', "--column"), ("a.json", "[" * 100_000, "not JSON"),
         ("a.parquet", "PAR1", "no Parquet file"), ("a.xlsx", "x", "ends in none of"),
     ],
@@ -92,7 +95,7 @@ def test_texts_in_parquet_and_files_that_are_too_large_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pq.write_table(pa.table({"id": ["pa"], "score": ["0.5"]}), tmp_path / "a.parquet")
-    with pytest.raises(InvalidInput, match="no numbers"):
+    with pytest.raises(InvalidInput, match="row 1: the score of 'pa' is no number"):
         read_scores(tmp_path / "a.parquet")
     path = write(tmp_path, "a.csv", "id,score\npa,1\npb,2\n")
     monkeypatch.setattr(score_files, "MOST_SCORES", 1)
@@ -113,3 +116,93 @@ def test_any_numbers_come_back_whatever_their_order(tmp_path_factory: pytest.Tem
     found = read_scores(path).scores
     assert found.keys() == made.keys()
     assert all(found[key] == made[key] or (math.isnan(found[key]) and math.isnan(made[key])) for key in made)
+
+
+def records(*lines: dict) -> str:
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+FAILED = {"id": "pa", "seconds": 0.02, "error": "no picture"}
+SCORED = {"id": "pb", "score": 0.8, "seconds": 0.01}
+
+
+def test_the_order_of_lines_says_nothing_about_which_column_is_the_score(tmp_path: Path) -> None:
+    for lines in ((FAILED, SCORED), (SCORED, FAILED)):
+        found = read_scores(write(tmp_path, "a.jsonl", records(*lines)))
+        assert (found.column, found.of("pb")) == ("score", (0.8, None))
+        assert found.of("pa")[1] == "a.jsonl gives no number"
+
+
+def test_of_two_columns_of_numbers_none_is_taken_and_of_one_beside_texts_that_one(tmp_path: Path) -> None:
+    two = records({"id": "pa", "seconds": 1}, {"id": "pb", "clip": 0.5, "seconds": 1})
+    with pytest.raises(InvalidInput, match="which column is the score; name one of seconds, clip with --column"):
+        read_scores(write(tmp_path, "a.jsonl", two))
+    one = records({"id": "pa", "error": "no picture"}, {"id": "pb", "clip": 0.5, "caption": "A cat."})
+    assert read_scores(write(tmp_path, "b.jsonl", one)).column == "clip"
+    table = "ID ; Caption ; CLIP\npa;A cat.;0.5\npb;A dog.;\n"
+    found = read_scores(write(tmp_path, "c.csv", table))
+    assert (found.column, found.of("pa")[0], math.isnan(found.of("pb")[0])) == ("CLIP", 0.5, True)
+
+
+def test_both_shapes_of_the_kit_are_read(tmp_path: Path) -> None:
+    """As CaptionEvalKit writes CLIPScore, and every other metric."""
+    other = {"PAC-S": {"score": 0.5, "per_item": SCORES}, "RefPAC-S": {"score": 0.5, "per_item": {"pa": 0.75}}}
+    path = write(tmp_path, "pacscore.json", json.dumps(other))
+    with pytest.raises(InvalidInput, match="name one of PAC-S, RefPAC-S"):
+        read_scores(path)
+    assert read_scores(path, column="PAC-S").scores == SCORES
+    assert read_scores(path, column="refpac-s").of("pa") == (0.75, None)
+    one = write(tmp_path, "polos.json", json.dumps({"Polos": other["PAC-S"]}))
+    assert read_scores(one).scores == SCORES
+
+
+def test_samples_of_inspect_ai_and_lmms_eval_are_pairs(tmp_path: Path) -> None:
+    """Shapes as inspect_ai 0.3.285 writes ``.json`` and ``.eval``, and as lmms-eval saves its samples."""
+    samples = [
+        {"id": key, "epoch": 1, "input": "", "scores": {"align": {"value": score, "explanation": "so"}}}
+        for key, score in SCORES.items()
+    ] + [{"id": "pd", "epoch": 1, "scores": {}, "error": {"message": "no picture"}}]
+    log = write(tmp_path, "log.json", json.dumps({"version": 2, "status": "success", "eval": {}, "samples": samples}))
+    with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as held:
+        held.writestr("header.json", "{}")
+        for each in samples:
+            held.writestr(f"samples/{each['id']}_epoch_1.json", json.dumps(each))
+    saved = [
+        {"doc_id": place, "doc": {"id": key, "caption": "A cat."}, "target": "", "filtered_resps": ["x"], "clip": score}
+        for place, (key, score) in enumerate(SCORES.items())
+    ]
+    for path in (log, tmp_path / "log.eval", write(tmp_path, "samples_t.jsonl", records(*saved))):
+        found = read_scores(path)
+        assert {key: score for key, score in found.scores.items() if key != "pd"} == SCORES, path
+    assert read_scores(log).of("pd")[1] == "log.json gives no number"
+
+
+def test_a_table_without_ids_is_joined_by_image_and_caption_where_these_are_one_pairs_alone(tmp_path: Path) -> None:
+    """Columns as img2dataset and LAION name them."""
+    known = {("ab12", "A cat."): "pa", ("cd34", "A dog."): "pb", ("cd34", "A cat."): None}
+    for names in (("url", "caption", "similarity"), ("URL", "TEXT", "similarity")):
+        rows = [["https://a.b/images/ab/ab12.png?x=1", "images/cd/cd34.png"], ["A cat.", "A dog."], [0.25, None]]
+        path = tmp_path / "laion.parquet"
+        pq.write_table(pa.table({**dict(zip(names, rows, strict=True)), "width": [1, 2]}), path)
+        found = read_scores(path, pairs=lambda: known)
+        assert (found.column, found.of("pa"), found.of("pb")[1]) == (
+            "similarity", (0.25, None), "laion.parquet gives no number",
+        )  # fmt: skip
+    for caption, why in (("A fox.", "no pair that was given out"), ("A cat.", "several pairs; give ids")):
+        path = write(tmp_path, "b.csv", f"image,caption,score\ncd34.png,{caption},1\n")
+        with pytest.raises(InvalidInput, match=f"line 2.*{why}"):
+            read_scores(path, pairs=lambda: known)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+                        st.sampled_from(["id", "score", "samples", "scores", "value", "per_item", "pa", ""]), inner,
+                        max_size=3), max_leaves=8))  # fmt: skip
+def test_whatever_a_json_file_holds_it_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, held: object
+) -> None:
+    for ending in ("json", "jsonl"):
+        path = tmp_path_factory.getbasetemp() / f"strange.{ending}"
+        path.write_text(json.dumps(held), encoding="utf-8")
+        with suppress(InvalidInput):
+            read_scores(path, pairs=dict)

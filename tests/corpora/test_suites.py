@@ -96,7 +96,7 @@ def test_several_files_are_one_suite_and_their_decisions_are_added(tmp_path: Pat
     with pytest.raises(InvalidInput, match="once"):
         read_suites([paths[0], paths[0]])
     with pytest.raises(InvalidInput, match="Composite and Flickr8k-Expert are two suites"):
-        read_suites([paths[0], written(tmp_path, "f.json", FLICKR)])
+        read_suites([paths[0], written(tmp_path, "expert.json", FLICKR)])
 
 
 BATTLE = {"img": "a.jpg", "source1": "A", "source2": "B", "caption1": "one", "caption2": "two", "winner": "B",
@@ -179,7 +179,7 @@ def test_foil_pairs_each_foil_with_its_caption(tmp_path: Path) -> None:
     assert (suite.name, suite.left_out) == ("FOIL", 1)
 
 
-CAPEVAL = [
+CAPEVAL: list[dict[str, object]] = [
     {"image": "a.jpg", "language": "en", "caption": "A  dog .", "score": 0.75, "references": ["A dog runs .", " "]},
     {"image": "a.jpg", "language": "de", "caption": "Ein Hund .", "score": 0},
     {"image": "a.jpg", "language": "?", "caption": "Un chien .", "score": 1},
@@ -228,6 +228,123 @@ def test_files_of_another_kind_are_one_sentence(tmp_path: Path, content: str) ->
         read_suite(written(tmp_path, "x.csv", content))
     with pytest.raises(BadCorpus, match="cannot be read"):
         read_suite(tmp_path / "none.json")
+
+
+def judged(*ratings: float) -> dict[str, object]:
+    entries = [{"image_path": "a.jpg", "caption": f"a {place}", "rating": each} for place, each in enumerate(ratings)]
+    return {"a": {"image_path": "a.jpg", "ground_truth": [], "human_judgement": entries}}
+
+
+@pytest.mark.parametrize(
+    ("name", "ratings", "suite"),
+    [
+        ("flickr8k_crowd.json", (0, 1 / 3, 2 / 3, 1), "Flickr8k-CF"), ("flickr8k.json", (0, 1), "Flickr8k-CF"),
+        ("flickr8k_cf.json", (1, 2, 4), "Flickr8k-Expert"), ("mine.json", (1, 4), "Flickr8k-Expert"),
+        ("flickr8k.json", (1, 1), "Flickr8k-Expert"), ("crowdflower_flickr8k.json", (1, 1), "Flickr8k-CF"),
+        ("mine.json", (1, 1), None), ("flickr8k.json", (0, 4), None), ("flickr8k.json", (1, 2.5), None),
+        ("flickr8k_cf.json", (0, 100), None), ("flickr8k_cf.json", (-0.5, 1), None),
+    ],
+)  # fmt: skip
+def test_ratings_and_not_the_name_tell_flickr8k_cf_from_expert(
+    tmp_path: Path, name: str, ratings: tuple[float, ...], suite: str | None
+) -> None:
+    path = written(tmp_path, name, judged(*ratings))
+    if suite is None:
+        with pytest.raises(BadCorpus, match="Flickr8k-Expert are whole, 1 to 4, those of Flickr8k-CF shares"):
+            read_suite(path)
+    else:
+        assert (read_suite(path).name, read_suite(path).convention) == (suite, TAU_B if "CF" in suite else TAU_C)
+
+
+def test_shares_of_votes_in_a_file_of_experts_are_refused_or_crowd(tmp_path: Path) -> None:
+    written(tmp_path, "Flickr8k.token.txt", "b.jpg#3\tA dog .\n")
+    with pytest.raises(BadCorpus, match="holds 0\\.3333, 1, 2; ratings"):
+        read_suite(written(tmp_path, "ExpertAnnotations.txt", "a.jpg\tb.jpg#3\t0.3333\t1\t2\n"))
+
+
+def labelled(label: object) -> dict[str, object]:
+    return {"HC": [{"image": "1.jpg", "captions": ["a cat", "a dog"], "label": label, "references": []}]}
+
+
+@pytest.mark.parametrize(("label", "preferred"), [
+    (0, "a cat"), ("0", "a cat"), (0.0, "a cat"), (1, "a dog"), ("1", "a dog"), (1.0, "a dog"), (" 1.0", "a dog"),
+    (None, None), ("", None), (float("nan"), None),
+])  # fmt: skip
+def test_a_label_of_pascal_50s_may_be_a_text_or_empty(tmp_path: Path, label: object, preferred: str | None) -> None:
+    suite = read_suite(written(tmp_path, "pascal_50s.json", labelled(label)))
+    assert [each.preferred for each in suite.compared] == ([preferred] if preferred else [])
+    assert suite.left_out == (preferred is None)
+
+
+@pytest.mark.parametrize("label", [2, -1, "2", "b", 0.5, True, False, [1]])
+def test_another_label_is_refused_with_its_entry_and_value(tmp_path: Path, label: object) -> None:
+    held = labelled(0)
+    held["HC"] += labelled(label)["HC"]  # type: ignore[operator]
+    with pytest.raises(BadCorpus, match=r"pascal_50s\.json, entry 2 of 'HC': label must be 0 .* got "):
+        read_suite(written(tmp_path, "pascal_50s.json", held))
+
+
+def test_a_foil_may_be_told_by_text_and_a_winner_is_one_of_the_two_or_a_tie(tmp_path: Path) -> None:
+    notes = [{"id": 1, "image_id": 9, "caption": "A dog", "foil": "False"},
+             {"id": 1, "image_id": 9, "caption": "A cat", "foil": 1}]  # fmt: skip
+    held = {"images": [{"id": 9, "file_name": "9.jpg"}], "annotations": notes}
+    assert read_suite(written(tmp_path, "foil.json", held)).compared == (Compared("9.jpg", "A dog", "A cat"),)
+    notes[1]["foil"] = "yes"
+    with pytest.raises(BadCorpus, match="entry 2 of 'annotations': foil must be true or false, got 'yes'"):
+        read_suite(written(tmp_path, "foil.json", held))
+    with pytest.raises(BadCorpus, match="entry 2: winner must be 'A', 'B' or 'equal', got 'source2'"):
+        read_suite(written(tmp_path, "arena.json", [BATTLE, {**BATTLE, "winner": "source2"}]))
+    none = read_suite(written(tmp_path, "arena.json", [BATTLE, {**BATTLE, "winner": None}]))
+    assert (len(none.compared), none.left_out) == (1, 1)
+
+
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_tables_of_suites_may_have_other_separators_blanks_capitals_and_a_mark(tmp_path: Path, between: str) -> None:
+    def table(name: str, *lines: tuple[str, ...]) -> Suite:
+        return read_suite(written(tmp_path, name, "\ufeff" + "\r\n".join(map(between.join, lines)) + "\r\n"))
+
+    capeval = table("c.csv", ("Image", " LANGUAGE", "Caption ", "score"), ("a.jpg", "en", "A dog .", "0.75"))
+    assert capeval.rated == (Rated("a.jpg", "A dog .", 0.75, "en", "en"),)
+    head = ("input.Image_URL", " Input.text1", "Answer.Q1Answer")
+    assert table("8k_correctness.csv", head, ("http://x/a.jpg", "a dog", "5")).rated == (
+        Rated("a.jpg", "a dog", 5.0, "8k_correctness"),
+    )
+    polaris = table("polaris_test.csv", ("ImgId", "mt ", "refs", "score"), ("a.jpg", "a  dog", "['a hound']", "0.5"))
+    assert polaris.rated == (Rated("a.jpg", "a dog", 0.5, references=("a hound",)),)
+
+
+ROW = 'imgid,mt,refs,score\na.jpg,a dog,"[\'a dog\', ""a dog\'s toy""]",0.625\nb.jpg,a cat,[],\n'
+
+
+@pytest.mark.parametrize(("name", "suite"), [
+    ("polaris_test.csv", "Polaris"), ("nebula_test.csv", "Nebula"), ("en_test_composite_da2.csv", "Composite"),
+    ("desc_dci_val.csv", "LongCap-Arena-desc"), ("flu_dci_test.csv", "LongCap-Arena-flu"),
+])  # fmt: skip
+def test_captionevalkit_s_tables_are_the_suites_that_their_names_say(tmp_path: Path, name: str, suite: str) -> None:
+    """Columns and names of CaptionEvalKit 0.1.3; τ_c by its expected values for Polaris and Nebula."""
+    found = read_suite(written(tmp_path, name, ROW))
+    assert (found.name, found.convention, found.left_out) == (suite, TAU_C, 1)
+    assert found.rated == (Rated("a.jpg", "a dog", 0.625, references=("a dog's toy",)),)
+    line = {"id": "1", "image": "a.jpg", "caption": "a dog", "references": ["a dog's toy"], "score": 0.625}
+    assert read_suite(written(tmp_path, f"{name}.jsonl", json.dumps(line))).rated == found.rated
+
+
+def test_a_table_of_the_kit_whose_name_says_no_suite_or_whose_references_are_no_list_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadCorpus, match=r"call it e\.g\. polaris_test\.csv"):
+        read_suite(written(tmp_path, "test.csv", ROW))
+    for cell in ("a dog", "['a dog' 'a hound']", "['a dog'", "{'a': 1}", "[1]", "[" * 9999):
+        with pytest.raises(BadCorpus, match=r"line 2: references must be a list"):
+            read_suite(written(tmp_path, "nebula_test.csv", f'imgid,cand,refs,score\na.jpg,a dog,"{cell}",1\n'))
+
+
+def test_thumb_s_lines_are_rated_by_the_sum_that_the_file_states(tmp_path: Path) -> None:
+    """The layout of THumB 1.0's mscoco file, here with made captions."""
+    line = {"SYS": "Up-Down", "seg_id": "974", "set_id": 5, "hyp": "A dog.", "image": "COCO_val2014_000000000974.jpg",
+            "P": 4.0, "R": 3.0, "Fl": -0.3, "Inc": -0.0, "Con": -0.0, "human_score": 3.2}  # fmt: skip
+    lines = [line, {**line, "SYS": "Human", "human_score": None}]
+    suite = read_suite(written(tmp_path, "mscoco_THumB-1.0.jsonl", "\n".join(map(json.dumps, lines))))
+    assert (suite.name, suite.convention, suite.left_out) == ("THumB", TAU_C, 1)
+    assert suite.rated == (Rated("COCO_val2014_000000000974.jpg", "A dog.", 3.2, "Up-Down"),)
 
 
 TEXT = (

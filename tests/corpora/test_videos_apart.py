@@ -8,7 +8,8 @@ import pytest
 
 from core.corpora import apart, videos
 from core.corpora.apart import Limits
-from core.corpora.videos import BadVideo, Sampling, read_scaled, read_stranger
+from core.corpora.film import BadVideo
+from core.corpora.videos import Sampling, read_scaled, read_stranger
 from core.errors import BadImage
 from tests.corpora.footage import moving, write_frames, write_video
 
@@ -29,7 +30,7 @@ def test_the_servers_own_process_decodes_nothing(tmp_path: Path, monkeypatch: py
     def never(*_: object) -> None:
         raise AssertionError("decoded in the server")
 
-    monkeypatch.setattr(videos, "_capture", never)
+    monkeypatch.setattr(videos, "film", never)
     assert read_stranger(data, Sampling(2), name="a.mp4", side=64)[1].shape == (2, 48, 64, 3)
 
 

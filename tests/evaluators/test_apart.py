@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core import registry
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators import apart
 from core.evaluators.apart import describe
@@ -23,7 +24,7 @@ class Own(Histogram):
 
 @pytest.fixture(autouse=True)
 def server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "_on", True)
+    monkeypatch.setattr(registry, "_apart", True)
 
 
 def written(folder: Path, text: str) -> str:
@@ -35,7 +36,7 @@ def written(folder: Path, text: str) -> str:
 @pytest.mark.parametrize("reference", [HISTOGRAM, PAIRED, ENGLISH, GATED, ORDERED])
 def test_a_stand_in_answers_what_the_class_answers(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = find(reference)
-    monkeypatch.setattr(apart, "_on", False)
+    monkeypatch.setattr(registry, "_apart", False)
     real = find(reference)
     assert seen is not real
     assert seen.spec == real.spec
@@ -65,10 +66,19 @@ def test_it_cannot_be_made_here(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import os\nos._exit(0)", "ended before it was described: it said nothing"),
+        (
+            "import os\nos._exit(0)",
+            r"own.py:Own ended the process that imported it \(exit code 0\): it said nothing; mend the file",
+        ),
         ("raise RuntimeError('boom')", "cannot be imported: RuntimeError: boom"),
-        ("import sys\nsys.exit('no thanks')", "ended before it was described: no thanks"),
-        ("class Own: ...", r"has no 'Own' that is an Evaluator class marked with @evaluator\(\.\.\.\); it has none"),
+        (
+            "import sys\nsys.exit('no thanks')",
+            r"it ends the process that imports it \(SystemExit: no thanks\); take the exit out of it",
+        ),
+        (
+            "class Own: ...",
+            r"has no 'Own' that is an Evaluator class marked .* or a function of .*; it has none",
+        ),
         ("import numpy as np\nx = 1", "has no 'Own' that is an Evaluator class .*; it has none"),
         (SPEC.replace("class Own", "class Owned"), "has no 'Own' that is an Evaluator class .*; it has Owned$"),
     ],

@@ -151,10 +151,11 @@ def test_one_line_keeps_what_is_short_and_cuts_at_a_word() -> None:
     assert one_line("w" * 50, limit=10) == "w" * 9 + "…"
 
 
-@pytest.mark.parametrize("score", ["NaN", "Infinity", "-1", "1e999", "true", '"7"', "null", "[7]"])
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "-1", "1e999", "true", '"7"', "null", "[7]", "0.9", "7.5"])
 def test_what_is_no_score_is_none(score: str) -> None:
     with pytest.raises(NoVerdict):
         read_verdict(f'{{"score": {score}, "reason": "r"}}')
+    assert read_verdict('{"score": 7.0, "reason": "r"}').score == 7.0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InvalidInput, NotAvailable
+from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.weights.catalogue import WeightFile, Weights
 from core.evaluators.weights.download import download, fetch
 
@@ -148,6 +148,21 @@ def test_other_bytes_than_published_are_not_kept(server: str, tmp_path: Path) ->
 def test_a_file_over_the_limit_is_not_fetched(server: str, tmp_path: Path) -> None:
     with pytest.raises(NotAvailable, match=r"has 1,048,576 bytes, more than the 1,000 that are taken"):
         download(f"{server}/whole.pt", tmp_path / "a.pt", most_bytes=1000)
+
+
+def test_a_disk_without_room_for_it_is_one_sentence_and_the_old_file_stands(server: str, small_disk: Path) -> None:
+    (small_disk / "a.pt").write_bytes(b"old")
+    (small_disk / "ballast").write_bytes(bytes(600_000))
+    with pytest.raises(StoreError, match="bytes free and the file needs 1,048,576; make room first"):
+        download(f"{server}/whole.pt", small_disk / "a.pt", sha256=SHA)
+    assert (small_disk / "a.pt").read_bytes() == b"old"
+
+
+def test_weights_take_no_place_of_a_link(server: str, tmp_path: Path) -> None:
+    (tmp_path / "a.pt").symlink_to(tmp_path / "elsewhere.pt")
+    with pytest.raises(StoreError, match="outputs follow no link"):
+        download(f"{server}/whole.pt", tmp_path / "a.pt", sha256=SHA)
+    assert (tmp_path / "a.pt").is_symlink()
 
 
 @pytest.mark.parametrize("url", ["http://example.org/a.pt", "file:///etc/passwd", "ftp://example.org/a"])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from core import registry
 from core.errors import InvalidInput, NotAvailable, ScoringStopped
-from core.evaluators import apart
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
@@ -78,7 +78,7 @@ class Own(Evaluator):
 
 @pytest.fixture(autouse=True)
 def server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "_on", True)
+    monkeypatch.setattr(registry, "_apart", True)
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_scores_are_those_of_the_class_to_the_bit(
         keyed = {str(index): image for index, image in enumerate(images)}
         seen = score_pairs_with_errors(loaded, keyed, pairs)
         print_of = loaded.fingerprint
-    monkeypatch.setattr(apart, "_on", False)
+    monkeypatch.setattr(registry, "_apart", False)
     real = find(reference).load()
     expected = score_pairs_with_errors(real, keyed, pairs)
     np.testing.assert_array_equal(seen.scores, expected.scores)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
+from core import registry
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators import apart
 from core.evaluators.metrics.umic import DETECTOR, REGIONS, drawn
 from core.evaluators.regions.files import RegionFolder, Regions
 from core.evaluators.registry import find
@@ -173,11 +173,11 @@ def test_a_server_does_not_run_the_users_detector_in_itself(
     code.write_text(f"open({str(ran)!r}, 'w').close()\n{DETECTOR_CODE}", encoding="utf-8")
     monkeypatch.setenv(REGIONS, str(tmp_path / "none"))
     monkeypatch.setenv(DETECTOR, f"{code}:Corners")
-    monkeypatch.setattr(apart, "_on", True)
+    monkeypatch.setattr(registry, "_apart", True)
     with pytest.raises(NotAvailable, match="which this server does not run in itself; audit with it"):
         umic(tiny)
     assert not ran.exists()
-    monkeypatch.setattr(apart, "_on", False)
+    monkeypatch.setattr(registry, "_apart", False)
     assert umic(tiny).fingerprint.settings["detector"] == "corners-1"
     assert ran.exists()
 

@@ -28,7 +28,7 @@ def study(tmp_path: Path) -> Study:
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_export_read_into_a_copy_of_the_study_gives_the_same_votes(study: Study, tmp_path: Path, form: str) -> None:
     copy = make(tmp_path / "there")
-    assert import_votes(copy, export_votes(study, form), name=f"votes.{form}") == 8
+    assert import_votes(copy, export_votes(study, form), name=f"votes.{form}").count == 8
     columns = ["id", "left", "original", "variant", "preferred", "seconds", "skipped"]
     here, there = (vote_table(each, skipped=True).sort_values(["id", "annotator"]) for each in (study, copy))
     pd.testing.assert_frame_equal(here[columns].reset_index(drop=True), there[columns].reset_index(drop=True))
@@ -41,12 +41,12 @@ def test_reading_the_same_file_twice_or_ones_own_export_changes_nothing(
 ) -> None:
     data = export_votes(study, form)
     before = study.log_path.read_bytes()
-    assert import_votes(study, data, name=f"v.{form}") == 0
+    assert import_votes(study, data, name=f"v.{form}").count == 0
     assert len(vote_table(study)) == 7
     assert b'"row":"answer"' not in study.log_path.read_bytes()[len(before) :]
     copy = make(tmp_path / "there")
     import_votes(copy, data, name=f"v.{form}")
-    assert import_votes(copy, data, name=f"v.{form}") == 0
+    assert import_votes(copy, data, name=f"v.{form}").count == 0
 
 
 def test_no_name_token_or_secret_leaves_with_the_votes(study: Study) -> None:
@@ -73,10 +73,10 @@ def test_a_comment_that_looks_like_a_formula_comes_back_as_it_was_written(study:
 
 def test_votes_made_elsewhere_by_hand_are_taken_in_and_corrected(study: Study) -> None:
     data = (HEAD + "Eve,1,variant,2,0,tie\nEve,0002,original,1,1,A\n").encode()
-    assert import_votes(study, data, name="eve.csv") == 2
+    assert import_votes(study, data, name="eve.csv").count == 2
     own = vote_table(study).set_index(["annotator", "id"]).loc["x-Eve"]
     assert own.loc["0001", ["original", "variant", "preferred"]].tolist() == [0.0, 2.0, "tie"]
-    assert import_votes(study, data.replace(b"2,0,tie", b"2,1,tie"), name="eve.csv") == 1
+    assert import_votes(study, data.replace(b"2,0,tie", b"2,1,tie"), name="eve.csv").count == 1
     assert vote_table(study).set_index(["annotator", "id"]).loc[("x-Eve", "0001"), "corrections"] == 1
 
 
@@ -108,6 +108,47 @@ def test_a_file_that_cannot_be_used_is_one_sentence_and_changes_nothing(study: S
     with pytest.raises(InvalidInput, match=said):
         import_votes(study, data, name=name)
     assert study.log_path.read_bytes() == before
+
+
+@pytest.mark.parametrize("no", ["False", "no", "0", "0.0", "NA", "nan", "None", "", "N", "<NA>"])
+def test_a_cell_that_says_no_or_nothing_is_no_skip(study: Study, no: str) -> None:
+    head = HEAD.strip() + ",skipped,withdrawn\n"
+    assert import_votes(study, f"{head}Eve,1,original,1,1,tie,{no},{no}\n".encode(), name="v.csv").count == 1
+    row = vote_table(study).set_index("annotator").loc["x-Eve"]
+    assert (row["original"], row["variant"], row["preferred"]) == (1, 1, "tie")
+
+
+@pytest.mark.parametrize("yes", [True, "Yes", 1, 1.0, "TRUE", "not clear to me"])
+def test_a_cell_that_says_yes_or_why_is_a_skip(study: Study, yes: object) -> None:
+    rows = [{"annotator": "Eve", "id": 1, "left": "original", "skipped": yes}]
+    assert import_votes(study, json.dumps(rows).encode(), name="v.json").count == 1
+    told = vote_table(study, skipped=True).set_index("annotator").loc["x-Eve", "skipped"]
+    assert told == (yes if yes == "not clear to me" else "skipped elsewhere")
+
+
+@pytest.mark.parametrize("column", ["skipped", "withdrawn"])
+def test_a_word_that_is_neither_is_refused_with_row_and_value(study: Study, column: str) -> None:
+    data = f"{HEAD.strip()},{column}\nEve,1,original,1,1,tie,no\nEve,2,original,1,1,tie,perhaps\n".encode()
+    before = study.log_path.read_bytes()
+    with pytest.raises(InvalidInput, match=r"v\.csv: row 2 .*'perhaps'"):
+        import_votes(study, data, name="v.csv")
+    assert study.log_path.read_bytes() == before
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_who_withdrew_counts_nowhere(study: Study, tmp_path: Path, form: str) -> None:
+    copy = make(tmp_path / "there")
+    import_votes(copy, export_votes(study, form), name=f"votes.{form}")
+    assert set(vote_table(copy)["annotator"]) == {"x-a01", "x-a02"}
+    study.withdraw("a02")
+    everything = export_votes(study, form, withdrawn=True)
+    fresh = make(tmp_path / "fresh")
+    for each in (copy, fresh):
+        told = import_votes(each, everything, name=f"votes.{form}").told
+        assert told == ("2 votes of annotators who withdrew, left out",)
+        assert set(vote_table(each)["annotator"]) == {"x-a01"}
+    # a file of theirs that does not say so brings nothing back where the withdrawal is known
+    assert import_votes(copy, f"{HEAD}x-a02,3,original,1,1,tie\n".encode(), name="v.csv").count == 0
 
 
 def test_a_file_may_not_change_what_an_invited_annotator_said(study: Study) -> None:

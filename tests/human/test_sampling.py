@@ -250,3 +250,9 @@ def test_a_study_of_before_comparisons_reads_as_it_was(tmp_path: Path) -> None:
     read = read_definition(study.folder)
     assert read == study.definition
     assert not any(item.directional for item in read.items)
+
+
+def test_a_study_without_a_share_of_known_answers_has_none(store: Store) -> None:
+    for rate in (0.0, 0.05):
+        sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=20, seed=3, attention_rate=rate)
+        assert any(each.attention for each in sample.items) == (rate > 0)

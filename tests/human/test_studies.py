@@ -1,3 +1,4 @@
+import errno
 import json
 import math
 import multiprocessing
@@ -11,6 +12,18 @@ from core.human.quality import coverage_table, quality_table
 from core.human.studies import IDLE_HOURS, LOG, Refused, Study, Superseded, list_studies
 from core.human.votes import vote_table
 from tests.human.small_study import define, finish, items, make, seen, vote, vote_versions
+
+
+def test_a_study_that_could_not_be_opened_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Study, "set_status", full)
+        with pytest.raises(StoreError, match="the disk is full"):
+            Study.create(tmp_path, define())
+    assert list(tmp_path.iterdir()) == []
+    assert Study.create(tmp_path, define()).state().status == "open"
 
 
 def test_three_annotators_give_every_item_three_votes(tmp_path: Path) -> None:
@@ -218,7 +231,9 @@ def test_rows_that_do_not_fit_the_study_are_counted_and_change_nothing(tmp_path:
     with study._log.writing() as writer:
         writer.append(strange)
     assert study.state().entries == {}
-    assert f"{len(strange)} row(s)" in study.problems()[0]
+    (told,) = study.problems()
+    assert "lines 4, 5, 6, 7, 8 and 4 more: such rows do not fit" in told
+    assert study.check() is False
 
 
 @pytest.mark.parametrize(("question", "value"), [("A", 3), ("A", "tie"), ("preference", 1), ("C", 1), ("rating", 1)])

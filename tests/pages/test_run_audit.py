@@ -24,10 +24,12 @@ from core.settings import data_dir, jobs_dir, results_dir, runs_dir
 from core.statistics.power import smallest_effect
 from core.store.manifest import read_run
 from core.store.store import Store
-from tests.audit.squares import GATED
+from tests.audit.squares import GATED, PLUGINS
 from tests.jobs.leftovers import end_all
 from tests.pages.opening import RUN, Open, texts
 from tests.plugins.gate import PATIENCE_S, Gate
+
+OWN = PLUGINS / "own.py"
 
 SHARD_CALLS = 3
 """Calls of the evaluator that the first shard needs, 24 items under two image probes; the last six items need one."""
@@ -290,6 +292,20 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     app.button(key="run.forget").click().run()
     assert "No audit was started from here yet" in plain(app)
     assert (runs_dir() / "mine" / "manifest.json").is_file()
+
+
+def test_corpus_and_probe_of_a_file_are_run_by_the_job_alone(open_page: Open, photos: Path, clean: None) -> None:
+    app = open_page(RUN, corpus="folder", root=str(photos), probes="vflip", evaluators="", run_id="own", limit="2")
+    for key, name in (("run.files", "brightness"), ("run.corpus_file", "own"), ("run.probe_files", "brighter")):
+        app.text_input(key=key).set_value(f"{OWN}:{name}").run()
+    assert "its cost is not told here" in plain(app)
+    assert not {"files", "corpus_file", "probe_files"} & set(app.query_params)
+    app.button(key="run.start").click().run()
+    assert not app.exception
+    wait(app, lambda app: jobs.get("own").status == "complete")
+    told = read_run(runs_dir() / "own").manifest
+    assert [each["name"] for each in told["probes"]] == ["vflip", "brighter"]
+    assert told["corpus"]["loader"] == f"{OWN}:own"
 
 
 def test_a_finished_audit_says_how_many_answers_were_cut(open_page: Open) -> None:

@@ -221,7 +221,7 @@ def test_a_damaged_line_is_counted(open_page: Open, own_folder: Path) -> None:
     story = made(("one",))
     with (story.folder / "story.jsonl").open("ab") as file:
         file.write(b"torn")
-    assert "1 line of this story cannot be read and is left out" in said(open_page(STORIES))
+    assert "the last row was cut in the middle (4 bytes)" in said(open_page(STORIES))
 
 
 def test_a_story_that_cannot_be_read_keeps_a_name_and_leads_to_what_can_be_collected(
@@ -232,6 +232,6 @@ def test_a_story_that_cannot_be_read_keeps_a_name_and_leads_to_what_can_be_colle
     log.write_text('{"row": oops\n')
     app = open_page(STORIES)
     assert not app.exception
-    assert "1 line of this story cannot be read" in said(app)
+    assert "line 1: cut or damaged" in said(app)
     assert app.selectbox(key="stories.story").options == ["once · 0 slides"]
     assert {each.proto.page for each in app.get("page_link")} >= {"failures", "probe_lab"}

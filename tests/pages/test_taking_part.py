@@ -30,7 +30,7 @@ def definition(tmp_path_factory: pytest.TempPathFactory) -> Definition:
     with Store.open(ROOT / "data" / "results") as store:
         return create_study(
             store, "demo", study_id="pilot", title="Secret title", kind="acceptability", total=4, per_item=2,
-            attention_rate=0.0, seed=1, parent=tmp_path_factory.mktemp("drawn"),
+            attention_rate=0.05, seed=1, parent=tmp_path_factory.mktemp("drawn"),
         ).definition  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from core.probes.families.tails import last_noun_phrase, tail_of_length, tails, 
 from core.probes.pairs import Pairs, subjects_of
 from core.probes.registry import catalogue, select
 from core.probes.rejections import CODES
-from core.probes.words.categories import absent
+from core.probes.words.categories import absence, absent, left_open, surest, vocabulary
 from core.probes.words.mentions import Mention, mentions, neighbours, replaced, target_mentions
 from tests.probes.painted import ground
 
@@ -39,6 +39,7 @@ STREET = Item(
     category="vehicle",
     box=Box(1, 1, 3, 3),
     others=(thing("dog"), thing("dog"), thing("bench")),
+    looked_for=frozenset(vocabulary()),
 )
 
 
@@ -54,6 +55,36 @@ def code(name: str, caption: str, item: Item = STREET, language: str = "en") -> 
     with pytest.raises(ProbeRejected) as caught:
         made(name, caption, item, language)
     return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("label", "open_"),
+    [
+        ("houseplant", {"potted plant"}), ("furniture", {"bench", "chair", "couch", "bed", "dining table"}),
+        ("Food", {"banana", "apple", "sandwich", "orange", "broccoli", "carrot", "hot dog", "pizza", "donut", "cake"}),
+        ("barge", {"boat"}), ("limousine", {"car"}), ("vehicle", {"bicycle", "car", "motorcycle", "airplane", "bus",
+         "train", "truck", "boat"}), ("duck", {"bird"}), ("penguins", {"bird"}), ("mobile phone", {"cell phone"}),
+        ("cat", {"cat"}), ("dining table", {"dining table"}), ("gravestone", set()),
+    ],
+)  # fmt: skip
+def test_beside_a_kind_of_a_category_or_what_it_is_a_kind_of_nobody_knows(label: str, open_: set[str]) -> None:
+    """The kinds are those of Open Images' hierarchy of 600 classes."""
+    assert left_open(label) == open_
+    item = replace(STREET, captions={}, others=(thing(label),))
+    assert not open_ & set(absent(item))
+
+
+def test_absence_is_verified_where_the_source_looked_for_the_category_and_such_are_named_first() -> None:
+    item = replace(STREET, looked_for=frozenset({"television", "bus", "Cat", "vehicle"}))
+    assert {label for label in absent(item) if absence(item, label)["falsity"] == "verified"} == {"tv", "cat"}
+    assert surest(item, ("zebra", "cat", "cow")) == ("cat",)
+    assert surest(item, ("zebra", "cow")) == ("zebra", "cow")
+    swapped = made("grounding:random", item=item)
+    assert (swapped.facts["by"], swapped.facts["falsity"]) == ("tv", "verified") or swapped.facts["by"] == "cat"
+    unknown = replace(item, looked_for=frozenset())
+    assert made("distractor", item=unknown).facts["falsity"] == "presumed"
+    assert made("number-word", item=unknown).facts["falsity"] == "presumed"
+    assert made("foil", item=unknown).facts["falsity"] == "presumed"
 
 
 def test_further_names_of_a_label_are_known_to_absence_and_mentions() -> None:

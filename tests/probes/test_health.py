@@ -1,8 +1,11 @@
 """Caption health, worked out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.corpora.schema import Box, Item, SceneObject
+from core.probes.words.categories import vocabulary
 from core.probes.words.health import (
     distinct,
     ends_hollow,
@@ -83,6 +86,11 @@ def test_what_is_there_is_annotated_or_named_by_people() -> None:
 
 
 def test_instances_are_known_where_several_things_are_annotated_with_cocos_names() -> None:
-    several, one, strange = scene("a", "dog", "person"), scene("b", "cat"), scene("c", "quasar")
+    every = frozenset(vocabulary())
+    several, one, strange = (
+        replace(each, looked_for=every)
+        for each in (scene("a", "dog", "person"), scene("b", "cat"), scene("c", "quasar"))
+    )
     assert known_instances([several, one, strange]) == {"a", "b"}
     assert known_instances([one]) == frozenset()
+    assert known_instances([replace(several, looked_for=every - {"chair"}), one]) == {"b"}

@@ -94,3 +94,27 @@ def test_without_a_mask_the_box_follows_and_without_a_box_nothing_does() -> None
     assert (box, mask) == (object_moves.flip_box_horizontal(boxed.item.box, 160, 120), None)
     assert follow(object_moves.HORIZONTAL_FLIP, bare) == (None, None)
     assert follow(None, boxed) == (boxed.item.box, None)
+
+
+@pytest.mark.parametrize("degrees", [90, 180, 270, -90, 450])
+@pytest.mark.parametrize("size", [(80, 100), (81, 100), (100, 81), (63, 64), (427, 640)])
+def test_a_quarter_turn_moves_every_pixel_of_picture_mask_and_box_onto_one_pixel(
+    degrees: int, size: tuple[int, int]
+) -> None:
+    height, width = size
+    mask = np.random.default_rng(0).random(size) > 0.5
+    moved = object_moves.rotate_mask(mask, degrees)
+    turned = np.rot90(mask, degrees // 90)  # NumPy's own turn, of which the canvas shows the middle
+    side = min(size) - 2
+    middle = moved[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
+    near = [
+        turned[(turned.shape[0] - side) // 2 + down :, (turned.shape[1] - side) // 2 + right :][:side, :side]
+        for down in (0, 1) for right in (0, 1)
+    ]  # fmt: skip
+    assert any(np.array_equal(middle, each) for each in near)
+    picture = np.dstack([mask.astype(np.uint8) * 255] * 3)
+    assert (image_edits.rotate(picture, degrees)[..., 0][moved] == 255).all()
+    dot = np.zeros(size, bool)
+    dot[height // 2 + 1, width // 2 - 2] = True
+    box = object_moves.rotate_box(Box(width // 2 - 2, height // 2 + 1, 1, 1), degrees, width, height)
+    assert box == corners(object_moves.rotate_mask(dot, degrees))

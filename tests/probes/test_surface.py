@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from torchvision.transforms import InterpolationMode, Resize
 
 from core.corpora.images import encode_png
 from core.corpora.schema import Box
@@ -53,16 +54,16 @@ def english(caption: str) -> Subject:
 def test_a_pillow_filter_is_pillows_on_the_shorter_side(name: str) -> None:
     scene = paint(width=640, height=480, centre=(200, 200), radii=(80, 60))
     variant = made(f"resampling:{name}", scene)
-    expected = Image.fromarray(scene.pixels).resize((299, 224), getattr(Image.Resampling, name.upper()))
+    expected = Image.fromarray(scene.pixels).resize((298, 224), getattr(Image.Resampling, name.upper()))
     np.testing.assert_array_equal(variant.pixels, np.asarray(expected))
-    assert (variant.facts["width"], variant.facts["height"]) == (299.0, 224.0)
+    assert (variant.facts["width"], variant.facts["height"]) == (298.0, 224.0)
 
 
 def test_the_object_shrinks_with_its_picture() -> None:
     scene = paint(width=640, height=480, centre=(200, 200), radii=(80, 60))
     variant = made("resampling:area", scene)
     assert variant.object_mask is not None
-    expected = ellipse(224, 299, centre=(200 * 299 / 640, 200 * 224 / 480), radii=(80 * 299 / 640, 60 * 224 / 480))
+    expected = ellipse(224, 298, centre=(200 * 298 / 640, 200 * 224 / 480), radii=(80 * 298 / 640, 60 * 224 / 480))
     found = variant.object_mask.to_array()
     assert (found & expected).sum() / (found | expected).sum() > 0.95
     assert "object_kept" not in variant.diagnostics
@@ -81,6 +82,16 @@ def test_filters_that_smooth_first_differ_from_those_that_do_not() -> None:
     assert abs(float(smooth[10:-10, 10:-10].mean()) - 127.5) < 2
     assert smooth.std() < aliased.std() + 60
     assert set(RESAMPLERS) == {"bicubic", "bilinear", "lanczos", "area", "cubic-aliased", "linear-aliased"}
+
+
+@pytest.mark.parametrize("size", [(640, 480), (640, 427), (640, 426), (427, 640), (500, 375), (600, 600)])
+def test_a_loader_leaves_what_was_shrunk_by_its_own_first_step_as_it_is(size: tuple[int, int]) -> None:
+    """Loader: torchvision 0.29.2's Resize(224), bicubic, as open_clip 3.3.0 and CLIP put it first."""
+    pixels = np.random.default_rng(0).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    width, height = Target(224).size(*size)
+    by_loader = Resize(224, InterpolationMode.BICUBIC)(Image.fromarray(pixels))
+    assert by_loader.size == (width, height)
+    assert np.array_equal(shrunk(pixels, width=width, height=height, resampler="bicubic"), np.asarray(by_loader))
 
 
 def test_what_is_no_larger_is_not_shrunk() -> None:

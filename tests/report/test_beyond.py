@@ -64,6 +64,21 @@ def test_votes_are_reported_as_the_page_shows_them(table: ScoreTable, study: Stu
     assert not {each.id for each in found.missing} & {each.id for each in found.tables}
 
 
+def test_an_odd_study_is_left_out_with_its_reason_and_the_others_are_reported(
+    table: ScoreTable, study: Study, tmp_path: Path
+) -> None:
+    odd = make(tmp_path / "odd", "odd", items=study.definition.items, strata=(("no such stratum", 1, 0, 1),))
+    for name in odd.invite(["", ""]):
+        vote_versions(odd, name, odd.definition.items[0].id, original=2, variant=2, preferred="tie")
+    alone = beyond(table, studies=[odd])
+    assert not alone.tables
+    assert alone.studies == []
+    assert "study odd is left out" in next(each for each in alone.missing if each.id == "S-human-powered").reason
+    both = beyond(table, studies=[odd, study])
+    assert set(named(both, "S-human-outcomes")["study"]) == {study.id}
+    assert both.studies == [study]
+
+
 def test_rates_over_all_pairs_are_reported_as_the_page_shows_them(
     tmp_path: Path, demo: Store, table: ScoreTable
 ) -> None:

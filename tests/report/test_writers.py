@@ -1,5 +1,7 @@
 """Every format says the same, escapes what it must, and needs nothing from outside."""
 
+import errno
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,7 +17,7 @@ from core.analysis.overview import family_contrasts
 from core.analysis.reading import read_table
 from core.charts.spec import Figure
 from core.charts.still import drawing
-from core.errors import InvalidInput
+from core.errors import InvalidInput, StoreError
 from core.report import html, latex, markdown
 from core.report.card import card_report
 from core.report.cells import cells, number
@@ -40,6 +42,32 @@ def small(text: str = "name") -> Report:
                            "high": [2.0], "n": [3]})  # fmt: skip
     return Report(text, "invariscope:0.1.0|sha:0", {"Runs": text}, (Table("T1", text, text, frame, columns, text),),
                   (Figure("F1", text, text, figure, text),), (Missing("T2", text, text),))  # fmt: skip
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+def test_a_report_on_a_disk_that_fills_up_is_the_old_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """A report is written over another, and its n-th file finds the disk full."""
+
+    def content() -> dict[str, bytes]:
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    write(small("old"), folder, formats=("md",))
+    before, calls, real = content(), [0], Path.write_bytes
+
+    def write_bytes(path: Path, data: bytes) -> int:
+        calls[0] += 1
+        if calls[0] == at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
+    if at <= len(before):
+        with pytest.raises(StoreError, match="the disk is full"):
+            write(small("new"), folder, formats=("md",))
+    assert content() == before
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
 class Balance(HTMLParser):

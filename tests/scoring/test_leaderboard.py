@@ -104,3 +104,14 @@ def test_a_picture_that_cannot_be_read_leaves_rows_without_scores(corpus: Corpus
     found = score_board(handmade(mean_and_words), enter(corpus, [system]))
     assert found.rows.set_index("item")["score"].isna().to_dict() == {"deep/p0.png": False, "deep/p1.png": True}
     assert "deep/p1.png" in found.left_out[0]
+
+
+def test_equal_pictures_under_two_names_are_one_source(corpus: Corpus) -> None:
+    first, second = corpus.items[0], corpus.items[1]
+    assert first.image_path is not None
+    copy = first.image_path.with_name("copy.png")
+    copy.write_bytes(first.image_path.read_bytes())
+    twice = Corpus("twice", (first, Item("copy.png", "twice", copy, 40, 40), second))
+    entered = enter(twice, [System("A", {"deep/p0.png": ("a",), "copy.png": ("b",), "deep/p1.png": ("c",)})])
+    sources = score_board(handmade(mean_and_words), entered).rows["source"]
+    assert (sources.nunique(), sources[0]) == (2, sources[1])

@@ -113,12 +113,15 @@ def test_capitals_and_punctuation_change_nothing() -> None:
     assert one.means == pytest.approx(other.means)
 
 
-def test_what_has_no_words_or_no_references_has_no_score_and_is_not_counted() -> None:
-    found = compare(["a dog", "...", "a cat"], [["a dog sits"], ["a mat"], []])
-    assert found.n == 1
+def test_what_has_no_words_counts_0_and_what_has_no_references_is_not_counted() -> None:
+    """As pycocoevalcap 1.2 does; None stands for a caption that nobody asks about."""
+    found = compare(["a dog", "...", "a cat", None], [["a dog sits"], ["a mat"], [], ["a mat"]])
+    assert found.n == 2
     for name in METRICS:
-        assert np.isfinite(found.per_caption[name]).tolist() == [True, False, False]
-    assert math.isnan(compare(["", ""], [["a"], ["b"]]).means["BLEU-1"])
+        assert np.isfinite(found.per_caption[name]).tolist() == [True, True, False, False]
+        assert found.per_caption[name][1] == 0
+        assert found.per_caption[name][0] > 0
+    assert compare(["", ""], [["a"], ["b"]]).means["BLEU-1"] == 0
 
 
 def test_one_picture_alone_has_no_cider() -> None:

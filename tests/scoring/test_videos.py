@@ -1,5 +1,6 @@
 """Videos scored once each, and suites of videos, against the evaluator called by hand."""
 
+import errno
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -10,13 +11,13 @@ import pytest
 
 from core.corpora.suites import read_suite
 from core.corpora.videos import Sampling
-from core.errors import InvalidInput
+from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator
 from core.evaluators.registry import find
 from core.evaluators.video import scorer as scorers
 from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.scorer import video_scorer
-from core.scoring import videos
+from core.scoring import suite_pairs, videos
 from core.scoring.suite_pairs import export_suite
 from core.scoring.video_suites import score_video_suite, usual_sampling
 from core.scoring.videos import VideoLine, score_videos
@@ -168,6 +169,18 @@ def test_captions_of_videos_are_given_out_with_the_places_of_the_videos(footage:
     assert (written, missing) == (3, 0)
     lines: Iterator[dict[str, str]] = map(json.loads, (tmp_path / "out" / "pairs.jsonl").read_text().splitlines())
     assert {line["image"] for line in lines} == {str(footage / "v1"), str(footage / "v2")}
+
+
+def test_captions_that_are_given_out_on_a_full_disk_leave_nothing(
+    footage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(suite_pairs, "write_candidates", full)
+    with pytest.raises(StoreError, match="the disk is full"):
+        export_suite(read_suite(vatex(tmp_path)), [footage], tmp_path / "given" / "out")
+    assert list((tmp_path / "given").iterdir()) == []
 
 
 def test_a_file_and_a_folder_of_the_same_frames_score_alike(evaluator: VideoEvaluator, tmp_path: Path) -> None:

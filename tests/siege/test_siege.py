@@ -28,11 +28,13 @@ from siege import (
     texts,
     uploads,
     workers,
+    writers,
 )
 from siege.__main__ import HEADS, KINDS, SLOW
 from siege.damage import DAMAGES
 from siege.damages import shards
 from siege.trials import LONGEST, Finding, Tally
+from siege.written import OLD, Writer
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in SLOW])
@@ -48,8 +50,24 @@ def test_a_short_campaign_finds_nothing(kind: str, tmp_path: Path) -> None:
 
 
 def test_every_kind_has_its_module() -> None:
-    modules = (uploads, files, texts, links, published, damages, kills, workers, people, sessions, crowd, tests)
+    modules = (
+        uploads, files, texts, links, published, damages, kills, writers, workers, people, sessions, crowd, tests,
+    )  # fmt: skip
     assert [module.__name__ for module in modules] == [f"siege.{kind}" for kind in KINDS]
+
+
+def test_a_folder_that_is_neither_the_old_nor_the_new_is_lost(tmp_path: Path) -> None:
+    writer = Writer("report", (), "out", {"report.md": OLD, "data/S1.csv": OLD})
+    writer.prepare(tmp_path)
+    (tmp_path / "out" / "report.md").write_text("new")
+    (tmp_path / "out" / "data" / "S1.csv").write_text("new")
+    writer.learn(tmp_path)
+    assert writer.state(tmp_path) == "new"
+    writer.prepare(tmp_path)
+    assert writer.state(tmp_path) == "old"
+    (tmp_path / "out" / "report.md").write_text("new")
+    with pytest.raises(Finding, match=r"out is neither the old nor the new: \['data/S1.csv'\] of 2"):
+        writer.state(tmp_path)
 
 
 def test_what_may_not_be_is_counted_and_told() -> None:

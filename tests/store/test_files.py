@@ -12,7 +12,8 @@ import pytest
 from core.audit.run import Progress
 from core.errors import StoreError
 from core.jobs.progress import ProgressFile, read_progress
-from core.store.files import csv_text, remove_leftovers, write_text, write_whole
+from core.store.files import csv_text, remove_leftovers, write_text
+from core.writing import write_whole
 
 
 def test_a_name_that_a_reader_takes_for_nothing_is_still_a_name() -> None:

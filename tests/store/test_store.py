@@ -1,6 +1,7 @@
 """The store answers right under threads, and one broken run or file takes no other down."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from core.store.manifest import list_runs, read_run
 from core.store.publish import publish
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, SCORES
 from core.store.store import Store, default_store, signature
+from core.store.verify import verify
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.manifests import edit_manifest
 
@@ -373,6 +375,21 @@ def test_publishing_on_a_full_disk_is_one_sentence(built: Path, small_disk: Path
     with pytest.raises(StoreError, match="cannot be written"):
         publish([built], small_disk / "all.duckdb")
     assert [path.name for path in small_disk.iterdir()] == ["ballast"]
+
+
+@pytest.mark.parametrize("free", range(100, 900, 100))
+def test_a_published_file_is_replaced_by_a_whole_one_or_stays(built: Path, small_disk: Path, free: int) -> None:
+    output = small_disk / "all.duckdb"
+    output.write_bytes(b"old")
+    at = os.statvfs(small_disk)
+    (small_disk / "ballast").write_bytes(bytes(at.f_bavail * at.f_frsize - free * 1024))
+    try:
+        publish([built], output, overwrite=True)
+    except StoreError:
+        assert output.read_bytes() == b"old"
+    else:
+        assert [verdict.problems for verdict in verify(output)] == [(), ()]
+    assert sorted(path.name for path in small_disk.iterdir()) == ["all.duckdb", "ballast"]
 
 
 def test_a_published_file_publishes_again(built: Path, tmp_path: Path) -> None:

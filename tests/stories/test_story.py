@@ -125,7 +125,9 @@ def test_a_torn_or_foreign_line_costs_itself(story: Story) -> None:
         file.write(encode({"row": "slide", "id": "z", "title": "no more"}))
         file.write(encode({"row": "move", "id": story.read().slides[0].id, "to": "up"}))
     assert titles(story) == ["one", "two"]
-    assert story.read().damaged == 3
+    told = story.read().problems
+    assert ["line 3: cut or damaged" in told[0], "lines 5, 6: such rows do not fit" in told[1]] == [True, True]
+    assert story.check() is False
 
 
 def test_a_picture_outside_the_folder_is_never_read(story: Story) -> None:
@@ -163,4 +165,6 @@ def test_a_folder_without_a_log_is_no_story(story: Story) -> None:
 def test_a_story_whose_log_is_empty_is_told(story: Story) -> None:
     story.add(slide())
     (story.folder / LOG).write_bytes(b"")
-    assert story.read().damaged == 1
+    assert "is empty or gone" in story.read().problems[0]
+    with pytest.raises(StoreError, match="is empty or gone"):
+        story.check()

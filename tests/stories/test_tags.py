@@ -41,7 +41,7 @@ def test_everything_can_be_taken_off_again(tags: Tags) -> None:
     assert tags.put(CAT, []).empty
     held = tags.read()
     assert held.of(CAT) == Tagged()
-    assert (held.pairs, held.names, held.damaged) == ({}, (), 0)
+    assert (held.pairs, held.names, held.problems) == ({}, (), ())
 
 
 def test_nothing_was_written_yet(tags: Tags) -> None:
@@ -80,7 +80,8 @@ def test_a_line_that_is_cut_or_strange_is_counted_and_the_others_hold(tags: Tags
     tags.put(DOG, ["fair"])
     held = tags.read()
     assert set(held.pairs) == {CAT, DOG}
-    assert held.damaged == 4
+    assert [each.partition(", ")[2].partition(":")[0] for each in held.problems] == ["line 3", "line 5", "lines 2, 4"]
+    assert "newer Invariscope" in held.problems[0]
 
 
 def test_many_writers_lose_nothing(tags: Tags) -> None:

@@ -129,10 +129,6 @@ def _questions(kind: Kind) -> tuple[_Question, ...]:
     return tuple(found)
 
 
-def _accepted(rows: pd.DataFrame) -> pd.Series:
-    return (rows[VARIANT] >= ACCEPTABLE).astype(float).where(rows[VARIANT].notna())
-
-
 def _after(table: ScoreTable, evaluator: str) -> np.ndarray:
     """Score of every edited pair, [P, N]."""
     return np.asarray(table.scores[table.place(evaluator)])
@@ -179,7 +175,9 @@ def _frame(study: Study, table: ScoreTable) -> _Frame:
             )
         held.append(np.unique(own["place"].to_numpy(dtype=np.int64)))
         drawn[number] = taken
-        parts.append(own[[(name, item) not in practised for item in own["item"]]].assign(stratum=number))
+        # a plain list would be no mask where the stratum has no candidate
+        asked = np.array([(name, item) not in practised for item in own["item"]], dtype=bool)
+        parts.append(own[asked].assign(stratum=number))
     chances = inclusion(held, list(drawn.values()))
     chance = pd.concat(
         [pd.DataFrame({"stratum": number, "place": places, "chance": share})

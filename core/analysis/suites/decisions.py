@@ -55,7 +55,7 @@ def _of_ratings(suite: Suite) -> tuple[Decision, ...]:
         )  # fmt: skip
     other = _TAUS[TAU_B if suite.convention == TAU_C else TAU_C]
     return (
-        Decision("tau", "τ", f"the field reports {_TAUS[suite.convention]} of {suite.name}; {other} stands beside it, "
+        Decision("tau", "τ", f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, "
                  "and they differ in what ties of ratings cost", tied, "pairs of ratings that tie"),
         Decision("raters", "several ratings", "ratings of one caption stand as so many rows with the same score; "
                  "their mean is the other choice", several_ratings(suite), "captions with several ratings"),

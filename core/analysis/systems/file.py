@@ -19,7 +19,7 @@ from core.errors import InvalidInput, StoreError
 from core.scoring.board_references import BESIDE, BoardReferences, beside
 from core.scoring.leaderboard import COLUMNS
 from core.settings import leaderboards_dir
-from core.store.files import write_whole
+from core.writing import write_bytes
 
 MOST_BYTES = 256 << 20
 """Largest file that is opened."""
@@ -96,7 +96,7 @@ def write_leaderboard(board: Leaderboard, folder: Path | None = None, *, overwri
     if path.exists() and not overwrite:
         raise InvalidInput(f"a leaderboard {board.name!r} is there already, at {path}; choose another name")
     data = as_bytes(board)
-    write_whole(path, lambda temporary: _fill(temporary, data))
+    write_bytes(path, data)
     return path
 
 
@@ -233,10 +233,6 @@ def _check(path: Path, rows: pd.DataFrame, told: Mapping[str, Any]) -> None:
     strangers = sorted(set(rows["evaluator"]) - set(told["evaluators"]))
     if strangers:
         raise StoreError(f"{path} has scores by {strangers[0]!r}, of which it says nothing; make the file anew")
-
-
-def _fill(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
 
 
 def with_references(board: Leaderboard, found: BoardReferences) -> Leaderboard:

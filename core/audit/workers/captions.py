@@ -21,7 +21,7 @@ from core.audit.shards import ShardCounts
 from core.evaluators.base import DualEncoder
 from core.evaluators.cache import CAPTION, EmbeddingCache, caption_hash
 from core.evaluators.scoring import CaptionEmbeddings, in_reading_order
-from core.store.files import write_whole
+from core.writing import write_whole
 
 CAPTIONS_A_TASK = 1024
 """About how many captions a worker is given at once: what a kill of the run can cost of this phase."""

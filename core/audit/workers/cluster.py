@@ -228,5 +228,4 @@ def _death(told: str) -> str:
 
 def _environment() -> dict[str, str]:
     """Settings of Invariscope that every node needs, without those of this machine's folders or of judges."""
-    wanted = ("INVARISCOPE_POOL_MB", settings.COMPILE)
-    return {name: value for name, value in settings.environment().items() if name in wanted}
+    return {name: value for name, value in settings.environment().items() if name == "INVARISCOPE_POOL_MB"}

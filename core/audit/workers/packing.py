@@ -7,11 +7,11 @@ from typing import Any
 
 from core.errors import InvalidInput
 from core.probes.base import Probe
-from core.probes.registry import catalogue
+from core.probes.registry import bring, brought_from, catalogue
 
 
 def packed(value: Any) -> bytes:
-    """Pickle what goes to a worker; a probe goes by its name.
+    """Pickle what goes to a worker; a probe goes by its name, one of a file by the file's.
 
     Raises:
         InvalidInput: for a probe that a worker could not find.
@@ -27,6 +27,8 @@ class _Packer(pickle.Pickler):
             return _read_only, (dict(value),)
         if not isinstance(value, Probe):
             return NotImplemented
+        if reference := brought_from(value.name):
+            return _of_file, (reference, value.name)
         if value.name not in catalogue() or catalogue().get(value.name) != value:
             raise InvalidInput(f"probe {value.name!r} is known in this process alone; run the audit with one worker")
         return _probe, (value.name,)
@@ -38,3 +40,7 @@ def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 def _probe(name: str) -> Probe:
     return catalogue().get(name)
+
+
+def _of_file(reference: str, name: str) -> Probe:
+    return next(probe for probe in bring(reference) if probe.name == name)

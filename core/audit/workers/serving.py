@@ -16,6 +16,7 @@ from core.audit.workers.renderers import Renderers
 from core.audit.workers.tasks import Loaded, Result
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.pool import Pool
+from core.registry import STRANGERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
         _serve(inbox, send)
     except InvariscopeError as error:
         send(Failed(type(error).__name__, str(error)))
-    except Exception as error:  # the audit says it; nobody else would
+    except STRANGERS as error:  # the audit says it; nobody else would
         send(Failed(type(error).__name__, str(error), traceback.format_exc()))
 
 

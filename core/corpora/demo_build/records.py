@@ -6,6 +6,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+from core.corpora.labels import load_labels
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Box, Item, Mask, Rival, SceneObject
 from core.errors import BadCorpus
 
@@ -104,6 +105,7 @@ def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Ite
             rivals=tuple(_rival(rival, root) for rival in record.get("rivals", ())),
             facts=_facts(record.get("facts", {})),
             backdrop=str(record["made_from"].get("background", "")) if corpus == CORPUS else "",
+            looked_for=load_labels("coco").taxonomy.names,  # composed: whatever it shows was put into it
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)

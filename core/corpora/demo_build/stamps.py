@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from core.errors import BadCorpus, InvalidInput, NotAvailable
+from core.writing import write_folder_whole
 
 PACKAGE = "tuxpaint-stamps-default"
 PACKAGE_VERSION = "2022.06.04-1"
@@ -64,15 +65,13 @@ def _unpack(package: Path, cache: Path) -> Path:
     """Unpack into the cache; an unpacked package appears there whole or not at all."""
     if shutil.which("dpkg-deb") is None:
         raise NotAvailable(f"dpkg-deb is not on this machine, so {package} cannot be unpacked; {_ELSEWHERE}")
-    cache.mkdir(parents=True, exist_ok=True)
     target = cache / package.stem
-    with tempfile.TemporaryDirectory(dir=cache, prefix=".") as scratch:
-        unpacked = Path(scratch) / "unpacked"
-        _run(["dpkg-deb", "-x", str(package.resolve()), str(unpacked)], Path(scratch))
-        _checked(unpacked / _INSIDE_PACKAGE, str(package))
-        if target.exists():
-            target.replace(Path(scratch) / "former")
-        unpacked.replace(target)
+
+    def unpack(folder: Path) -> None:
+        _run(["dpkg-deb", "-x", str(package.resolve()), str(folder)], folder)
+        _checked(folder / _INSIDE_PACKAGE, str(package))
+
+    write_folder_whole(target, unpack, standing="replaced")
     return target / _INSIDE_PACKAGE
 
 

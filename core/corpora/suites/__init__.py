@@ -19,7 +19,6 @@ from core.corpora.suites.model import (
     with_references,
 )
 from core.corpora.suites.reading import (
-    is_capeval,
     read_suite,
     read_suites,
     with_companions,
@@ -37,7 +36,6 @@ __all__ = [
     "Rated",
     "Sentence",
     "Suite",
-    "is_capeval",
     "only_images",
     "read_suite",
     "read_suites",

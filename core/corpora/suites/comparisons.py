@@ -3,36 +3,44 @@
 from pathlib import Path
 from typing import Any
 
-from core.corpora.suites.entries import entry_of
+from core.corpora.suites.entries import LABELS, either, entry_of
 from core.corpora.suites.model import ACCURACY, Compared, Decision, Suite, own_references, spaced, texts
 
 HUMAN = "human"
 """CapArena's name of the people who wrote captions."""
+
+EVEN = ("equal", "tie")
+"""CapArena's winner where people prefer neither; the second is a word for it, not the publisher's."""
+
+_PREFERRED = "0 for the first caption, 1 for the second, or empty"
+_FOILED = "true or false"
+_FOILS = {**LABELS, "false": False, "true": True}
 
 
 def pairs(path: Path, held: dict[str, list[Any]]) -> Suite:
     """Pascal-50S, or FOIL in FLEUR's layout."""
     compared, left_out, undecided, own = [], 0, 0, 0
     for group, entries in held.items():
-        for entry in entries:
+        for place, entry in enumerate(entries, start=1):
             known = entry_of(path, group, entry)
-            image, captions, label = (known.get(name) for name in ("image", "captions", "label"))
+            image, captions = known.get("image"), known.get("captions")
+            label = either(known.get("label"), where=f"{path}, entry {place} of {group!r}: label", rule=_PREFERRED)
             two = [each for each in captions if isinstance(each, str)] if isinstance(captions, list) else []
             if len(two) != 2 or not isinstance(image, str):
                 left_out += 1
                 continue
-            if isinstance(label, bool) or label not in (0, 1):
+            if label is None:
                 undecided += 1
                 continue
             first, second = map(spaced, two)
             given = texts(known.get("references"))
             kept = own_references(given, first, second)
             own += first in given or second in given
-            preferred, other = (second, first) if label == 1 else (first, second)
+            preferred, other = (second, first) if label else (first, second)
             compared.append(Compared(image, preferred, other, str(group), kept))
     name = "FOIL" if "foil" in path.name.casefold() else "Pascal-50S"
     decisions = (
-        Decision("undecided", "people's ties", "pairs without a label of 0 or 1 are left out; how the publisher "
+        Decision("undecided", "people's ties", "pairs with an empty label are left out; how the publisher "
                  "settled ties of people is not in the file", undecided, "pairs left out"),
         never_itself(own, "pairs"),
     )  # fmt: skip
@@ -51,11 +59,14 @@ def foil(path: Path, held: dict[str, Any]) -> Suite:
     of_image: dict[str, list[str]] = {}
     foils: list[tuple[str, str, str]] = []
     left_out = 0
-    for entry in held["annotations"]:
+    for place, entry in enumerate(held["annotations"], start=1):
         caption = entry_of(path, "annotations", entry).get("caption")
-        if not isinstance(caption, str) or entry.get("foil") not in (True, False):
+        foiled = either(
+            entry.get("foil"), where=f"{path}, entry {place} of 'annotations': foil", rule=_FOILED, known=_FOILS
+        )
+        if not isinstance(caption, str) or foiled is None:
             left_out += 1
-        elif entry["foil"]:
+        elif foiled:
             foils.append((str(entry.get("id")), str(entry.get("image_id")), spaced(caption)))
         else:
             right[str(entry.get("id"))] = spaced(caption)
@@ -78,7 +89,7 @@ def foil(path: Path, held: dict[str, Any]) -> Suite:
 def battles(path: Path, held: list[Any]) -> Suite:
     """CapArena: which of two captioners' captions of an image people prefer, or neither."""
     compared, left_out, by_people = [], 0, 0
-    for entry in held:
+    for place, entry in enumerate(held, start=1):
         known = entry_of(path, "the list", entry)
         image, one, other = (known.get(name) for name in ("img", "source1", "source2"))
         captions = [known.get(name) for name in ("caption1", "caption2")]
@@ -90,13 +101,19 @@ def battles(path: Path, held: list[Any]) -> Suite:
             continue
         first, second = (spaced(str(each)) for each in captions)
         names, winner = (str(one), str(other)), known.get("winner")
-        if winner == other:
+        known_winners = {**dict.fromkeys(EVEN, False), str(one).casefold(): False, str(other).casefold(): True}
+        rule = f"{one!r}, {other!r} or {EVEN[0]!r}"
+        won = either(winner, where=f"{path}, entry {place}: winner", rule=rule, known=known_winners)
+        if won is None:
+            left_out += 1
+            continue
+        if won:
             first, second, names = second, first, (names[1], names[0])
         reference = known.get("ref")
         given = texts(reference if isinstance(reference, list) else [reference])
         compared.append(
             Compared(str(image), first, second, str(known.get("cluster") or ""), own_references(given, first, second),
-                     names, winner not in (one, other))
+                     names, str(winner).strip().casefold() in EVEN)
         )  # fmt: skip
     tied = sum(each.tied for each in compared)
     decisions = (

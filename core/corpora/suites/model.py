@@ -97,8 +97,9 @@ class Suite:
     """A suite as it was read.
 
     Args:
-        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k, VATEX-EVAL or
-            ActivityNet-FOIL; or what an example calls itself.
+        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena, Polaris, Nebula,
+            LongCap-Arena-desc (-rel, -flu), THumB, M-CapEval1k, VATEX-EVAL or ActivityNet-FOIL; or what an example
+            calls itself.
         convention: what the field reports of it: TAU_B, TAU_C or TAU_B_RATERS (× 100), or ACCURACY.
         rated: ratings, for the conventions of τ.
         compared: pairs, for ACCURACY.

@@ -1,16 +1,13 @@
 """Suites of ratings: Flickr8k-Expert and -CF, Composite and M-CapEval1k."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from core.corpora.csv_header import check_columns
 from core.corpora.files import read_text
 from core.corpora.folder_tables import language_code
-from core.corpora.records import Record
+from core.corpora.records import Record, csv_rows
 from core.corpora.suites.comparisons import never_itself
 from core.corpora.suites.entries import entry_of, number
 from core.corpora.suites.model import TAU_B, TAU_C, Decision, Rated, Suite, own_references, spaced, texts
@@ -74,7 +71,7 @@ def _listed(value: object) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Judged:
+class Judged:
     """Ratings while a file is read, and what became of them.
 
     Args:
@@ -106,7 +103,7 @@ class _Judged:
 
 def flickr(path: Path, held: dict[str, Any], *, keep: bool = False) -> Suite:
     """Flickr8k-Expert or -CF in clipscore's layout."""
-    found = _Judged(keep)
+    found = Judged(keep)
     for key, entry in held.items():
         judgements = entry.get("human_judgement")
         if not isinstance(judgements, list):
@@ -119,8 +116,7 @@ def flickr(path: Path, held: dict[str, Any], *, keep: bool = False) -> Suite:
                 found.left_out += 1
             else:
                 found.add(Rated(image, spaced(caption), rating), references)
-    crowd = "crowdflower" in path.name.casefold() or path.stem.casefold().endswith("cf")
-    return _flickr(found, expert=not crowd)
+    return _flickr(path, found, named=_named(path.stem.casefold()))
 
 
 def raw_flickr(path: Path, *, expert: bool, keep: bool = False) -> Suite:
@@ -129,7 +125,7 @@ def raw_flickr(path: Path, *, expert: bool, keep: bool = False) -> Suite:
     of_image: dict[str, list[str]] = {}
     for key, caption in captions.items():
         of_image.setdefault(key.rpartition("#")[0], []).append(caption)
-    found = _Judged(keep)
+    found = Judged(keep)
     for image, values in _rows(path, least=5):
         caption = captions.get(values[0], "")
         for rating in map(number, values[1:4] if expert else values[1:2]):
@@ -137,10 +133,31 @@ def raw_flickr(path: Path, *, expert: bool, keep: bool = False) -> Suite:
                 found.left_out += 1
             else:
                 found.add(Rated(image, caption, rating), of_image.get(image, ()))
-    return _flickr(found, expert=expert)
+    return _flickr(path, found, named=expert)
 
 
-def _flickr(found: _Judged, *, expert: bool) -> Suite:
+def _named(stem: str) -> bool | None:
+    """Whether a file's name says Expert; None where it says neither Expert nor -CF."""
+    if "crowd" in stem or stem.endswith("cf"):
+        return False
+    return True if "expert" in stem or stem == "flickr8k" else None
+
+
+def _flickr(path: Path, found: Judged, *, named: bool | None) -> Suite:
+    """The suite that the ratings tell; the name is asked only where they fit both, e.g. all are 1.
+
+    Raises:
+        BadCorpus: if the ratings fit neither, or both and the name says neither.
+    """
+    ratings = {each.rating for each in found.rated}
+    whole, shares = ratings <= {1.0, 2.0, 3.0, 4.0}, all(0 <= each <= 1 for each in ratings)
+    expert = whole if whole != shares else named
+    if expert is None or not (whole or shares):
+        listed = ", ".join(f"{each:g}" for each in sorted(ratings)[:5]) or "no rating"
+        raise BadCorpus(
+            f"{path} holds {listed}; ratings of Flickr8k-Expert are whole, 1 to 4, those of Flickr8k-CF shares of "
+            "votes, 0 to 1: give one of the two, called flickr8k.json or crowdflower_flickr8k.json where all are 1"
+        )
     decisions = [found.dropped()]
     if not expert:
         decisions.append(Decision("votes", "votes", "a rating is the share of yes among a caption's votes, as the "
@@ -151,7 +168,7 @@ def _flickr(found: _Judged, *, expert: bool) -> Suite:
 
 def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
     """Composite in FLEUR's layout: the corpora of its pictures are its groups."""
-    found = _Judged()
+    found = Judged()
     for group, entries in held.items():
         for entry in entries:
             known = entry_of(path, group, entry)
@@ -165,18 +182,16 @@ def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
 
 def composite_csv(path: Path) -> Suite:
     """Composite as its publisher has it, the file with the correctness; it names no references."""
-    text = read_text(path)
-    check_columns(text, where=str(path))
-    rows = csv.DictReader(io.StringIO(text), delimiter=";")
+    rows = csv_rows(read_text(path), where=str(path))
     names = rows.fieldnames or ()
-    count = sum(name is not None and name.startswith("Input.text") for name in names)
-    if "Input.image_url" not in names or not count:
+    count = sum(name.startswith("input.text") for name in names)
+    if "input.image_url" not in names or not count:
         raise BadCorpus(f"{path} has no columns Input.image_url and Input.text1; give Composite's *_correctness.csv")
-    found = _Judged()
+    found = Judged()
     for row in rows:
-        image = (row.get("Input.image_url") or "").rstrip("/").rpartition("/")[2]
+        image = (row.get("input.image_url") or "").rstrip("/").rpartition("/")[2]
         for place in range(1, count + 1):
-            caption, rating = row.get(f"Input.text{place}"), number(row.get(f"Answer.Q{place}Answer"))
+            caption, rating = row.get(f"input.text{place}"), number(row.get(f"answer.q{place}answer"))
             if rating is None or not caption or not image:
                 found.left_out += 1
             else:
@@ -184,7 +199,7 @@ def composite_csv(path: Path) -> Suite:
     return _composite(found)
 
 
-def _composite(found: _Judged) -> Suite:
+def _composite(found: Judged) -> Suite:
     decisions = (never_itself(found.own, "ratings"),)
     return Suite("Composite", TAU_C, tuple(found.rated), (), found.left_out, decisions)
 

@@ -13,6 +13,8 @@
   "cluster"}]``; the winner is the name of a source, anything else a tie.
 - VATEX-EVAL, in the JSON that docs/video.md makes of its pickles, and ActivityNet-FOIL's four files; see
   :mod:`core.corpora.suites.videos`.
+- Polaris, Nebula, LongCap-Arena, Composite as CaptionEvalKit reads it, and THumB: a row a rating; see
+  :mod:`core.corpora.suites.rows`.
 - M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
   image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
 
@@ -21,19 +23,17 @@ Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et
 CapArena, caparena_metrics.py.
 """
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.corpora.csv_header import check_columns
 from core.corpora.files import read_json, read_text
 from core.corpora.formats import LINES
-from core.corpora.records import csv_records, jsonl_records
+from core.corpora.records import csv_records, csv_rows, jsonl_records
 from core.corpora.suites.comparisons import battles, foil, pairs
 from core.corpora.suites.model import Decision, Suite
 from core.corpora.suites.ratings import TOKENS, capeval, capeval_columns, composite, composite_csv, flickr, raw_flickr
+from core.corpora.suites.rows import is_rows, rows
 from core.corpora.suites.videos import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
 from core.errors import BadCorpus, InvalidInput
 
@@ -86,7 +86,8 @@ def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
     if found is None:
         raise BadCorpus(
             f"{path} has none of the layouts of Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena, "
-            "M-CapEval1k, VATEX-EVAL or ActivityNet-FOIL; give the file that its publisher ships"
+            "Polaris, Nebula, LongCap-Arena, THumB, M-CapEval1k, VATEX-EVAL or ActivityNet-FOIL; "
+            "give the file that its publisher ships"
         )
     return found
 
@@ -101,10 +102,19 @@ def _by_name(path: Path, *, keep: bool) -> Suite | None:
     if name in ("expertannotations.txt", "crowdflowerannotations.txt"):
         return raw_flickr(path, expert=name.startswith("expert"), keep=keep)
     if name.endswith(LINES):
-        return capeval(path, list(jsonl_records(path)))
-    if name.endswith(".csv"):
-        return capeval(path, list(csv_records(path, capeval_columns))) if is_capeval(path) else composite_csv(path)
-    return None
+        lines = list(jsonl_records(path))
+        columns = {str(key).casefold() for key in lines[0][1]} if lines else set[str]()
+        return rows(path, lines) if is_rows(columns) else capeval(path, lines)
+    return _of_table(path) if name.endswith((".csv", ".tsv")) else None
+
+
+def _of_table(path: Path) -> Suite:
+    columns = csv_rows(read_text(path), where=str(path)).fieldnames or ()
+    if is_rows(columns):
+        return rows(path, list(csv_records(path)))
+    if is_capeval(columns):
+        return capeval(path, list(csv_records(path, capeval_columns)))
+    return composite_csv(path)
 
 
 def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:
@@ -137,9 +147,6 @@ def with_companions(files: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys([*files, *more]))
 
 
-def is_capeval(path: Path) -> bool:
-    """Whether the first line of a CSV file names M-CapEval1k's columns."""
-    text = read_text(path)
-    check_columns(text, where=str(path))
-    first = next(csv.reader(io.StringIO(text, newline="")), [])
-    return {"image", "caption", "score"} <= {each.strip() for each in first}
+def is_capeval(columns: Iterable[str]) -> bool:
+    """Whether columns are M-CapEval1k's."""
+    return {"image", "caption", "score"} <= set(columns)

@@ -119,6 +119,11 @@ def read_verdict(answer: str, form: Form = TEN) -> Verdict:
             f"the judge's score is {found.score:g}, which is not on the scale from {form.low} to {form.high} that it "
             "was asked for"
         )
+    if not found.score.is_integer():
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, and it was asked for a whole number from {form.low} to "
+            f"{form.high}; a share may be of another scale"
+        )
     reason = found.reason if isinstance(found, Verdict) else ""
     return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
 

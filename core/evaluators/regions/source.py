@@ -6,11 +6,10 @@ import numpy as np
 
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.apart import is_apart
 from core.evaluators.regions.bottom_up import BottomUp
 from core.evaluators.regions.files import RegionDetector, RegionFolder, Regions
 from core.evaluators.weights.device import Runner
-from core.registry import load_object
+from core.registry import is_apart, load_object
 
 DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
 """Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from core import settings
 from core.corpora.schema import Box, Mask
 from core.evaluators.base import DualEncoder, Fingerprint, Sight
 from core.evaluators.offline.weights import library_versions
@@ -15,7 +14,6 @@ from core.evaluators.references import Referenced
 from core.evaluators.towers.causal import CausalText, lengths
 from core.evaluators.towers.pictures import Preprocessing
 from core.evaluators.towers.prompts import Prompts
-from core.evaluators.weights.compiled import Compiled, way
 from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place
 from core.evaluators.weights.published import Published
@@ -59,8 +57,6 @@ class Towers:
         self.facts = dict(facts or {})
         self.scale = scale
         self.causal = causal
-        if settings.compiles():
-            self._compile()
 
     @property
     def reading(self) -> Mapping[str, Any]:
@@ -70,18 +66,12 @@ class Towers:
             return {"max_tokens": limit}
         return {"max_tokens": limit, "text_columns": f"the fewest of {list(lengths(limit))} that hold the text"}
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What became of compiling the image tower, where that was asked for: sentences for a reader."""
-        return (self.image.compiled.said,) if self.image.compiled else ()
-
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Embed n uint8 RGB images; float32 [n, d] on the CPU, unit length."""
 
         def call(part: Sequence[np.ndarray], device: str) -> "Tensor":
             threads = 1 if device.startswith("cpu") else min(CARD_THREADS, os.cpu_count() or 1)
-            embed = self.image.compiled or self.embed_pixels
-            return embed(self.preprocessing.tensor(part, device=device, threads=threads))
+            return self.embed_pixels(self.preprocessing.tensor(part, device=device, threads=threads))
 
         return self.image.rows(images, call)
 
@@ -104,23 +94,6 @@ class Towers:
 
         found: Tensor = self.text.network.encode_text(self.prompts.tokens(texts).to(device=device, dtype=torch.long))
         return found
-
-    def _compile(self) -> None:
-        """Have pictures embedded compiled, where that is the same; texts are short, and each is embedded once a run."""
-        image = self.image
-        how = way(image.device, image.full_batch)
-        name = f"{image.name}: the image tower"
-        image.compiled = Compiled(name, self.embed_pixels, image.device, how=how, example=self._example)
-        if image.compiled.in_use:
-            self.facts["compiled"] = f"image tower, {how}"
-
-    def _example(self, count: int) -> "Tensor":
-        """What ``count`` pictures of noise become before they enter the tower, float32 [count, 3, side, side]."""
-        import torch
-
-        side, rng = self.preprocessing.side, torch.Generator().manual_seed(0)
-        views = torch.randint(0, 256, (count, side, side, 3), dtype=torch.uint8, generator=rng)
-        return self.preprocessing.normalised(views.to(self.image.device))
 
 
 class PublishedEncoder(Published, DualEncoder):
@@ -217,8 +190,5 @@ class PublishedEncoder(Published, DualEncoder):
             truncated=reading.truncated,
             tokens=reading.tokens,
             object_inside=self.object_inside(object_mask),
-            notes=(
-                f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",
-                *self._towers.remarks,
-            ),
+            notes=(f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",),
         )

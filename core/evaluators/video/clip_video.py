@@ -98,7 +98,7 @@ class ClipVideo(Published, VideoEvaluator):
             tokens=reading.tokens,
             object_inside=self.object_inside(object_mask),
             notes=(f"An image is a video of one frame. {self.entry.backbone} sees the centre square of each frame and "
-                   f"reads {self._prompts.limit} tokens at most.", *self._towers.remarks),
+                   f"reads {self._prompts.limit} tokens at most.",),
         )  # fmt: skip
 
 

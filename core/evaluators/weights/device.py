@@ -10,8 +10,6 @@ from core.evaluators.memory import give_back, out_of_memory
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from core.evaluators.weights.compiled import Compiled
-
 CPU_BATCH, DEVICE_BATCH = 16, 256
 T = TypeVar("T")
 _log = logging.getLogger("invariscope.evaluators")
@@ -32,7 +30,6 @@ class Runner:
         batch: most inputs in one call now; it shrinks where memory runs out.
         full_batch: what ``batch`` began with.
         note: what was done last about memory that ran out, one sentence; empty where it sufficed.
-        compiled: how it embeds compiled on this device; None where nobody asked for that.
     """
 
     def __init__(
@@ -45,7 +42,6 @@ class Runner:
         self.full_batch = self.batch
         self._cpu_batch = cpu_batch
         self.note = ""
-        self.compiled: Compiled | None = None
 
     def rows(self, inputs: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor":
         """Return ``call`` over all inputs, one row of unit length an input; see :meth:`each`."""
@@ -96,7 +92,6 @@ class Runner:
         elif self.device != "cpu":
             self._say(f"{self.name}: {self.device} has no memory for a single input; going on on the CPU")
             self.network.to("cpu")
-            self.compiled = None
             self.device, self.batch = "cpu", self._cpu_batch
         else:
             raise NotAvailable(f"{self.name}: no memory left for a single input, even on the CPU")

@@ -13,10 +13,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from core.errors import InvalidInput, NotAvailable
+from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.offline.weights import file_sha256
 from core.evaluators.weights.catalogue import WeightFile, Weights
 from core.evaluators.weights.fetched import numbered_parts, usual
+from core.writing import cannot_write, is_full, take_place
 
 MOST_BYTES = 16 * 2**30
 """A file larger than this is refused: no evaluator of the catalogue comes near it."""
@@ -71,12 +72,17 @@ def download(
         InvalidInput: for another kind of address.
         NotAvailable: if the server cannot be reached, sends a web page, too much, too little or other bytes than
             the published hash says.
+        StoreError: if the disk has no room for it, or the target is no regular file.
     """
     _check_address(url)
     part = _part(target)
     try:
         _stream(url, part, most_bytes, progress)
+    except StoreError:
+        raise
     except (HTTPError, URLError, OSError) as error:
+        if is_full(error):
+            raise StoreError(cannot_write(target, error)) from error
         reason = getattr(error, "reason", None) or error
         raise NotAvailable(f"{url} cannot be fetched ({reason}); fetch it elsewhere and put it at {target}") from error
     found = file_sha256(part)
@@ -87,7 +93,7 @@ def download(
         if stream.read(256).lstrip().lower().startswith((b"<!doctype", b"<html")):
             part.unlink()
             raise NotAvailable(f"{url} gave a web page, not weights; open it in a browser and put the file at {target}")
-    part.replace(target)
+    take_place(part, target)
 
 
 def _part(target: Path) -> Path:
@@ -178,6 +184,8 @@ def _one_of_hub(known: Weights, each: WeightFile, folder: Path) -> None:
             known.repository, each.name, revision=known.revision, local_dir=folder, library_name="invariscope"
         )
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        if is_full(error):
+            raise StoreError(cannot_write(folder / each.name, error)) from error
         status = getattr(getattr(error, "response", None), "status_code", None)
         if status == 404 and each.optional:
             return
@@ -209,7 +217,7 @@ def _check_address(url: str) -> None:
 def _check_room(part: Path, wanted: int) -> None:
     free = shutil.disk_usage(part.parent).free
     if wanted > free:
-        raise NotAvailable(f"{part.parent} has {free:,} bytes free and the file needs {wanted:,}; make room first")
+        raise StoreError(f"{part.parent} has {free:,} bytes free and the file needs {wanted:,}; make room first")
 
 
 def _is_known(path: Path, sha256: str | None) -> bool:

@@ -13,6 +13,7 @@ from core.evaluators.base import Availability
 from core.evaluators.imported import MARK
 from core.evaluators.offline.weights import file_sha256
 from core.evaluators.weights.catalogue import Description, Weights, weights
+from core.writing import write_bytes
 
 KEPT = "kept.json"
 """In the folder of weights: the paths that the user named."""
@@ -209,12 +210,8 @@ def kept() -> dict[str, Path]:
 
 def keep(name: str, path: Path) -> None:
     """Remember a path of the user's own, under the id of a set of weights or ``name@label``."""
-    folder = settings.weights_dir()
-    folder.mkdir(parents=True, exist_ok=True)
     every = {**{key: str(value) for key, value in kept().items()}, name: str(path.absolute())}
-    draft = folder / f".{KEPT}.new"
-    draft.write_text(json.dumps(every, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    draft.replace(folder / KEPT)
+    write_bytes(settings.weights_dir() / KEPT, f"{json.dumps(every, indent=2, sort_keys=True)}\n".encode())
 
 
 def checked_label(label: str) -> str:

@@ -38,17 +38,11 @@ class Published(Evaluator):
         """The networks that are loaded."""
 
     def footprint(self) -> Footprint:
-        """What the networks take, counted tensor by tensor, where memory ran out, and what was compiled."""
+        """What the networks take, counted tensor by tensor, and where memory ran out."""
         runners = list(dict.fromkeys(self.runners()))
         devices = list(dict.fromkeys(runner.device for runner in runners))
         notes = dict.fromkeys(runner.note for runner in runners if runner.note)
-        compiled = [runner.compiled for runner in runners if runner.compiled]
-        return Footprint(
-            weights_mb(runner.network for runner in runners) + sum(each.graphs_mb for each in compiled),
-            "+".join(devices),
-            " ".join(notes),
-            " ".join(each.said for each in compiled),
-        )
+        return Footprint(weights_mb(runner.network for runner in runners), "+".join(devices), " ".join(notes))
 
     @property
     def full_batch(self) -> int:

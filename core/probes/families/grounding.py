@@ -18,8 +18,9 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import FALSITY, HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
+from core.probes.words.categories import absence
 from core.probes.words.changes import check_english
 from core.probes.words.mentions import Mention, neighbours, replaced, siblings, strangers, target_mentions
 
@@ -42,10 +43,10 @@ def _random(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
     return strangers(scene.item, mention)
 
 
-_KINDS: dict[str, tuple[Candidates, str, str]] = {
-    "plausible": (_plausible, "a category of its own kind that is annotated absent", "verified"),
-    "object": (_object, "another object of the picture, which the caption does not name", "grounded"),
-    "random": (_random, "a category of another kind that is annotated absent", "verified"),
+_KINDS: dict[str, tuple[Candidates, str]] = {
+    "plausible": (_plausible, "a category of its own kind that is annotated absent"),
+    "object": (_object, "another object of the picture, which the caption does not name"),
+    "random": (_random, "a category of another kind that is annotated absent"),
 }
 
 
@@ -57,25 +58,23 @@ def _target(scene: Scene, subject: Subject, rng: np.random.Generator, first: tup
     return full[int(rng.integers(len(full)))]
 
 
-def _swapped(name: str, caption: str, mention: Mention, label: str, kind: str, falsity: str, among: int) -> Variant:
+def _swapped(name: str, scene: Scene, caption: str, mention: Mention, label: str, kind: str, among: int) -> Variant:
     facts: dict[str, str | float] = {"replaced": mention.label, "by": label, "kind": kind, "among": float(among)}
-    facts["falsity"] = falsity
-    if falsity == "verified":
-        facts["basis"] = "annotated absent"
+    facts |= {FALSITY: "grounded"} if kind == "object" else absence(scene.item, label)
     return Variant(name, caption=replaced(caption, mention, label), facts=MappingProxyType(facts))
 
 
 def _grounding(kind: str) -> Probe:
-    candidates, what, falsity = _KINDS[kind]
+    candidates, what = _KINDS[kind]
     name = f"grounding:{kind}"
 
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        mention = _target(scene, subject, rng, tuple(each for each, _, _ in _KINDS.values()))
+        mention = _target(scene, subject, rng, tuple(each for each, _ in _KINDS.values()))
         found = candidates(scene, mention, subject.caption)
         if not found:
             raise ProbeRejected("no-replacement", f"nothing can stand for {mention.label!r}: {what} is needed")
         label = found[int(rng.integers(len(found)))]
-        return _swapped(name, subject.caption, mention, label, kind, falsity, len(found))
+        return _swapped(name, scene, subject.caption, mention, label, kind, len(found))
 
     return _probe(name, "grounding", f"In a human caption an object gives way to {what}.", make, draws="grounding")
 
@@ -91,7 +90,7 @@ def _foil(place: int) -> Probe:
                 "no-replacement", f"{mention.label!r} has {len(found)} siblings that are annotated absent, not {place}"
             )
         label = found[int(rng.permutation(len(found))[place - 1])]
-        return _swapped(name, subject.caption, mention, label, "sibling", "verified", len(found))
+        return _swapped(name, scene, subject.caption, mention, label, "sibling", len(found))
 
     summary = f"In a human caption an object gives way to a sibling of its kind, the {place}. that was drawn."
     return _probe(name, "foil", summary, make, draws="foil", selector=SELECTOR if place > 1 else "")

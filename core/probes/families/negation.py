@@ -19,6 +19,7 @@ from core.probes.base import (
     HUMAN,
     IDENTITY,
     TEMPLATE,
+    VERIFIED,
     Axis,
     Construction,
     Edits,
@@ -31,9 +32,9 @@ from core.probes.base import (
 )
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, item_label
-from core.probes.words.categories import another_kind
+from core.probes.words.categories import absence, another_kind
 from core.probes.words.changes import check_english, check_language
-from core.probes.words.negation import VERIFIED, Negation, negate, negated_template
+from core.probes.words.negation import Negation, negate, negated_template
 from core.probes.words.templates import TemplateWords, template_words
 
 SOURCE = "paper D, 4.4.1"
@@ -69,8 +70,9 @@ def _of_absent(name: str, summary: str, expectation: Expectation, baseline: str,
         label = item_label(scene.item)
         chosen = another_kind(scene.item, rng)
         text = negated_template(chosen).text if negated else base_caption(chosen)
-        facts = {"present": label, "absent": chosen, "basis": "annotated absent"}
-        return Variant(name, caption=text, facts=MappingProxyType(facts if negated else {**facts, "falsity": VERIFIED}))
+        known = absence(scene.item, chosen)  # the denial of what is not there is true
+        told = {"basis": known["basis"]} if negated else known
+        return Variant(name, caption=text, facts=MappingProxyType({"present": label, "absent": chosen, **told}))
 
     return _probe(name, ABSENT, summary, expectation, baseline, make, draws=ABSENT)
 

@@ -25,7 +25,7 @@ from core.errors import ProbeRejected
 from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.captions import item_label
-from core.probes.words.categories import annotated, another_kind
+from core.probes.words.categories import absence, annotated, another_kind
 from core.probes.words.object_lists import denied_objects, draw_keys, named_objects, shuffled_objects
 
 MOST = 3
@@ -242,7 +242,7 @@ def _mention_negated(count: int) -> Probe:
 def _mention_absent(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
     labels = drawn_labels(item, rng)[:2]
     chosen = another_kind(item, rng)
-    facts = {**_named(labels), "absent": chosen, "basis": "annotated absent", "falsity": "verified"}
+    facts = {**_named(labels), "absent": chosen, **absence(item, chosen)}
     return named_objects([*labels, chosen]), facts
 
 

@@ -1,6 +1,7 @@
 """How a picture and a caption were prepared: shrunk, compressed, punctuated. Nothing of what they say changes.
 
-- ``resampling:…``: the shorter side becomes 224 px, what a loader for a ViT-B/32 does, by one resampler or another;
+- ``resampling:…``: the shorter side becomes 224 px and the longer one is cut off at a whole pixel, what a loader for a
+  ViT-B/32 does, by one resampler or another. A loader leaves ``resampling:bicubic`` as it is, to the bit;
 - ``resampling:first-800``, ``first-400``: the longer side is 800 or 400 px at most, as many stored copies are;
 - ``compression:…``: the picture is saved once more as JPEG. PNG keeps every pixel, so there is nothing to score;
 - ``caption-form:…``: the final full stop, the capital at the beginning, a second blank between words.
@@ -69,7 +70,10 @@ def _shrinking(name: str, summary: str, target: Target, resampler: str) -> Probe
 
 
 def _to_network(resampler: str) -> Probe:
-    how = f"The picture is shrunk to {NETWORK_SIDE} px on its shorter side by {_HOW[resampler]}; it shows the same."
+    how = (
+        f"The picture is shrunk to {NETWORK_SIDE} px on its shorter side, the longer one cut off at a whole pixel, by "
+        f"{_HOW[resampler]}; it shows the same."
+    )
     return _shrinking(resampler, how, Target(NETWORK_SIDE), resampler)
 
 

@@ -21,7 +21,7 @@ from core.probes.scene import Scene
 from core.probes.tables import read_table, words_path
 from core.probes.words.caption_words import join, noun_phrases, words
 from core.probes.words.captions import item_label
-from core.probes.words.categories import another_kind
+from core.probes.words.categories import absence, another_kind
 from core.probes.words.changes import check_english
 from core.probes.words.object_lists import named_objects
 
@@ -131,7 +131,7 @@ def _length(length: int) -> Probe:
 def _distractor(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     label = item_label(scene.item)
     chosen = another_kind(scene.item, rng)
-    facts = {"present": label, "absent": chosen, "basis": "annotated absent", "falsity": "verified"}
+    facts = {"present": label, "absent": chosen, **absence(scene.item, chosen)}
     return Variant("distractor", caption=named_objects([label, chosen]), facts=MappingProxyType(facts))
 
 

@@ -6,7 +6,7 @@ pixel inside it has the new colour, it is *checked*. ``colour-word:object`` puts
 caption does not name in the place of the same colour (*a bench bus* for *a red bus*): no colour at all, so that it is
 wrong whatever the colours are. That object is there, elsewhere, which is why its falsity is called *grounded*.
 A number word before the mention of an annotated category, whose
-instances are as many, gives way to a number one or two away; it is *verified* against the annotations, and left out
+instances are as many, gives way to a number one or two away; it is *verified* where the source marks all, and left out
 where a crowd of the category is annotated.
 Source: paper D, 4.2 (its colour and number questions, to which the name of an object is always a wrong answer).
 """
@@ -16,11 +16,23 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import (
+    FALSITY,
+    HUMAN,
+    PRESUMED,
+    VERIFIED,
+    Axis,
+    Edits,
+    Expectation,
+    Maker,
+    Probe,
+    Subject,
+    Variant,
+)
 from core.probes.pixels.colour_names import colour_shares
 from core.probes.scene import Scene
 from core.probes.words.caption_words import Word, join, noun_phrases, words
-from core.probes.words.categories import annotated
+from core.probes.words.categories import annotated, looked_for
 from core.probes.words.changes import check_english
 from core.probes.words.english import colours
 from core.probes.words.grammar import Number, article, number_of
@@ -125,7 +137,8 @@ def _number(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
     left = [other for other in (count - 2, count - 1, count + 1, count + 2) if _word_of(other)]
     chosen = left[int(rng.integers(len(left)))]
     facts: dict[str, str | float] = {"replaced": str(_word_of(count)), "by": str(_word_of(chosen))}
-    facts |= {"category": mention.label, "count": float(count), "said": float(chosen), "falsity": "verified"}
+    facts |= {"category": mention.label, "count": float(count), "said": float(chosen)}
+    facts[FALSITY] = VERIFIED if mention.label in looked_for(scene.item.looked_for) else PRESUMED
     edited = with_word(found, mention.first - 1, str(_word_of(chosen)))
     return Variant("number-word", caption=edited, facts=MappingProxyType(facts))
 

@@ -65,12 +65,16 @@ def _rotate_line(pixels: np.ndarray, degrees: float) -> np.ndarray:
 def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:
     """Return the float64 [2, 3] matrix that takes a pixel (x, y) of the image to its place after :func:`rotate`.
 
+    That of a quarter turn holds whole numbers, so that each pixel comes to lie on one: where the sides differ by an odd
+    number, half a pixel would have a mask lose columns.
+
     Raises:
         InvalidInput: if the angle is not finite.
     """
     if not math.isfinite(degrees):
         raise InvalidInput(f"degrees must be a finite angle, got {degrees!r}")
-    return cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
+    matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
+    return matrix if degrees % 90 else np.floor(matrix.round(6))
 
 
 def blur(pixels: np.ndarray, sigma: float) -> np.ndarray:

@@ -68,7 +68,8 @@ class Target:
 
     Args:
         side: in pixels.
-        longer: whether the longer side becomes so long; else the shorter one.
+        longer: whether the longer side becomes so long, the other rounded; else the shorter one, and the other is cut
+            off at a whole pixel, as loaders cut it: another rounding would have them shrink the picture once more.
     """
 
     side: int
@@ -79,6 +80,8 @@ class Target:
         own = max(width, height) if self.longer else min(width, height)
         if own <= self.side:
             return width, height
+        if not self.longer:
+            return width * self.side // own, height * self.side // own
         return max(1, round(width * self.side / own)), max(1, round(height * self.side / own))
 
     @property

@@ -1,12 +1,13 @@
 """COCO's categories as a vocabulary: what an image shows, what a caption names, what neither does.
 
-A category is *annotated absent* where no instance of it is annotated and no caption of the item names it, by its own
-name or by a word of ``assets/words/synonyms.csv``. COCO's annotations are not exhaustive, so that is what is known,
-and not that it cannot be seen.
+A category may be named as absent where no instance of it is annotated, nothing annotated may be one by
+``assets/words/kinds.csv`` (a houseplant, food), and no caption of the item names it, by its own name or by a word of
+``assets/words/synonyms.csv``. That is *verified* where the source looked for the category in that picture
+(``Item.looked_for``), and else *presumed*: :func:`absence` is the one definition.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
@@ -15,7 +16,8 @@ import numpy as np
 from core.corpora.schema import Item
 from core.corpora.taxonomy import load_taxonomy, taxonomy_names
 from core.errors import ProbeRejected
-from core.probes.tables import Row, lexicon_path, read_table, words_path
+from core.probes.base import FALSITY, PRESUMED, VERIFIED
+from core.probes.tables import SEPARATOR, Row, lexicon_path, read_table, words_path
 from core.probes.words.grammar import Number, head_endings, number_of, plural
 from core.probes.words.object_nouns import object_nouns
 
@@ -80,6 +82,17 @@ def every_name() -> Mapping[Name, frozenset[str]]:
     return MappingProxyType({name: frozenset(labels) for name, labels in found.items()})
 
 
+@cache
+def _kinds(column: str) -> Mapping[Name, frozenset[str]]:
+    """Names of other sources, singular and plural, with the categories that they are or leave open."""
+    found: dict[Name, set[str]] = {}
+    for row in read_table(words_path("kinds.csv"), ("label", "same", "open")):
+        label = row.one_of("label", vocabulary())
+        for text in (text for word in row[column].split(SEPARATOR) if word for text in forms(word.strip())):
+            found.setdefault(tuple(text.casefold().split()), set()).add(label)
+    return MappingProxyType({name: frozenset(labels) for name, labels in found.items()})
+
+
 def forms(label: str) -> tuple[str, ...]:
     """A noun as it is written of one thing and of several."""
     return (label,) if number_of(label) is not Number.SINGULAR else (label, plural(label))
@@ -116,32 +129,73 @@ def named(item: Item) -> frozenset[str]:
 
 def named_in(caption: str) -> frozenset[str]:
     """Categories that an English text may name, by any word."""
-    words = tuple("".join(sign if sign.isalnum() else " " for sign in caption.casefold()).split())
-    spans = (words[start : start + size] for size in range(1, MOST_WORDS + 1) for start in range(len(words)))
-    return frozenset(label for span in spans for label in every_name().get(span, ()))
+    return frozenset(label for span in _spans(caption) for label in every_name().get(span, ()))
+
+
+def left_open(label: str) -> frozenset[str]:
+    """Categories of which nobody knows whether one is there beside a thing that a source calls so.
+
+    Example:
+        >>> sorted(left_open("limousine")), sorted(left_open("car")), sorted(left_open("barge"))
+        (['car'], ['car'], ['boat'])
+    """
+    if label in vocabulary():
+        return named_in(label)
+    name = tuple(label.replace("_", " ").casefold().split())
+    return named_in(label).union(*(_kinds(column).get(name, ()) for column in ("same", "open")))
 
 
 def absent(item: Item) -> tuple[str, ...]:
-    """Categories that are annotated absent, in the order of the vocabulary."""
+    """Categories that may be named as absent, in the order of the vocabulary; see :func:`absence`."""
     there = annotated(item).keys() | named(item) | {label for label, _ in also_called(item).values()}
     called = {name for names in item.synonyms.values() for name in names}
-    said = {name for label in (*annotated(item), *called) for name in named_in(label)}
-    return tuple(label for label in vocabulary() if label not in there and label not in said)
+    there = there.union(*(left_open(label) for label in {*annotated(item), *called, *item.also_there}))
+    return tuple(label for label in vocabulary() if label not in there)
+
+
+def absence(item: Item, label: str) -> dict[str, str]:
+    """What is known of a category that is named as absent: the facts ``basis`` and ``falsity`` of a variant."""
+    sure = label in looked_for(item.looked_for)
+    return {
+        "basis": "annotated absent" if sure else "not annotated, nor known to have been looked for",
+        FALSITY: VERIFIED if sure else PRESUMED,
+    }
+
+
+def surest(item: Item, labels: Sequence[str]) -> tuple[str, ...]:
+    """Those of some absent categories that the source looked for; all where there are none."""
+    known = looked_for(item.looked_for)
+    return tuple(label for label in labels if label in known) or tuple(labels)
+
+
+@cache
+def looked_for(names: frozenset[str]) -> frozenset[str]:
+    """Categories that a source looked for, given its names of them."""
+    said = (tuple(name.casefold().split()) for name in names)
+    return frozenset(
+        label for name in said for label in ({own_names().get(name, "")} | _kinds("same").get(name, set()))
+    )
 
 
 def another_kind(item: Item, rng: np.random.Generator) -> str:
-    """Draw a category that is annotated absent and of a supercategory that nothing annotated belongs to.
+    """Draw a category that is absent, among the surest, of a supercategory that nothing annotated belongs to.
 
     Raises:
         ProbeRejected: ``no-absent-category`` where every supercategory is there, or nothing is annotated.
     """
     kinds = {vocabulary().get(label) for label in annotated(item)} | {item.category}
-    found = [label for label in absent(item) if vocabulary()[label] not in kinds and label != "person"]
+    found = tuple(label for label in absent(item) if vocabulary()[label] not in kinds and label != "person")
     if not found or not annotated(item):
         raise ProbeRejected(
             "no-absent-category", f"no category is known to be absent from item {item.id!r}, of a kind of its own"
         )
+    found = surest(item, found)
     return found[int(rng.integers(len(found)))]
+
+
+def _spans(text: str) -> list[Name]:
+    words = tuple("".join(sign if sign.isalnum() else " " for sign in text.casefold()).split())
+    return [words[start : start + size] for size in range(1, MOST_WORDS + 1) for start in range(len(words))]
 
 
 def _synonyms() -> tuple[Row, ...]:

@@ -13,7 +13,7 @@ from core.corpora.schema import Item
 from core.probes.families.tails import tail_of_length, tails
 from core.probes.tables import read_table
 from core.probes.words.caption_words import words
-from core.probes.words.categories import MOST_WORDS, annotated, every_name, named_in, vocabulary
+from core.probes.words.categories import MOST_WORDS, annotated, every_name, looked_for, named_in, vocabulary
 from core.settings import assets_dir
 
 MOST_REPEATED = 4
@@ -111,15 +111,17 @@ def objects_there(item: Item, references: Collection[str]) -> frozenset[str]:
 
 
 def known_instances(items: Iterable[Item]) -> frozenset[str]:
-    """Ids of the items whose things are annotated, all with COCO's categories; empty where no item has several things.
+    """Ids of the items whose things are annotated, all with COCO's categories, each of which the source looked for.
 
-    A corpus of one object an item says nothing of the others in the picture.
+    Empty where no item has several things: a corpus of one object an item says nothing of the others in the picture.
     """
     given = list(items)
     if not any(item.others for item in given):
         return frozenset()
     known = vocabulary().keys()
-    return frozenset(item.id for item in given if annotated(item) and annotated(item).keys() <= known)
+    return frozenset(
+        item.id for item in given if annotated(item) and annotated(item).keys() <= known <= looked_for(item.looked_for)
+    )
 
 
 def _ends_in(said: Sequence[str], tail: str, unit: str) -> bool:

@@ -20,6 +20,7 @@ from core.probes.words.categories import (
     forms,
     named_in,
     own_names,
+    surest,
     vocabulary,
 )
 from core.probes.words.english import dictionary
@@ -94,15 +95,15 @@ def replaced(caption: str, mention: Mention, label: str) -> str:
 
 
 def siblings(item: Item, mention: Mention) -> tuple[str, ...]:
-    """Categories of the same supercategory that are annotated absent and fit the mention's number."""
+    """Categories of the same supercategory that are absent, the surest, and fit the mention's number."""
     kind = vocabulary()[mention.label]
-    return tuple(label for label in absent(item) if vocabulary()[label] == kind and fits(mention, label))
+    return surest(item, [label for label in absent(item) if vocabulary()[label] == kind and fits(mention, label)])
 
 
 def strangers(item: Item, mention: Mention) -> tuple[str, ...]:
-    """Categories of another supercategory that are annotated absent and fit the mention's number."""
+    """Categories of another supercategory that are absent, the surest, and fit the mention's number."""
     kind = vocabulary()[mention.label]
-    return tuple(label for label in absent(item) if vocabulary()[label] != kind and fits(mention, label))
+    return surest(item, [label for label in absent(item) if vocabulary()[label] != kind and fits(mention, label)])
 
 
 def neighbours(item: Item, mention: Mention, caption: str) -> tuple[str, ...]:

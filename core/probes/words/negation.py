@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 
 from core.errors import ProbeRejected
+from core.probes.base import PRESUMED, VERIFIED
 from core.probes.words.caption_words import Word, join, noun_phrases, words
 from core.probes.words.grammar import Number, clean_label, number_of
 
-VERIFIED, PRESUMED = "verified", "presumed"
 """Whether a caption is false because a true one entails it, or only as far as one can tell."""
 
 _NEGATIVE = re.compile(

@@ -13,7 +13,7 @@ from core.stories.tags import MOST_TAGS, Held, Pair, Tagged, Tags
 from pages.views.common.access import may_operate
 from pages.views.common.callbacks import operators_only
 from pages.views.common.dialogs import finding
-from pages.views.common.text import counted, safe
+from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 
 SUGGESTED = ("bad edit", "meaning changed", "real failure")
@@ -59,9 +59,8 @@ def draw_tag_filter(state: PageState, held: Held) -> None:
     if held.names:
         st.multiselect("Tagged", held.names, key=state.key("tagged"), placeholder="Any or none", width=210,
                        help="Pairs with at least one of these tags")  # fmt: skip
-    if held.damaged:
-        st.caption(f":material/warning: {counted(held.damaged, 'line')} of {safe(str(Tags().path.name))} cannot be "
-                   "read and are left out.")  # fmt: skip
+    for problem in held.problems:
+        st.caption(f":material/warning: {safe(problem, limit=500)}")
 
 
 def draw_tags(told: Tagged) -> None:

@@ -11,8 +11,9 @@ import streamlit as st
 from core.analysis.flips.systems import SystemFlips, system_flips
 from core.charts.flip_risk import flip_shares
 from core.charts.style import colours
-from core.corpora.formats import MOST_BYTES, parse_candidates
+from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus, Item
+from core.corpora.system_files import parse_systems
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title
@@ -93,8 +94,9 @@ def _captions(state: PageState) -> Matched | None:
                 "and are not in the link.", icon=":material/upload_file:")  # fmt: skip
         st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
         return None
-    parsed = [parse_candidates(file.getvalue(), name=file.name) for file in files if file is not None]
-    return match(corpus, *parsed)
+    parsed = [parse_systems(file.getvalue(), name=file.name, called="AB"[place])[0] for place, file in enumerate(files)
+              if file is not None]  # fmt: skip
+    return match(corpus, *({key: texts[0] for key, texts in each.captions.items()} for each in parsed))
 
 
 def _own_captions(corpus: Corpus) -> tuple[dict[str, str], dict[str, str]]:

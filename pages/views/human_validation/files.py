@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from core.errors import InvariscopeError
-from core.human.exchange import FORMATS, MOST_BYTES, export_votes, import_votes
+from core.human.exchange import FORMATS, MOST_BYTES, READ, export_votes, import_votes
 from core.human.studies import Study
 from pages.views.common.downloads import counted_making
 from pages.views.common.text import counted, safe
@@ -28,16 +28,19 @@ def draw_files(study: Study, _state: PageState) -> None:
                 f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
             )  # fmt: skip
     st.header("Import", anchor=False)
-    st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question. The "
-               "file is checked as a whole; one bad row refuses it, by its number.")  # fmt: skip
-    given = st.file_uploader("File of votes", list(FORMATS), key=f"study.import.{study.id}")
+    st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question; "
+               "or as label-studio, potato, doccano or crowd-kit write them. The file is checked as a whole; one bad "
+               "row refuses it, by its number.")  # fmt: skip
+    given = st.file_uploader("File of votes", list(READ), key=f"study.import.{study.id}")
     if given is None:
         return
     if given.size > MOST_BYTES:
         st.error("The file is too large; split it.")
     elif st.button("Take these votes in", type="primary", key="study.import.go"):
         try:
-            count = import_votes(study, given.getvalue(), name=given.name)
-            st.success(f"{counted(count, 'vote')} new or changed.")
+            taken = import_votes(study, given.getvalue(), name=given.name)
+            st.success(f"{counted(taken.count, 'vote')} new or changed.")
+            for sentence in taken.told:
+                st.warning(safe(sentence, limit=500))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=500))

@@ -19,7 +19,7 @@ from core.report.build import build
 from core.report.card import card_report
 from core.report.html import html
 from core.report.model import Report
-from core.report.write import write
+from core.report.write import fill_report
 from core.store.manifest import Run
 from core.store.uploads import accept_published
 from pages.views.common.access import operates
@@ -130,9 +130,9 @@ def _report(
 
 def _zipped(report: Report, name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        written = write(report, Path(folder), formats=(name,))
+        written = fill_report(report, Path(folder), formats=(name,))
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in written:
-                archive.write(path, path.relative_to(folder))
+            for each in written:
+                archive.write(Path(folder, each), each)
     return content.getvalue()

@@ -43,4 +43,4 @@ def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, varia
     """
     slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
     what = bench.item.label or "a picture"
-    return story_html(Telling(f"Probe lab: {what}, “{result.caption[:200]}”", slides, (), 0), about=_ABOUT)
+    return story_html(Telling(f"Probe lab: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)

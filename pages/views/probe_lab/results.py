@@ -219,6 +219,8 @@ def _scale(name: str) -> str:
     if name not in evaluators.catalogue() and name not in own_metrics():
         return ""
     low, high = evaluators.find(name).spec.score_range
+    if low is None:
+        return ""
     return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
 
 

@@ -24,6 +24,8 @@ from pages.views.common.url_state import PageState
 from pages.views.run_audit.setup import Asked
 from pages.views.run_audit.state import CLUSTER
 
+_UNTOLD = "A corpus or probe of your own is run by the audit alone, never by this server, so its cost is not told here."
+
 
 def draw_cost(state: PageState, asked: Asked) -> None:
     """Draw the numbers, the button that starts the audit, the command for a shell, and what the audit could show."""
@@ -40,7 +42,7 @@ def draw_cost(state: PageState, asked: Asked) -> None:
             problem = str(error)
     if told is None:
         wrong = asked.wrong or (bool(problem) and not asked.missing)
-        (st.error if wrong else st.info)(safe(problem, limit=600))
+        (st.error if wrong else st.info)(safe(problem or _UNTOLD, limit=600))
     else:
         _numbers(told)
         problem = _obstacle(told)

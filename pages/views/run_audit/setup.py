@@ -24,7 +24,7 @@ from pages.views.run_audit.bring import bring_metric, bring_pictures, draw_previ
 from pages.views.run_audit.check import METRIC, draw_check
 from pages.views.run_audit.get import draw_get, draw_said
 from pages.views.run_audit.probes import choose_probes
-from pages.views.run_audit.state import CLUSTER, FILES, corpus_loaders, read_corpus
+from pages.views.run_audit.state import CLUSTER, CORPUS_FILE, FILES, PROBE_FILES, corpus_loaders, read_corpus
 
 _SUBJECTS = {"template": "Template", "human": "Human caption", "both": "Both"}
 
@@ -35,7 +35,7 @@ class Asked:
 
     Args:
         request: the audit; None where something is missing or wrong.
-        corpus: its items; None likewise.
+        corpus: its items; None likewise, and where code of a file makes corpus or probes: the job alone runs that.
         missing: what to do before it can be started, in a sentence; empty where nothing is.
         wrong: whether ``missing`` is an error and not only something not chosen yet.
     """
@@ -67,7 +67,8 @@ def choose_audit(state: PageState) -> Asked:
     )  # fmt: skip
     st.header("Probes", anchor=False)
     chosen = choose_probes(state)
-    asked = _asked(state, folder, evaluators, chosen)
+    own_probes = _own_code("Probes of your own", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
+    asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
     with told:
         _tell_corpus(asked, folder)
         if asked.corpus is not None and folder:
@@ -85,15 +86,16 @@ def _corpus(state: PageState) -> str | None:
     loader = corpora.catalogue().get(state.get("corpus"))
     told = loader.summary.removesuffix(".")
     st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))
-    known = corpus_roots().get(loader.name)
+    own = _own_code("Corpus of your own", CORPUS_FILE, "path/to/file.py:Name, in place of the one chosen above")
+    known = None if own else corpus_roots().get(loader.name)
     folder: str | None = None
-    if loader.needs_root:
+    if loader.needs_root or own:
         st.text_input(
             "Folder on the server", key=state.key("root"), max_chars=500,
             placeholder=str(known) if known else f"e.g. {data_dir().absolute() / 'corpora' / loader.name}",
             help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
         )  # fmt: skip
-        folder = state.get("root").strip() or (str(known) if known else "")
+        folder = state.get("root").strip() or (None if own else str(known) if known else "")
     left, middle, right = st.columns(3)
     left.number_input(
         "Number of items", min_value=1, max_value=10**9, step=1, key=state.key("limit"), placeholder="All",
@@ -137,6 +139,13 @@ def _further_evaluators() -> list[str]:
     return [*_split(text), *(each for each in brought if each not in _split(text))]
 
 
+def _own_code(title: str, key: str, placeholder: str) -> list[str]:
+    """Draw a field for code by path, which is not in the link, either; return the references."""
+    with st.expander(title, expanded=bool(st.session_state.get(key))):
+        text = st.text_input(title, key=key, max_chars=1000, label_visibility="collapsed", placeholder=placeholder)
+    return _split(text)
+
+
 def _split(text: str | None) -> list[str]:
     return [each.strip() for each in (text or "").split(",") if each.strip()]
 
@@ -156,15 +165,23 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
     try:
         if folder is not None and not Path(folder).expanduser().is_absolute():
             raise InvalidInput(f"the folder must be an absolute path on the server, got {folder!r}")
+        own = _split(st.session_state.get(CORPUS_FILE))
         request = audit_request(
-            corpus=state.get("corpus"), root=folder, options=read_options(state.get("options")),
-            probes=short_patterns(chosen), evaluators=evaluators, subject=state.get("subject"),
-            limit=state.get("limit"), sample=state.get("sample"), run_id=state.get("run_id").strip() or None,
-            workers=state.get("workers"), cluster=(st.session_state.get(CLUSTER) or "").strip() or None,
-        )  # fmt: skip
+            corpus=own[0] if own else state.get("corpus"),
+            root=folder,
+            options=read_options(state.get("options")),
+            probes=chosen,
+            evaluators=evaluators,
+            subject=state.get("subject"),
+            limit=state.get("limit"),
+            sample=state.get("sample"),
+            run_id=state.get("run_id").strip() or None,
+            workers=state.get("workers"),
+            cluster=(st.session_state.get(CLUSTER) or "").strip() or None,
+        )
         if request.limit is not None and request.sample is not None:
             raise InvalidInput("the number of items and the sample exclude each other; leave one empty")
-        return Asked(request, read_corpus(request))
+        return Asked(request, None if request.own_code else read_corpus(request))
     except InvariscopeError as error:
         return Asked(missing=str(error), wrong=True)
 

@@ -24,13 +24,18 @@ FILES = "run.files"
 """Session key of the evaluators by path: not in the link, for naming a file runs it."""
 
 
+CORPUS_FILE, PROBE_FILES = "run.corpus_file", "run.probe_files"
+"""Session keys of a corpus and of probes by path, which are not in the link either."""
+
+
 class RunState(PageState):
-    """The page's fields, and the evaluators by path."""
+    """The page's fields, and what is named by path."""
 
     def reset(self) -> None:
         """Set everything to its default; a callback."""
         PageState.reset(self)
-        st.session_state[FILES] = st.session_state[CLUSTER] = ""
+        for key in (FILES, CORPUS_FILE, PROBE_FILES, CLUSTER):
+            st.session_state[key] = ""
 
 
 def run_state() -> PageState:

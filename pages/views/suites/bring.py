@@ -16,7 +16,7 @@ from pages.views.common.callbacks import operators_only
 from pages.views.common.text import counted, safe
 
 MOST_MB = 64
-_SUITE_FILES, _SCORE_FILES = ["json", "jsonl", "csv", "txt"], ["csv", "tsv", "json", "jsonl", "parquet", "txt"]
+_SUITE_FILES, _SCORE_FILES = ["json", "jsonl", "csv", "tsv", "txt"], ["csv", "tsv", "json", "jsonl", "parquet", "txt"]
 _ASKED = "suites.asked"
 _SHOWN = 3
 

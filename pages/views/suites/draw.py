@@ -30,7 +30,7 @@ def draw_result(state: PageState, result: SuiteResult) -> None:
     what = "video" if result.suite in VIDEOS else "image"
     st.caption(
         f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
-        f"{counted(len({each.evaluator for each in result.reached}), 'evaluator')}; the field reports "
+        f"{counted(len({each.evaluator for each in result.reached}), 'evaluator')}; its number is "
         f"{safe(tables.MEASURES[result.convention])}."
     )
     table = tables.reached_table([result])

@@ -7,9 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.systems.file import Leaderboard, free_name, joined, with_references, write_leaderboard
+from core.corpora.caption_tables import ENDINGS
 from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus
-from core.corpora.system_files import ENDINGS, System, parse_systems
+from core.corpora.system_files import System, parse_systems
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.families.tails import tails, with_tail

@@ -5,7 +5,7 @@ import hashlib
 import streamlit as st
 
 from core.charts.canvas import thumbnail
-from core.corpora.videos import SUFFIXES
+from core.corpora.video_container import KINDS, SUFFIXES
 from core.errors import InvariscopeError
 from pages.views.common.access import brings
 from pages.views.common.text import counted, safe
@@ -68,6 +68,8 @@ def draw_frames(frames: Frames) -> None:
     seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"
     st.caption(f"{counted(len(frames.places), 'frame')} of {footage.frames:,}, evenly spaced, of a video of "
                f"{footage.width} × {footage.height} px{seconds}. sha256 {footage.sha256[:12]}…")  # fmt: skip
+    for note in footage.notes:
+        st.warning(note, icon=":material/hdr_on:")
 
 
 def choose_captions(state: PageState) -> tuple[str, ...]:
@@ -113,8 +115,8 @@ def _uploaded(state: PageState) -> Frames | None:
         state.put("upload", key)
     upload_held = shared().uploads.get(state.get("upload"), owner=session())
     if upload_held is None:
-        st.caption(f"MP4, QuickTime, AVI, Matroska, WebM or GIF, up to {MOST_MB} MB and 15 minutes. It stays in this "
-                   "server's memory and is never stored.")  # fmt: skip
+        st.caption(f"{', '.join(KINDS)}, up to {MOST_MB} MB and 15 minutes. It stays in this server's memory and is "
+                   "never stored.")  # fmt: skip
         return None
     st.caption(f"{safe(upload_held.name)}. Links to this view work while this server runs; the video itself is not in "
                "the link.")  # fmt: skip

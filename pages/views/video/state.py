@@ -169,7 +169,7 @@ def upload_frames(key: str, upload: Upload, count: int) -> Frames:
 def _frames(count: int, read: Callable[[Sampling], tuple[Footage, np.ndarray]]) -> Frames:
     sampling = Sampling(count)
     footage, pixels = read(sampling)
-    return Frames(f"{footage.sha256}:{count}", tuple(pixels), sampling.places(footage.frames), footage)
+    return Frames(f"{footage.sha256}:{count}", tuple(pixels), footage.places(sampling), footage)
 
 
 def forget_captions(state: PageState) -> None:

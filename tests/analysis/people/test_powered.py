@@ -148,6 +148,24 @@ def test_strata_count_by_their_items_however_many_were_drawn_of_each(
     np.testing.assert_allclose(rows["votes"], 100 * rate)
 
 
+def test_strata_that_the_run_has_no_pair_for_take_nothing_from_the_others(tmp_path: Path) -> None:
+    """Flipping alone and the paper's strata give the same rate where all but flips and turns are empty."""
+    with Store.open(ROOT / "data" / "results") as store:
+        study = create_study(store, "demo-captions", study_id="lean", title="t", kind="acceptability", total=60,
+                             per_item=1, attention_rate=0.0, seed=4, parent=tmp_path)  # fmt: skip
+        asked = study.definition.items[0]
+        scores = read_table(store, Scope(runs=("demo-captions",), subject=asked.subject, language=asked.language))
+    sizes = {name: available for name, _, available, _ in study.definition.strata}
+    assert sorted(set(sizes.values())) == [0, 252]
+    (ada,) = study.invite([""])
+    for item in study.definition.items:
+        if not item.attention:
+            fits = item.stratum == "vertical flip"
+            vote_versions(study, ada, item.id, original=2, variant=2 * fits, preferred="tie" if fits else "original")
+    rows = powered_rows(study, scores)
+    np.testing.assert_allclose(rows["votes"], 50)  # 252 of 504, however many were drawn of each
+
+
 def test_ratings_are_means_and_comparisons_ask_for_the_right_side(
     demo: Store, tmp_path: Path, table: ScoreTable
 ) -> None:

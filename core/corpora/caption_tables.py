@@ -1,0 +1,373 @@
+"""Captions as people keep them, in one reader for every command and page: who said what of which picture.
+
+- JSON ``{image: caption}`` or ``{image: [captions]}`` (clipscore's candidates and references);
+- JSON ``[{"image_id", "caption"}]`` (COCO's results), lists of records, and objects that hold such a list under one of
+  LISTS (TextCaps, FiftyOne);
+- COCO's captions, ``{"images": [{"id", "file_name"}], "annotations": [{"image_id", "caption"}]}`` (NoCaps, VizWiz), and
+  Karpathy's splits, ``{"images": [{"filename", "sentences": [{"raw"}]}]}``;
+- JSON lines of records (CaptionEvalKit, Hugging Face's ``metadata.jsonl``);
+- tables with a line of columns and ``,``, ``;``, tab or ``|`` between cells (Hugging Face's ``metadata.csv``,
+  Flickr8k's ``captions.txt``, Flickr30k's ``results.csv``);
+- ``name#0<TAB>caption`` (Flickr30k's ``results_20130124.token``, Flickr8k's ``Flickr8k.token.txt``).
+
+Any of them may be packed with gzip. Sources of the layouts: cocodataset.org/#format-results; karpathy/neuraltalk2;
+huggingface.co/docs/datasets/image_dataset; Young et al. (2014), readme of Flickr30k; textvqa.org/textcaps.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from io import StringIO
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from core.corpora.csv_header import LONGEST, check_columns
+from core.corpora.files import decoded, read_text
+from core.corpora.formats import LINES, parse_json, shown
+from core.errors import BadCorpus
+
+IMAGE = ("image", "file_name", "filename", "image_path", "image_file", "image_name", "img", "img_path", "filepath",
+         "path")  # fmt: skip
+"""Names of the column that says which picture a line is about; of several the first counts."""
+
+KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
+"""Likewise of an id, of the line or of its picture."""
+
+SAID = ("prediction", "predictions", "candidate", "caption", "captions", "caption_str", "text", "sentence", "sentences",
+        "comment")  # fmt: skip
+"""Likewise of the caption: a captioner's comes before one by people."""
+
+CAPTIONERS = SAID[:3]
+
+PEOPLE = ("references", "reference", "refs", "reference_strs")
+"""Likewise of captions by people beside a captioner's."""
+
+NUMBER = ("comment_number",)
+"""Likewise of the number of a caption among those of its picture."""
+
+LISTS = ("annotations", "images", "data", "samples", "predictions", "results")
+"""What an object may call its list of records."""
+
+ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")
+"""Endings of the files that are read; ``.gz`` may follow."""
+
+_SEPARATORS = ",;\t|"
+_NOTHING = ("", "nan", "null", "none", "<na>")
+"""What a program writes for a caption that is not there."""
+_SHORT = 7
+"""Characters of the longest of them, with some blanks."""
+_TOKEN = re.compile(r"([^\t\n]+?)#(\d+)\t(.*)")
+_RAW = ("raw", "caption", "text", "label")
+"""What an object that stands for a caption calls its text: Karpathy's sentences, FiftyOne's classifications."""
+
+
+_Record = tuple[int, Mapping[str, Any]]
+"""A place in a file, and what stands there by its plain name."""
+
+
+class CaptionRow(NamedTuple):
+    """What a file says in one place.
+
+    Args:
+        number: of the line, or of the entry, from 1.
+        key: id of the row: its own, else the picture as ``image`` has it.
+        image: the picture as the file names it; empty where only an id tells it.
+        captions: of the picture; empty texts where the file has none.
+        references: captions by people beside a captioner's.
+        rest: every other cell by its column.
+    """
+
+    number: int
+    key: str
+    image: str
+    captions: tuple[str, ...]
+    references: tuple[str, ...]
+    rest: Mapping[str, Any]
+
+    @property
+    def picture(self) -> str:
+        """What the row calls its picture."""
+        return self.image or self.key
+
+
+@dataclass(slots=True)
+class CaptionTable:
+    """A file of captions, read row by row.
+
+    Args:
+        name: what messages call it.
+        text: its content.
+        ending: of its name, which tells the format.
+        unit: what a row is in messages, once the first one is read.
+        columns: names of the columns of a table in its own spelling, by their plain ones, once it is read.
+    """
+
+    name: str
+    text: str = field(repr=False)
+    ending: str
+    unit: str = "entry"
+    columns: dict[str, str] = field(default_factory=dict)
+
+    def rows(self) -> Iterator[CaptionRow]:
+        """Read the rows.
+
+        Raises:
+            BadCorpus: naming the first that cannot be read, or if none holds a caption by anybody.
+        """
+        if self.ending in LINES:
+            self.unit = "line"
+            yield from map(self._row, self._lines())
+        elif self.ending == ".json":
+            yield from self._json(parse_json(self.text, self.name, unique_keys=True))
+        elif _TOKEN.match(self.text) or self.ending == ".token":
+            self.unit = "line"
+            yield from map(self._row, self._tokens())
+        else:
+            self.unit = "line"
+            yield from map(self._row, self._cells())
+
+    def where(self, number: int) -> str:
+        """What messages call a row."""
+        return f"{self.name}, {self.unit} {number}"
+
+    def _lines(self) -> Iterator[_Record]:
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if line.strip():
+                record = parse_json(line, self.where(number), unique_keys=True)
+                if not isinstance(record, dict):
+                    raise BadCorpus(f"{self.where(number)} must be a JSON object, got {shown(record)}")
+                yield number, _plain(record)
+
+    def _tokens(self) -> Iterator[_Record]:
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if line.strip():
+                found = _TOKEN.fullmatch(line.rstrip("\r"))
+                if found is None:
+                    raise BadCorpus(f"{self.where(number)} must be name#number, a tab and a caption; mend the line")
+                yield number, {"image": found[1], "comment_number": found[2], "caption": found[3]}
+
+    def _json(self, value: Any) -> Iterator[CaptionRow]:
+        if isinstance(value, dict):
+            lists = [name for name in LISTS if _objects(value.get(name))]
+            if {"images", "annotations"} <= set(lists):
+                return map(self._row, self._coco(value["images"], value["annotations"]))
+            if not lists:
+                return self._by_image(value)
+            value = value[lists[0]]
+        if not isinstance(value, list) or not value:
+            raise BadCorpus(f"{self.name} must hold {{image: caption}} or [{{image_id, caption}}], got {shown(value)}")
+        return map(self._row, self._listed(value))
+
+    def _by_image(self, held: Mapping[str, Any]) -> Iterator[CaptionRow]:
+        for number, (key, value) in enumerate(held.items(), start=1):
+            if isinstance(value, dict):
+                yield self._row((number, {"id": key, **_plain(value)}))
+            else:
+                yield CaptionRow(number, key, "", self._texts(number, value, "", of=key), (), _NO_CELLS)
+
+    def _listed(self, records: list[Any]) -> Iterator[_Record]:
+        for number, record in enumerate(records, start=1):
+            if not isinstance(record, dict):
+                raise BadCorpus(f"{self.where(number)} must be {{image_id, caption}}, got {shown(record)}")
+            yield number, _plain(record)
+
+    def _coco(self, images: list[Any], annotations: list[Any]) -> Iterator[_Record]:
+        """COCO's captions, all those of a picture together, in the order of their ids."""
+        names = {each.get("id"): each.get("file_name") for each in images if isinstance(each.get("id"), str | int)}
+        held: dict[Any, list[tuple[int, Mapping[str, Any]]]] = {}
+        for number, each in enumerate(annotations, start=1):
+            if not isinstance(each, dict) or isinstance(each.get("image_id", []), dict | list):
+                raise BadCorpus(f"{self.where(number)} must be {{image_id, caption}}, got {shown(each)}")
+            if not (each.get("is_rejected") or each.get("is_precanned")):  # VizWiz: nobody described the picture
+                held.setdefault(each["image_id"], []).append((number, each))
+        for key, found in held.items():
+            found.sort(key=lambda each: each[1]["id"] if isinstance(each[1].get("id"), int) else each[0])
+            captions = [each.get("caption") for _, each in found]
+            yield found[0][0], {"image_id": key, "image": names.get(key), "captions": captions}
+
+    def _cells(self) -> Iterator[_Record]:
+        check_columns(self.text, where=self.name)
+        rows = _table(self.text, self.ending)
+        header: list[str] = []
+        try:
+            for row in rows:
+                if not (row and row[0]) and not any(map(str.strip, row)):
+                    continue
+                if not header:
+                    header = self._header(row)
+                    continue
+                if len(row) != len(header):
+                    raise BadCorpus(
+                        f"{self.where(rows.line_num)}: another number of cells than the first line, {len(row)} cells "
+                        f"under {len(header)} columns; put a caption that holds the separator between double quotes"
+                    )
+                yield rows.line_num, dict(zip(header, row))  # noqa: B905  # as many
+        except csv.Error as error:
+            raise BadCorpus(f"{self.where(rows.line_num)}: {error}; mend the line or quote the cell") from error
+        if not header:
+            raise BadCorpus(f"{self.name} is empty: it has no column 'image'; its first line must name the columns, "
+                            "e.g. image,caption")  # fmt: skip
+
+    def _header(self, row: Sequence[str]) -> list[str]:
+        header = [_name(cell) for cell in row]
+        named = [name for name in header if name]
+        if len(set(named)) < len(named):
+            raise BadCorpus(f"{self.name} has the columns {', '.join(map(str.strip, row))}; each name may stand once")
+        if not any(name in header for name in (*IMAGE, *KEY)):
+            raise BadCorpus(f"{self.name} has no column 'image' and no column names the image otherwise; call it one "
+                            f"of {', '.join((*IMAGE, *KEY))}")  # fmt: skip
+        self.columns = {name: cell.strip() for name, cell in zip(header, row, strict=True) if name}
+        return header
+
+    def _row(self, record: _Record) -> CaptionRow:
+        number, cells = record
+        roles = _roles(tuple(cells))
+        image = self._identity(number, cells[roles.image]) if roles.image else ""
+        key = (self._identity(number, cells[roles.key]) if roles.key else "") or image
+        if not key:
+            raise BadCorpus(self._unnamed(number, cells))
+        if roles.number:
+            key = f"{key}#{cells[roles.number]}"
+        said = self._texts(number, cells[roles.said], roles.said) if roles.said else ()
+        people = self._texts(number, cells[roles.people], roles.people) if roles.people else ()
+        rest = {name: cells[name] for name in roles.rest} if roles.rest else _NO_CELLS
+        return CaptionRow(number, key, image, said, tuple(filter(str.strip, people)) if people else people, rest)
+
+    def _unnamed(self, number: int, record: Mapping[str, Any]) -> str:
+        column = next((name for name in (*IMAGE, *KEY) if name in record), None)
+        if column is None:
+            return f"{self.where(number)}: id must name the image, and there is none; call it one of {', '.join(KEY)}"
+        return (
+            f"{self.where(number)}: the image is not named, column {column!r} is empty; fill it in or remove the line"
+        )
+
+    def _identity(self, number: int, value: object) -> str:
+        if isinstance(value, str):
+            return value.strip()
+        if value is None:
+            return ""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # as pandas writes a column of numbers with gaps
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise BadCorpus(f"{self.where(number)}: the image must be a text or a whole number, got {shown(value)}")
+        return str(value)
+
+    def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
+        if isinstance(value, str) and len(value) > _SHORT:
+            return (value,)
+        found = tuple(_said(each) for each in value) if isinstance(value, list) else (_said(value),)
+        if None in found:
+            name = name or f"the caption of {of!r}"
+            raise BadCorpus(f"{self.where(number)}: {name} must be a text or a list of texts, got {shown(value)}")
+        return found or ("",)  # type: ignore[return-value]  # None was looked for
+
+
+class _Roles(NamedTuple):
+    """Which cell of a record is what; the names of those that are nothing known are the rest."""
+
+    image: str | None
+    key: str | None
+    number: str | None
+    said: str | None
+    people: str | None
+    rest: tuple[str, ...]
+
+
+_NO_CELLS: Mapping[str, Any] = MappingProxyType({})
+
+
+@lru_cache(maxsize=1000)
+def _roles(names: tuple[str, ...]) -> _Roles:
+    """Which cell of a record with such names is what; the name of one, None where there is none.
+
+    Beside a captioner's caption, one by people is a reference.
+    """
+    image, key, number, said, people = (
+        next((name for name in known if name in names), None) for known in (IMAGE, KEY, NUMBER, SAID, PEOPLE)
+    )
+    if people is None and said in CAPTIONERS:
+        people = next((name for name in SAID if name in names and name not in CAPTIONERS), None)
+    used = (image, key, number, said, people, "")
+    return _Roles(image, key, number, said, people, tuple(name for name in names if name not in used))
+
+
+@lru_cache(maxsize=1000)
+def _name(cell: str) -> str:
+    """The plain name of a column; empty for the numbers of rows that pandas writes."""
+    name = re.sub(r"[\s-]+", "_", cell.strip().casefold())
+    return "" if name.startswith("unnamed:") else name
+
+
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {_name(name): cell for name, cell in record.items()}
+
+
+def _objects(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+
+
+def _said(value: object) -> str | None:
+    """The text of a caption, empty where there is none; None for what is none."""
+    if isinstance(value, dict):
+        value = next((value[name] for name in _RAW if name in value), None)
+    if isinstance(value, str):
+        return "" if len(value) <= _SHORT and value.strip().casefold() in _NOTHING else value
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else None
+
+
+def read_caption_table(path: Path) -> CaptionTable:
+    """Open a file of captions; its ending tells the format.
+
+    Raises:
+        BadCorpus: if it cannot be read, or has another ending.
+    """
+    return CaptionTable(str(path), read_text(path), _ending(path.name))
+
+
+def parse_caption_table(data: bytes, *, name: str) -> CaptionTable:
+    """Likewise for what was uploaded under a name."""
+    return CaptionTable(name, decoded(data, name), _ending(name))
+
+
+def read_references(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read captions by people, by the picture as the file names it, and by its id where it has both.
+
+    Raises:
+        BadCorpus: as :meth:`CaptionTable.rows`.
+    """
+    table = read_caption_table(path)
+    found: dict[str, list[str]] = {}
+    for row in table.rows():
+        texts = [text for text in row.references or row.captions if text.strip()]
+        for name in dict.fromkeys((row.picture, row.key)):
+            found.setdefault(name, []).extend(texts)
+    return {key: tuple(dict.fromkeys(texts)) for key, texts in found.items()}
+
+
+def _ending(name: str) -> str:
+    path = Path(name.lower())
+    ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    if ending not in ENDINGS:
+        raise BadCorpus(f"{name} is of no kind that is read: captions are read from {', '.join(ENDINGS[:-1])} or "
+                        f"{ENDINGS[-1]}; convert the file or rename it")  # fmt: skip
+    return ending
+
+
+def _table(text: str, ending: str) -> Any:
+    """A reader of cells, by the separator with which the first line names a picture and the most columns."""
+    first = next((line for line in text[: LONGEST + 1].split("\n") if line.strip()), "")
+    usual = "\t" if ending == ".tsv" else ","
+
+    def fits(between: str) -> tuple[bool, int, bool]:
+        cells = [_name(cell.strip().strip('"')) for cell in first.split(between)]
+        return any(name in cells for name in (*IMAGE, *KEY)), len(cells), between == usual
+
+    between = max(_SEPARATORS, key=fits)
+    lines = StringIO(text, newline="")
+    if between == "|":  # Flickr30k's quotes nothing, and its captions hold quotes
+        return csv.reader(lines, delimiter=between, quoting=csv.QUOTE_NONE, skipinitialspace=True)
+    return csv.reader(lines, delimiter=between, strict=True)

@@ -1,0 +1,307 @@
+"""Tables of scores in the layouts that other tools write: which columns a file has, and its rows.
+
+- CSV and TSV (``,``, ``;``, a tab or ``|`` between columns), Parquet, JSON Lines: a pair a row.
+- clipscore, ``--save_per_instance``: ``{id: {"CLIPScore": 0.8}}``; also ``{id: 0.8}``.
+- CaptionEvalKit, ``--output``, in both of its shapes: ``{"CLIPScore": mean, "per_item": {id: {"CLIPScore": 0.8}}}`` and
+  ``{"PAC-S": {"score": mean, "per_item": {id: 0.8}}, …}``.
+- img2dataset's and LAION's Parquet: ``url`` or ``URL``, ``caption`` or ``TEXT``, ``similarity``.
+- lmms-eval's ``samples_*.jsonl``: the pair is in ``doc``, a column a metric.
+- inspect_ai's logs, ``.json`` and ``.eval``: a sample a pair, a column a scorer.
+
+Sources: jmhessel/clipscore, clipscore.py; CaptionEvalKit, output of its score command; rom1504/img2dataset, README;
+EvolvingLMMs-Lab/lmms-eval, saved samples; inspect_ai, log files of its version 0.3.
+"""
+
+import csv
+import itertools
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.corpora.csv_header import check_csv_header
+from core.corpora.formats import LINES, shown
+from core.errors import InvalidInput
+
+MOST_BYTES = 2 << 30
+"""Largest file that is read line by line, and most bytes of a Parquet file's columns."""
+
+MOST_JSON_BYTES = 512 << 20
+"""Largest file that is in memory as a whole: one JSON object, or what an archive holds."""
+
+MOST_LINE = 1 << 20
+"""Most characters of a line."""
+
+ID, SCORE = "id", "score"
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+_NONE = frozenset(("", "nan", "-nan", "+nan", "null", "none", "na", "n/a", "<na>"))
+_MOST_DIGITS = 400
+_LOOKED_AT = 1000
+"""Rows by which a column of a text table is told to hold numbers."""
+
+Row = tuple[str, list[object]]
+"""Where a row stands, and the values of the columns that were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file of scores before its columns have a meaning.
+
+    Args:
+        names: of its columns, as the file spells them.
+        numbers: names of columns that hold a number anywhere.
+        rows: the values of some columns, row by row; None where a row lacks one.
+    """
+
+    names: Sequence[str]
+    numbers: frozenset[str]
+    rows: Callable[[Sequence[str]], Iterator[Row]]
+
+
+def open_table(path: Path) -> Table:
+    """Look at a file of scores; its layout is told by its ending and by what it holds.
+
+    Raises:
+        InvalidInput: if it is of no layout, or damaged; the sentence says where.
+    """
+    return _READERS[reader_of(path)](path)
+
+
+def reader_of(path: Path) -> str:
+    """The ending of a file, among those that are read.
+
+    Raises:
+        InvalidInput: for another one.
+    """
+    ending = path.suffix.lower()
+    if ending not in _READERS:
+        raise InvalidInput(f"{path} ends in none of {', '.join(_READERS)}; save the scores as one of these")
+    return ending
+
+
+def is_held_whole(path: Path) -> bool:
+    """Whether a file is in memory as a whole while it is read."""
+    return _READERS[reader_of(path)] in (_json, _archive)
+
+
+def _csv(path: Path) -> Table:
+    check_csv_header(path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        first = file.readline()
+    between = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=first.count)
+    with _mendable(path, between) as rows:
+        names = [name.strip() for name in next(rows, [])]
+        looked = [row for row in itertools.islice(rows, _LOOKED_AT) if len(row) == len(names)]
+    numbers = {name for row in looked for name, cell in zip(names, row, strict=True) if isinstance(_cell(cell), float)}
+
+    def read(wanted: Sequence[str]) -> Iterator[Row]:
+        places = [names.index(name) for name in wanted]
+        with _mendable(path, between) as rows:
+            next(rows, [])
+            for row in rows:
+                where = f"{path.name}, line {rows.line_num}"
+                if row and len(row) != len(names):
+                    raise InvalidInput(f"{where}: {len(row)} cells and {len(names)} columns; mend the line")
+                if row:
+                    yield where, [row[place].strip() for place in places]
+
+    return Table(names, frozenset(numbers), read)
+
+
+@contextmanager
+def _mendable(path: Path, between: str) -> Iterator[Any]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, strict=True, delimiter=between)
+        try:
+            yield rows
+        except csv.Error as error:
+            raise InvalidInput(
+                f"{path.name}, line {rows.line_num}: {error}; mend the line or quote the cell"
+            ) from error
+
+
+def _lines(path: Path) -> Table:
+    return _of_records(lambda: _line_records(path))
+
+
+def _line_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+    with path.open(encoding="utf-8-sig") as file:
+        number = 0
+        while line := file.readline(MOST_LINE + 1):
+            number += 1
+            where = f"{path.name}, line {number}"
+            if len(line) > MOST_LINE:
+                raise InvalidInput(f"{where} has more than {MOST_LINE:,} characters; a line holds one score")
+            if not line.strip():
+                continue
+            record = _parse(line, where)
+            if not isinstance(record, dict):
+                raise InvalidInput(f"{where} must be a JSON object with id and score, got {shown(record)}")
+            yield where, _flat(record)
+
+
+def _flat(record: Mapping[str, object]) -> dict[str, object]:
+    """A record whose objects are columns of their own: ``{"doc": {"id": 1}}`` has the column ``doc.id``."""
+    found: dict[str, object] = {}
+    for name, value in record.items():
+        found |= {f"{name}.{part}": each for part, each in value.items()} if isinstance(value, dict) else {name: value}
+    return found
+
+
+def _of_records(records: Callable[[], Iterable[tuple[str, Mapping[str, object]]]]) -> Table:
+    """A table of records, any of which may lack a column; all are looked at, or those up to the first ``score``."""
+    names: dict[str, None] = {}
+    numbers = set()
+    for _, record in records():
+        names |= dict.fromkeys(record)
+        numbers |= {name for name, value in record.items() if is_number(value)}
+        if SCORE in numbers and ID in names:
+            break
+
+    def read(wanted: Sequence[str]) -> Iterator[Row]:
+        return ((where, [record.get(name) for name in wanted]) for where, record in records())
+
+    return Table(list(names), frozenset(numbers), read)
+
+
+def _parquet(path: Path) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with _readable(path), pq.ParquetFile(path) as file:
+        schema = file.schema_arrow
+    kinds = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)
+    numbers = {field.name for field in schema if any(of(field.type) for of in kinds)}
+
+    def read(wanted: Sequence[str]) -> Iterator[Row]:
+        with _readable(path), pq.ParquetFile(path) as file:
+            about = file.metadata
+            held = sum(
+                about.row_group(group).column(place).total_uncompressed_size
+                for group in range(about.num_row_groups)
+                for place in range(about.num_columns)
+                if about.row_group(group).column(place).path_in_schema.split(".")[0] in wanted
+            )
+            if held > MOST_BYTES:
+                raise InvalidInput(f"{path} holds {about.num_rows:,} rows of {held:,} bytes; import it in parts")
+            number = 0
+            for batch in file.iter_batches(columns=list(wanted)):
+                for values in zip(*(batch[name].to_pylist() for name in wanted), strict=True):
+                    number += 1
+                    yield f"{path.name}, row {number}", list(values)
+
+    return Table(schema.names, frozenset(numbers), read)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise InvalidInput(f"{path} is no Parquet file that can be read ({str(error).splitlines()[0]})") from error
+
+
+def _json(path: Path) -> Table:
+    held = _parse(path.read_text(encoding="utf-8-sig"), path.name)
+    if isinstance(held, dict) and isinstance(held.get("samples"), list):
+        return _of_records(lambda: (_sample(path.name, each) for each in held["samples"]))
+    if isinstance(held, list):
+        return _of_records(lambda: (_listed(path.name, place, each) for place, each in enumerate(held, 1)))
+    if not isinstance(held, dict):
+        raise InvalidInput(f"{path} must hold one object {{id: score}}, got {shown(held)}")
+    scores = list(_by_id(held))
+    return _of_records(lambda: ((f"{path.name}, {shown(record[ID])}", record) for record in scores))
+
+
+def _listed(name: str, place: int, record: object) -> tuple[str, Mapping[str, object]]:
+    where = f"{name}, entry {place}"
+    if not isinstance(record, dict):
+        raise InvalidInput(f"{where} must be an object with id and score, got {shown(record)}")
+    return where, _flat(record)
+
+
+def _by_id(held: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    """Records of what stands under ids: in CaptionEvalKit's two shapes, clipscore's, or bare."""
+    if isinstance(held.get("per_item"), dict):
+        held = held["per_item"]
+    elif held and all(isinstance(each, dict) and isinstance(each.get("per_item"), dict) for each in held.values()):
+        metrics = {name: each["per_item"] for name, each in held.items()}
+        for key in dict.fromkeys(key for rows in metrics.values() for key in rows):
+            own = ((name, rows[key]) for name, rows in metrics.items() if key in rows)
+            yield {ID: key} | {name: row.get(name) if isinstance(row, dict) else row for name, row in own}
+        return
+    for key, value in held.items():
+        yield {ID: key} | (_flat(value) if isinstance(value, dict) else {SCORE: value})
+
+
+def _sample(name: str, sample: object) -> tuple[str, Mapping[str, object]]:
+    """A sample of inspect_ai's log: its scorers are columns; one that failed has none."""
+    if not isinstance(sample, dict):
+        raise InvalidInput(f"{name}: a sample must be an object, got {shown(sample)}")
+    scores = sample.get("scores")
+    told = scores.items() if isinstance(scores, dict) else ()
+    found = {scorer: each.get("value") if isinstance(each, dict) else each for scorer, each in told}
+    return f"{name}, sample {shown(sample.get('id'))}", {ID: sample.get("id")} | _flat(found)
+
+
+def _archive(path: Path) -> Table:
+    """inspect_ai's ``.eval``, a zip with a JSON file a sample."""
+    try:
+        with zipfile.ZipFile(path) as held:
+            parts = [each for each in held.infolist() if re.fullmatch(r"samples/[^/]+[.]json", each.filename)]
+            if sum(each.file_size for each in parts) > MOST_JSON_BYTES:
+                raise InvalidInput(f"{path} unpacks to more than {MOST_JSON_BYTES:,} bytes; import it in parts")
+            samples = [_sample(path.name, _parse(_text(held, each), each.filename)) for each in parts]
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise InvalidInput(
+            f"{path} is no log of inspect_ai that can be read ({error}); save it as JSON: inspect log convert --to json"
+        ) from error
+    return _of_records(lambda: samples)
+
+
+def _text(held: zipfile.ZipFile, part: zipfile.ZipInfo) -> str:
+    with held.open(part) as file:  # no more than it says of itself, which was looked at
+        return file.read(part.file_size).decode("utf-8-sig")
+
+
+_READERS: dict[str, Callable[[Path], Table]] = {
+    ".csv": _csv, ".tsv": _csv, **dict.fromkeys(LINES, _lines), ".parquet": _parquet, ".json": _json, ".eval": _archive,
+}  # fmt: skip
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number and no yes or no."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def cell_value(text: str) -> object:
+    """A number of a cell, None where it is empty or says that there is none; the text itself otherwise."""
+    return None if text.strip().lower() in _NONE else _cell(text.strip())
+
+
+def _cell(text: str) -> object:
+    return float(text) if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text.strip()) else text
+
+
+def _parse(text: str, where: str) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise InvalidInput(f"{where}: {shown(key)} was there before; keep one")
+            found[key] = value
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except InvalidInput:
+        raise
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
+        raise InvalidInput(f"{where} is not JSON: {error}") from error

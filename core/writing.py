@@ -1,0 +1,332 @@
+"""Writing a whole file or a whole folder, or nothing: a kill, a full disk or a second reader never meets half of one.
+
+Everything is filled beside its target under a name that nobody can guess, synced, looked at, and given its name in one
+step. What a killed process left there is swept by the next that writes into the same folder, and by no other means than
+a lock is it known to be dead: the system drops the lock of a process that ends, however it ends.
+"""
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Literal, TypeVar
+
+from core.errors import StoreError
+from core.outputs import LEFTOVER, why_not_file, why_not_folder
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows: nobody can tell there who is dead, but by age
+    fcntl = None  # type: ignore[assignment]
+
+T = TypeVar("T")
+
+Standing = Literal["kept", "replaced", "refused"]
+"""What becomes of files that stand where a whole folder is written."""
+
+_LONGEST = 200
+"""Characters of a file's name in that of its temporary folder; a file system takes 255."""
+_STALE_S = 86_400.0
+"""Seconds after which what nobody can lock is dead."""
+_TRIES = 100
+_swept: set[Path] = set()
+"""Folders in which this process has looked for what others left."""
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` fill a temporary file, sync it, open it again, and give it its name in one step.
+
+    Args:
+        path: final name; its folder is made when needed.
+        write: called with the temporary path, whose name is the final one's. It raises where what lies there is not
+            what it meant to write; a Parquet file is opened again here.
+
+    Raises:
+        StoreError: if the file cannot be written, or the name is that of a folder, a device or a link; what stood under
+            that name before still stands.
+    """
+    _refuse(why_not_file(path))
+    with _told(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _aside(path.parent.absolute(), path.name) as aside:
+            temporary = aside / path.name
+            write(temporary)
+            take_place(temporary, path)
+
+
+def take_place(made: Path, path: Path) -> None:
+    """Sync a file that lies beside its place, open it again, and give it its name in one step.
+
+    Raises:
+        StoreError: as :func:`write_whole`.
+    """
+    with _told(path):
+        _sync(made)
+        _open_again(made)
+        _refuse(why_not_file(path))  # as it is now, after what may have been long work
+        made.replace(path)
+        _sync(path.parent)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes as a whole file or nothing.
+
+    Raises:
+        StoreError: as :func:`write_whole`.
+    """
+
+    def fill(temporary: Path) -> None:
+        temporary.write_bytes(data)
+
+    write_whole(path, fill)
+
+
+def write_folder_whole(folder: Path, write: Callable[[Path], T], *, standing: Standing = "kept") -> T:
+    """Let ``write`` fill a new folder beside another, sync it, and put it in the other's place.
+
+    A folder that is not there yet becomes whole in one rename. One that is there is put aside by one rename, and the
+    new one takes its name by another. A kill between the two, some microseconds, leaves nothing under the name; the
+    next call that writes beside it brings the old one back first. Where a folder cannot be renamed (a disk or a
+    container's volume is mounted there, it is the current one, or the one above may not be written), the new files are
+    made aside in it and renamed one by one once all of them are whole, those on top last.
+
+    Args:
+        folder: the final name.
+        write: called with a temporary folder, which is there and empty.
+        standing: what becomes of files that stand in the folder: ``kept`` where ``write`` makes no others of their
+            names, ``replaced``, all of them, or ``refused``: a folder that holds any is left as it is.
+
+    Returns:
+        What ``write`` returned.
+
+    Raises:
+        StoreError: if the folder cannot be written; what stood there before still stands.
+    """
+    _refuse(why_not_folder(folder))
+    with _told(folder):
+        target = folder.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep(target.parent)
+        beside = _can_be_renamed(target)
+        with _aside(target.parent if beside else target, target.name) as aside:
+            new = aside / "new"
+            new.mkdir()
+            made = write(new)
+            for each in (*new.rglob("*"), new):
+                _sync(each)
+            _refuse(why_not_folder(folder))
+            with _locked(aside.parent, wait=True):
+                if standing == "refused" and target.exists() and _holds_files(target):
+                    raise StoreError(f"{folder} holds files; choose another folder")
+                if beside:
+                    _exchange(new, target, keep=standing != "replaced")
+                else:
+                    _move_into(new, target, keep=standing != "replaced")
+            _sync(aside.parent)
+            return made
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes of this user left in a folder of what they wrote; what lives is left alone.
+
+    A folder that such a process had put aside, and gave no successor, gets its name back.
+    """
+    for left in folder.glob(f".*{LEFTOVER}"):
+        with suppress(OSError), _locked(left) as dead:
+            if dead and not left.is_symlink() and _is_ours(left):
+                for old in (left / "old").glob("*"):
+                    if not os.path.lexists(folder / old.name):
+                        old.rename(folder / old.name)
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error says that the disk, or the user's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def cannot_write(path: Path, error: OSError) -> str:
+    """One sentence: which file, why, what to do."""
+    if is_full(error):
+        return f"{path} cannot be written: the disk is full; free some space and start again"
+    return f"{path} cannot be written: {error.strerror or error}; check the folder and start again"
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except StoreError:
+        raise
+    except OSError as error:
+        raise StoreError(cannot_write(path, error)) from error
+
+
+def _refuse(why: str | None) -> None:
+    if why:
+        raise StoreError(why)
+
+
+@contextmanager
+def _aside(home: Path, name: str) -> Iterator[Path]:
+    """A folder in another that is new, nobody can guess and nobody else may enter, locked as long as this lives.
+
+    So what lies in it is never another's file, nor a link that leads writing elsewhere.
+    """
+    if home not in _swept:
+        _swept.add(home)
+        sweep(home)
+    folder, lock = _new_folder(home, name)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _new_folder(home: Path, name: str) -> tuple[Path, int | None]:
+    for _ in range(_TRIES):
+        folder = Path(mkdtemp(prefix=f".{name[:_LONGEST]}.", suffix=LEFTOVER, dir=home))
+        try:
+            lock = _lock(folder)
+        except (BlockingIOError, FileNotFoundError):  # before it was locked somebody took it for a dead one's
+            continue
+        if folder.is_dir():
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+    raise OSError(errno.EAGAIN, f"no folder could be locked in {home}")
+
+
+def _lock(folder: Path, *, wait: bool = False) -> int | None:
+    """Lock a folder until the handle is closed or its process is dead; None where the system has no such locks.
+
+    Raises:
+        BlockingIOError: if somebody else holds it.
+    """
+    if fcntl is None:
+        return None
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        os.close(handle)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None
+    return handle
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold a folder's lock; False where there are no locks and its age does not say that whoever made it is gone."""
+    handle = _lock(folder, wait=wait)
+    try:
+        yield handle is not None or time.time() - folder.stat().st_mtime > _STALE_S
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _is_ours(path: Path) -> bool:
+    return not hasattr(os, "geteuid") or path.stat().st_uid == os.geteuid()
+
+
+def _can_be_renamed(folder: Path) -> bool:
+    if not folder.exists():
+        return True
+    return not folder.is_mount() and not Path.cwd().is_relative_to(folder) and os.access(folder.parent, os.W_OK)
+
+
+def _holds_files(folder: Path) -> bool:
+    return any(not each.name.endswith(LEFTOVER) for each in folder.iterdir())
+
+
+def _exchange(new: Path, folder: Path, *, keep: bool) -> None:
+    if not folder.exists():
+        new.rename(folder)
+        return
+    if keep:
+        _keep_others(folder, new)
+    _give_rights(folder, new)
+    old = new.parent / "old" / folder.name
+    old.parent.mkdir()
+    folder.rename(old)
+    try:
+        new.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+
+
+def _keep_others(old: Path, new: Path) -> None:
+    """Give a new folder the files of an old one that it has no others of."""
+    for above, folders, files in os.walk(old):
+        within = new / Path(above).relative_to(old)
+        for name in folders:
+            if not Path(above, name).is_symlink():
+                (within / name).mkdir(exist_ok=True)
+        for name in (*files, *(each for each in folders if Path(above, each).is_symlink())):
+            if not os.path.lexists(within / name):
+                _same_file(Path(above, name), within / name)
+
+
+def _give_rights(old: Path, new: Path) -> None:
+    shutil.copymode(old, new)
+    with suppress(OSError):  # that of another user stays with who may not give files away
+        shutil.chown(new, old.stat().st_uid, old.stat().st_gid)
+
+
+def _same_file(old: Path, new: Path) -> None:
+    try:
+        os.link(old, new, follow_symlinks=False)
+    except OSError:  # a file system without links
+        shutil.copy2(old, new, follow_symlinks=False)
+
+
+def _move_into(new: Path, folder: Path, *, keep: bool) -> None:
+    made = {each.relative_to(new) for each in new.rglob("*")}
+    others = [] if keep else [each for each in folder.rglob("*") if not each.is_relative_to(new.parent)]
+    files = sorted((each for each in new.rglob("*") if not each.is_dir()), key=lambda each: -len(each.parts))
+    for each in files:
+        target = folder / each.relative_to(new)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        each.replace(target)
+    for each in sorted(others, reverse=True):  # what lies in a folder before the folder
+        if each.relative_to(folder) in made:
+            continue
+        if each.is_dir() and not each.is_symlink():
+            each.rmdir()
+        else:
+            each.unlink()
+
+
+def _open_again(path: Path) -> None:
+    """Open what a library has written, before it takes the place of what is whole.
+
+    Raises:
+        StoreError: if the library itself cannot.
+    """
+    if path.suffix == ".parquet":
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_metadata
+
+        try:
+            read_metadata(path)
+        except (ArrowException, OSError) as error:
+            raise OSError(None, f"it was not written whole ({str(error).splitlines()[0]})") from error
+
+
+def _sync(path: Path) -> None:
+    if path.is_symlink():
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

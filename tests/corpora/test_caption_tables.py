@@ -1,0 +1,185 @@
+"""Captions are read alike by every command, in the layouts that people have, and a slip is told with its place."""
+
+import gzip
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table, read_references
+from core.corpora.files import LeftOut
+from core.corpora.folder import load_folder
+from core.corpora.image_names import ImageNames
+from core.errors import BadCorpus
+
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+WANTED = {"1.jpg": ("A toy.", "A plush toy, sitting."), "2.jpg": ("An apple.",)}
+
+LAYOUTS = {
+    "candidates.json": json.dumps({name: list(texts) for name, texts in WANTED.items()}),
+    "captions_val2014.json": json.dumps(
+        {"images": [{"id": 7, "file_name": "1.jpg"}, {"id": 8, "file_name": "2.jpg"}],
+         "annotations": [{"id": 3, "image_id": 8, "caption": "An apple."},
+                         {"id": 2, "image_id": 7, "caption": "A plush toy, sitting."},
+                         {"id": 1, "image_id": 7, "caption": "A toy."}]}),
+    "dataset_flickr30k.json": json.dumps(
+        {"images": [{"filename": name, "imgid": place, "split": "test",
+                     "sentences": [{"raw": text, "tokens": text.split()} for text in texts]}
+                    for place, (name, texts) in enumerate(WANTED.items())], "dataset": "flickr30k"}),
+    "textcaps.json": json.dumps(
+        {"dataset_name": "textcaps", "data": [{"image_id": "a1", "image_path": name, "caption_str": text}
+                                              for name, texts in WANTED.items() for text in texts]}),
+    "samples.json": json.dumps(
+        {"samples": [{"filepath": name, "caption": {"_cls": "Classification", "label": text}}
+                     for name, texts in WANTED.items() for text in texts]}),
+    "list.json": json.dumps([{"file_name": name, "text": text} for name, texts in WANTED.items() for text in texts]),
+    "metadata.jsonl": "".join(json.dumps({"file_name": name, "text": text}) + "\r\n"
+                              for name, texts in WANTED.items() for text in texts),
+    "metadata.csv": 'file_name,text\n1.jpg,A toy.\n1.jpg,"A plush toy, sitting."\n2.jpg,An apple.\n',
+    "captions.csv": "\ufeffImage ; CAPTION\n1.jpg;A toy.\n1.jpg;A plush toy, sitting.\n2.jpg;An apple.\n",
+    "pandas.csv": ',image,caption\n0,1.jpg,A toy.\n1,1.jpg,"A plush toy, sitting."\n2,2.jpg,An apple.\n',
+    "captions.tsv": "image\tcaption\n1.jpg\tA toy.\n1.jpg\tA plush toy, sitting.\n2.jpg\tAn apple.\n",
+    "captions.txt": 'image,caption\n1.jpg,A toy.\n1.jpg,"A plush toy, sitting."\n2.jpg,An apple.\n',
+    "results_20130124.token": "1.jpg#0\tA toy.\n1.jpg#1\tA plush toy, sitting.\n2.jpg#0\tAn apple.\n",
+    "Flickr8k.token.txt": "1.jpg#0\tA toy.\n1.jpg#1\tA plush toy, sitting.\n2.jpg#0\tAn apple.\n",
+    "results.csv": "image_name| comment_number| comment\n1.jpg| 0| A toy.\n1.jpg| 1| A plush toy, sitting.\n"
+    "2.jpg| 0| An apple.\n",
+}  # fmt: skip
+"""The same three captions as the tools of the field write them: jmhessel/clipscore, COCO, Karpathy's splits, TextCaps
+0.1, FiftyOne 1.5's samples, Hugging Face's imagefolder, spreadsheets, pandas, Flickr8k (Kaggle) and Flickr30k."""
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_layout_says_the_same(tmp_path: Path, name: str, packed: bool) -> None:
+    path = tmp_path / (name + ".gz" if packed else name)
+    data = LAYOUTS[name].encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
+    found = read_references(path)
+    assert {picture: texts for picture, texts in found.items() if picture in WANTED} == WANTED
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_folder_has_its_captions_whichever_layout_it_is_given(tmp_path: Path, name: str) -> None:
+    for picture in WANTED:
+        Image.new("RGB", (40, 30)).save(tmp_path / picture)
+    (tmp_path / name).write_bytes(LAYOUTS[name].encode())
+    corpus = load_folder.load(tmp_path, captions=name)
+    assert {item.id: item.captions["en"] for item in corpus.items} == WANTED
+    assert corpus.rejected == ()
+
+
+def test_text_of_windows_is_read(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_bytes("image\tcaption\n1.jpg\tEin Spielzeug für Käthe.\n".encode("utf-16"))
+    assert read_references(tmp_path / "c.csv") == {"1.jpg": ("Ein Spielzeug für Käthe.",)}
+
+
+def one(text: str, name: str = "p.jsonl") -> list[tuple[str, str, tuple[str, ...], tuple[str, ...]]]:
+    rows = parse_caption_table(text.encode(), name=name).rows()
+    return [(row.key, row.image, row.captions, row.references) for row in rows]
+
+
+def test_a_captioners_caption_comes_before_one_by_people() -> None:
+    line = '{"id": "a", "caption": "A toy.", "prediction": "A bear."}'
+    assert one(line) == [("a", "", ("A bear.",), ("A toy.",))]
+    line = '{"id": 3, "prediction": "A bear.", "references": ["A toy.", ""], "caption": "Else."}'
+    assert one(line) == [("3", "", ("A bear.",), ("A toy.",))]
+
+
+@pytest.mark.parametrize("nothing", ["null", "NaN", '""', '" "', '"nan"', '"None"', "[]", "[null]"])
+def test_what_is_no_caption_is_an_empty_one(nothing: str) -> None:
+    text = '{"id": "a", "caption": %s}\n{"id": "b", "caption": "A toy."}'
+    rows = one(text % nothing)
+    assert [said[0].strip() for _, _, said, _ in rows] == ["", "A toy."]
+
+
+def test_numbers_that_pandas_made_fractions_of_are_whole() -> None:
+    assert one('{"image_id": 391895.0, "caption": "A toy."}')[0][0] == "391895"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("c.json", "[]", "must hold {image: caption} or"),
+        ("c.json", "3", "must hold"),
+        ("c.json", '{"a": 3}', "the caption of 'a' must be a text or a list of texts, got 3"),
+        ("c.json", '{"a": ["x", 3]}', "the caption of 'a'"),
+        ("c.json", '{"a": "x", "a": "y"}', "holds 'a' twice"),
+        ("c.json", '{"a": "x"', "is not JSON"),
+        ("c.json", "[" * 100_000, "is not JSON"),
+        ("c.json", "", "is not JSON"),
+        ("c.json", '[{"image_id": 1, "caption": "x"}, 3]', "entry 2 must be"),
+        ("c.json", '{"images": [{"id": 1}], "annotations": [{"image_id": [1]}]}', "entry 1 must be"),
+        ("p.jsonl", '{"id": "a", "caption": "x"}\n{"caption": "y"}', "line 2: id must"),
+        ("p.jsonl", '{"id": true, "caption": "x"}', "line 1: the image must be"),
+        ("p.jsonl", '{"id": "a", "caption": {"a": 3}, "b": 2}\n{', "line 2 is not JSON"),
+        ("p.jsonl", '{"id": "a", "caption": "x", "image": 3.5}', "line 1: the image must be a text or a whole number"),
+        ("p.jsonl", '{"id": "a", "caption": "x"} trailing', "line 1 is not JSON"),
+        ("p.jsonl", "3", "line 1 must be a JSON object"),
+        ("c.csv", "", "is empty"),
+        ("c.csv", "picture,A\n", "no column names the image"),
+        ("c.csv", "image,Caption,caption \n", "each name may stand once"),
+        ("c.csv", "image,caption\n1,x,y\n", "line 2: another number of cells than the first line, 3"),
+        ("c.csv", "image,caption\n,x\n", "line 2: the image is not named"),
+        ("c.csv", 'image,caption\n1,"x\n', "mend the line"),
+        ("c.token", "1.jpg A toy.\n", "name#number, a tab"),
+        ("c.token", "1.jpg#0\tA toy.\n2.jpg\n", "line 2 must be name#number"),
+        ("c.yaml", "a: b", "is of no kind that is read"),
+        ("c.json.gz", "{}", "cannot be unpacked"),
+    ],
+)
+def test_a_slip_is_told_with_its_place(name: str, text: str, said: str) -> None:
+    with pytest.raises(BadCorpus) as raised:
+        list(parse_caption_table(text.encode(), name=name).rows())
+    assert said in str(raised.value)
+    assert name in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_missing_or_no_text_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadCorpus, match=r"absent\.json cannot be read \(No such file"):
+        read_caption_table(tmp_path / "absent.json")
+    (tmp_path / "photo.json").write_bytes(b"\xff\xd8\xff\xe0")
+    with pytest.raises(BadCorpus, match="is not UTF-8 text"):
+        read_caption_table(tmp_path / "photo.json")
+
+
+@given(candidates=st.dictionaries(TEXTS.filter(str.strip), TEXTS.filter(lambda text: len(text) > 8)))
+def test_candidates_come_back_as_written_in_their_order(candidates: dict[str, str]) -> None:
+    table = CaptionTable("c.json", json.dumps(candidates), ".json")
+    assert [(row.key, row.captions) for row in table.rows()] == [(key, (text,)) for key, text in candidates.items()]
+
+
+@given(st.binary(max_size=80), st.sampled_from(["a.json", "a.jsonl", "a.csv", "a.tsv", "a.txt", "a.token", "a.csv.gz"]))
+def test_whatever_comes_is_read_or_refused_in_words(data: bytes, name: str) -> None:
+    with suppress(BadCorpus):
+        assert all(row.picture for row in parse_caption_table(data, name=name).rows())
+
+
+FILES = ("COCO_val2014_000000391895.jpg", "val/000000000139.jpg", "more/caf\u00e9.PNG", "more/x.jpg", "rest/x.jpg",
+         "IMG_0007.jpg", "12.jpg")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("named", "meant"),
+    [
+        ("391895", FILES[0]), ("000000391895.jpg", None), ("139", FILES[1]), ("val\\000000000139.jpg", FILES[1]),
+        ("./val/000000000139", FILES[1]), ("/data/coco/val/000000000139.jpg", FILES[1]),
+        ("train/000000000139.jpg", None), ("cafe\u0301", FILES[2]), ("CAF\u00c9.png", FILES[2]), ("x", "several"),
+        ("more/x", "more/x.jpg"), ("7", None), ("0007", None), ("12", "12.jpg"), ("img_0007.JPG", FILES[5]), ("", None),
+    ],
+)  # fmt: skip
+def test_a_picture_goes_by_path_name_stem_or_cocos_number(named: str, meant: str | None) -> None:
+    names = ImageNames(FILES)
+    find: Callable[[], str] = lambda: names.meant(named)  # noqa: E731
+    if meant in FILES:
+        assert find() == meant
+        return
+    with pytest.raises(LeftOut) as raised:
+        find()
+    assert raised.value.code == ("entry-ambiguous-image" if meant == "several" else "entry-no-image")

@@ -1,4 +1,4 @@
-"""Labels for items to which nobody gave one: the head noun of the caption that somebody wrote, as a tagger reads it.
+"""Labels for items to which nobody gave one: a noun of a caption that somebody wrote, as a tagger reads it.
 
 So both constructions of a societal word apply to a rated caption: the word before the noun, and the template of the
 noun. Where the tagger cannot tell what a caption is about, its item keeps no label. Such a label is a word of the

@@ -102,7 +102,7 @@ _LONGEST_ENDING = 4  # words; bounds the work on a label of any length
 def number_of(label: str) -> Number:
     """Return whether a label is a plural (``scissors``), a mass noun (``broccoli``) or a count noun (``bed``)."""
     known = numbers(lexicon_path("nouns.csv"))
-    endings = list(head_endings(label))
+    endings = list(head_endings(_BETWEEN_WORDS.sub(" ", label)))
     found = next((known[ending] for ending in endings if ending in known), None)
     return found or (Number.PLURAL if endings and is_plural(endings[-1]) else Number.SINGULAR)
 

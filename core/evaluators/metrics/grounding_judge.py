@@ -16,15 +16,16 @@ from core.errors import InvalidInput
 from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
-from core.evaluators.offline.nouns import NounPhrase, find_nouns, is_english
+from core.evaluators.offline.nouns import NounPhrase, find_nouns
 from core.evaluators.offline.weights import MINILM, available, library_versions
 from core.probes.rejections import coded
 from core.probes.tables import lexicon_path
+from core.probes.words.languages import is_english
 from core.settings import assets_dir
 
 BACKBONE = "lite0"
 NO_NOUN = "no noun was found in the caption, so there is nothing to look for"
-NOT_ENGLISH = "the caption is not in English, whose nouns alone the judge can find"
+NOT_ENGLISH = "the caption does not read as English, whose nouns alone the judge can find"
 NOUN_TABLES = ("caption_words.toml", "object_nouns.csv")
 """Tables of ``assets/lexicons`` that nouns are found by: the rubric's digest holds them."""
 _SHOWN = 40  # characters of a noun phrase

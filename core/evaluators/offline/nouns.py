@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
 
-from core.probes.words.english import NOUN, is_closed, is_known, kinds, listed
+from core.probes.words.english import NOUN, kinds, listed
 from core.probes.words.grammar import singular
+from core.probes.words.languages import MARKUP
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|\d+|[^\w\s]")
-_MARKUP = re.compile(r"<[^<>]*>|&#?\w+;|\bhttps?://\S+|\bwww\.\S+")
 _MODIFIERS = 3
 
 
@@ -31,14 +30,14 @@ def find_nouns(caption: str) -> tuple[NounPhrase, ...]:
     """Return the noun phrases of a caption, each once, in the order in which they first stand there.
 
     What a noun is: :mod:`core.probes.words.english`. Nouns in a row are one phrase, whose last word is the head; a
-    phrase keeps its last four words. Tags and addresses of the web are passed over.
+    phrase keeps its last four words. Tags, addresses and names of files are passed over.
 
     Example:
         >>> find_nouns("Two dogs play with an expensive tennis ball.")
         (NounPhrase(head='dog', text='dog'), NounPhrase(head='ball', text='tennis ball'))
     """
     found: dict[str, NounPhrase] = {}
-    for run, counted in _runs([word.lower() for word in _WORD.findall(_MARKUP.sub(" ", caption))]):
+    for run, counted in _runs([word.lower() for word in _WORD.findall(MARKUP.sub(" ", caption))]):
         head = singular(run[-1], counted=counted)
         text = " ".join([*run[-1 - _MODIFIERS : -1], head])
         found.setdefault(text, NounPhrase(head, text))
@@ -54,37 +53,3 @@ def _runs(words: list[str]) -> Iterator[tuple[list[str], bool]]:
             before, after = words[max(0, first - 1) : first], words[end : end + 1]
             yield words[first:end], after == ["of"] or not listed("counts").isdisjoint(before)
         first = end
-
-
-def is_english(caption: str) -> bool:
-    """Whether a caption may be English: most of its words are known, and its small words are not another language's.
-
-    A caption of fewer than three words passes, unless it is in another script.
-    """
-    words = [word.lower() for word in _WORD.findall(_MARKUP.sub(" ", caption)) if word[:1].isalpha()]
-    if not words:
-        return True
-    if not any(word.isascii() for word in words):
-        return False
-    if len(words) < _FEW:
-        return True
-    known = sum(is_known(word) for word in words)
-    foreign = sum(word in _foreign() and not is_closed(word) for word in words)
-    return known >= len(words) / 2 and foreign <= sum(is_closed(word) for word in words)
-
-
-_FEW = 3
-"""Words below which a caption is too short to say."""
-
-
-@cache
-def _foreign() -> frozenset[str]:
-    """Small words of the other languages that captions are edited in."""
-    lists = (
-        ("closed", "de"),
-        ("determiners", "fr"),
-        ("prepositions", "fr"),
-        ("determiners", "es"),
-        ("prepositions", "es"),
-    )
-    return frozenset().union(*(listed(name, language) for name, language in lists))

@@ -114,7 +114,9 @@ def _numbered(genders: Collection[str], found: Sequence[Word], here: _Article, l
     before = found[here.first - 1].core.casefold() if here.first else ""
     several = here.cells[0][2].endswith("plural") and before in listed("counts", language)
     many = {"feminine": "feminine_plural"}
-    return [many.get(gender, "masculine_plural") if several and "plural" not in gender else gender for gender in genders]
+    return [
+        many.get(gender, "masculine_plural") if several and "plural" not in gender else gender for gender in genders
+    ]
 
 
 def _apart(found: Sequence[Word], phrases: Sequence[Phrase]) -> tuple[list[Word], list[Phrase]]:
@@ -122,7 +124,7 @@ def _apart(found: Sequence[Word], phrases: Sequence[Phrase]) -> tuple[list[Word]
     apart, places = list[Word](), list[int]()
     for word in found:
         if word.kind == "elided":
-            signs = len(word.lead.rstrip("\"“«‹([{")) if not word.lead.endswith(("'", "’")) else len(word.lead)
+            signs = len(word.lead.rstrip('"“«‹([{')) if not word.lead.endswith(("'", "’")) else len(word.lead)
             apart.append(Word(word.lead[: signs - 2], word.lead[signs - 2 : signs], ""))
             word = Word(word.lead[signs:], word.core, word.trail)
         places.append(len(apart))
@@ -160,7 +162,9 @@ def _may_describe(word: Word, language: str) -> bool:
     """Whether a word may be an adjective between an article and its noun."""
     text = word.core.casefold()
     if language == "de":
-        return word.core.islower() and text.endswith(("e", "en", "er", "es", "em")) and text not in listed("closed", "de")
+        return (
+            word.core.islower() and text.endswith(("e", "en", "er", "es", "em")) and text not in listed("closed", "de")
+        )
     return text in listed("before", language)
 
 

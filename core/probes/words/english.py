@@ -108,7 +108,7 @@ def is_closed(word: str) -> bool:
 
 def is_known(word: str) -> bool:
     """Whether a word, in lower case, is an English one by the lists and the dictionary."""
-    return is_closed(word) or bool(dictionary(word)) or word in colours()
+    return is_closed(word) or bool(dictionary(word)) or word in colours() or word in object_words()
 
 
 def kinds(words: Sequence[str]) -> list[str]:

@@ -97,7 +97,7 @@ def test_the_package_is_read_without_its_checks_of_types_and_theirs_stay_for_oth
     ("words", "said"),
     [
         ("UPS truck|URL|USB stick|U-turn|T-shirt|1900s house|NASA rocket|STOP sign|UFO", "a"),
-        ("SOS sign|N95 mask|X-ray|1800s house|18-wheeler|NYPD car|H&M bag|F16|R2D2", "an"),
+        ("SOS sign|EU flag|N95 mask|X-ray|1800s house|18-wheeler|NYPD car|H&M bag|F16|R2D2", "an"),
     ],
 )
 def test_letters_and_years_have_the_article_of_their_sound(words: str, said: str) -> None:

@@ -109,6 +109,8 @@ def test_adjectives_before_a_colour_are_none_but_adjectives(caption: str, adject
         ("<b>A dog</b> &amp; a cat at https://example.org/tree", ["dog", "cat"]),
         ("A LITTLE WHITE DOG RUNS IN A FIELD", ["dog", "field"]),
         ("dog", ["dog"]),
+        ("[MASK] dog @somebody cat.jpg", ["dog"]),
+        ("A cold drink on a wooden bar beside a log.", ["drink", "bar", "log"]),
         ("a dog on a rug " * 2500, ["dog", "rug"]),
         ("There are leaves, oxen, pants and two glasses.", ["leaf", "ox", "pants", "glass"]),
         ("It is very nice.", []),
@@ -129,3 +131,29 @@ def test_captions_of_other_languages_are_told_from_english(half: str) -> None:
 )
 def test_german_captions_whose_capitals_tell_nothing_have_no_nouns(caption: str) -> None:
     assert noun_phrases(words(caption, "de"), "de") == ()
+
+
+def test_captions_read_as_the_language_that_they_are_named_as() -> None:
+    taken = {other: [0, 0] for other in MARKED}
+    for language, halves in MARKED.items():
+        for caption in (text for half in halves.values() for text in half):
+            text, _ = read(caption, language)
+            assert reads_as(text, language), text
+            for other in MARKED.keys() - {language}:
+                taken[other][0] += reads_as(text, other)
+                taken[other][1] += 1
+    assert max(wrong / all_read for wrong, all_read in taken.values()) < 0.1
+
+
+@pytest.mark.parametrize(
+    "caption", ["Hund", "un chat", "der Hund", "Ein Hund schläft", "собака спит", "een hond op het gras"]
+)
+def test_short_captions_of_other_languages_are_not_english(caption: str) -> None:
+    assert not is_english(caption)
+
+
+@pytest.mark.parametrize(
+    "caption", ["Man wearing red hat", "A boy with a die", "frisbee", "12 34", "Old man with hat and son"]
+)
+def test_english_captions_with_words_that_other_languages_have_are_english(caption: str) -> None:
+    assert is_english(caption)

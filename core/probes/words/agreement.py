@@ -1,4 +1,4 @@
-"""Articles that agree with the noun that an edit puts behind them: *a dog* and *an umbrella*, *un perro* and *una silla*.
+"""Articles that agree with the noun that an edit puts behind them: *a dog*, *an umbrella*, *un perro*, *una silla*.
 
 English articles go by sound. In German, French and Spanish each noun brings its gender and number along, told by the
 article that stood before it, in Spanish by its ending where none did; kind and case are those of the new place. Where

@@ -16,7 +16,8 @@ from core.probes.words.grammar import Number, clean_label, number_of
 _NEGATIVE = re.compile(
     r"\b(?:no|not|nobody|no-one|noone|none|nothing|nowhere|never|neither|nor|without|sans|cannot|barely|hardly|scarcely"
     r"|rarely|seldom|(?<!a )few|fewer|only|devoid|absent"
-    r"|free of|yet to|refus(?:e|es|ed|ing) to|missing|lack|lacks|lacked|lacking|fails? to|failed to|failing to|unable to|far from|anything but"
+    r"|free of|yet to|refus(?:e|es|ed|ing) to|missing|lack|lacks|lacked|lacking"
+    r"|fails? to|failed to|failing to|unable to|far from|anything but"
     r"|(?:is|are|was|were|does|do|did|ca|wo|could|would|should|has|have|had|ai)nt)\b|n['’]t\b",
     re.IGNORECASE,
 )

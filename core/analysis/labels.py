@@ -25,8 +25,8 @@ def _said(run: str, labels: object) -> str:
         return ""
     total = sum(known.values())
     parts = [
-        f"{count} of {total} items of run {run} ({100 * count / total:.0f} %) have the head noun of their caption for "
-        f"a label, read by {name}"
+        f"{count} of {total} items of run {run} ({100 * count / total:.0f} %) have a noun of their caption for a "
+        f"label, read by {name}"
         for name, count in read.items()
     ]
     for name, rest in _REST.items():

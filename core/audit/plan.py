@@ -257,13 +257,14 @@ class Plan:
 
     @property
     def words(self) -> dict[str, str]:
-        """Digest of the tables that directional and surface probes, moves along the ground and videos depend on.
+        """Digest of the tables for directional and surface probes, human captions, moves along the ground and videos.
 
-        Empty without any of these.
+        Human captions: beside those that name a place no edit stands that changes it. Empty without any of these.
         """
         axes = {probe.axis for probe in self.caption_probes}
         surface = any(probe.axis is Axis.SURFACE for probe in self.probes)
-        folders = ["words"] if surface or axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT} else []
+        said = surface or HUMAN in self.subjects or axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT}
+        folders = ["words"] if said else []
         folders += ["surface"] if surface else []
         folders += [BACKDROPS] if any(probe.family == ALONG_GROUND for probe in self.probes) else []
         folders += [VIDEO] if self.videos else []

@@ -1,4 +1,4 @@
-"""Labels for items to which nobody gave one: the head noun of the caption that somebody wrote, as a tagger reads it.
+"""Labels for items to which nobody gave one: a noun of a caption that somebody wrote, as a tagger reads it.
 
 So both constructions of a societal word apply to a rated caption: the word before the noun, and the template of the
 noun. Where the tagger cannot tell what a caption is about, its item keeps no label. Such a label is a word of the
@@ -15,6 +15,9 @@ from core.corpora.labels import load_labels
 from core.corpora.registry import load_again
 from core.corpora.schema import Corpus, Item, Origin, Remark
 from core.probes.base import ENGLISH
+from core.probes.words.head_nouns import stands_alone
+from core.probes.words.lexicons import families
+from core.probes.words.natural_captions import find
 from core.probes.words.taggers import Tagger, tagger
 
 SOURCES = ("coco", "openimages", "objects365")
@@ -25,7 +28,7 @@ REMARK = "label-from-caption"
 
 
 def labelled(corpus: Corpus) -> Corpus:
-    """Give each item without a label the head noun of its first English caption, where its loader asks for that.
+    """Give each item without a label the noun that its English captions tell, where its loader asks for that.
 
     Raises:
         UnknownName: if the reader that is asked for is no tagger.
@@ -66,10 +69,19 @@ def category_of(noun: str) -> str | None:
 
 def _labelled(item: Item, reader: Tagger) -> Item:
     texts = item.captions.get(ENGLISH, ())
-    head = reader.head(texts[0]) if texts and item.label is None else None
-    if head is None:
+    if not texts or item.label is not None:
         return item
-    return replace(item, label=head.noun, category=item.category or category_of(head.noun), label_by=reader.name)
+    head = reader.head(texts[0])
+    noun = head.noun if head else _modified(item, reader)
+    if not noun:
+        return item
+    return replace(item, label=noun, category=item.category or category_of(noun), label_by=reader.name)
+
+
+def _modified(item: Item, reader: Tagger) -> str:
+    """The object noun before which a caption has a societal word that can be replaced; empty where none has."""
+    found = (find(item, owner, reader) for owner in families().values())
+    return next((each.noun for each in found if each and stands_alone(each.text, each.noun)), "")
 
 
 def _remarks(items: Sequence[Item], name: str) -> tuple[Remark, ...]:
@@ -79,7 +91,7 @@ def _remarks(items: Sequence[Item], name: str) -> tuple[Remark, ...]:
         return ()
     first = found[0]
     told = (
-        f"{len(found):,} of {len(items):,} items have the head noun of their caption for a label, read by {name}; "
+        f"{len(found):,} of {len(items):,} items have a noun of their caption for a label, read by {name}; "
         f"here {first.label!r} of {first.captions[ENGLISH][0]!r}"
     )
     return (Remark(REMARK, len(found), first.id, told),)

@@ -170,6 +170,7 @@ SCORES: Mapping[str, str] = MappingProxyType(
         "answer-no-score": "the model's answer is no score on the scale that it was asked for",
         "answer-one-token": "the model wrote several digits as one token, so they cannot be smoothed",
         "caption-no-noun": "the caption holds no noun that the judge could look for in the picture",
+        "caption-not-english": "the caption does not read as English, whose nouns alone the judge can find",
         "no-reference": "the evaluator compares with reference captions, and the item has no other caption",
         "no-regions": "the evaluator reads regions, and none are known of the picture",
         "no-word": "the caption holds no word that the evaluator could read",

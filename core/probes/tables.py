@@ -16,6 +16,9 @@ BACKDROPS = "backdrops"
 """Folder of ``assets`` about the backgrounds of composed pictures."""
 
 
+_TABLES = (".csv", ".toml")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of a table: where it stands, and its cells by column, without surrounding blanks."""
@@ -88,13 +91,13 @@ def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
 
 
 def lexicons_fingerprint(folder: Path | None = None) -> str:
-    """Return a short digest of every table in ``assets/lexicons``: captions depend on them, so a run notes it.
+    """Return a short digest of every table and list in ``assets/lexicons``: captions depend on them, so a run notes it.
 
     Args:
         folder: another folder of tables.
     """
     digest = hashlib.sha256()
-    for path in sorted((folder or assets_dir() / "lexicons").glob("*.csv")):
+    for path in sorted(each for each in (folder or assets_dir() / "lexicons").iterdir() if each.suffix in _TABLES):
         digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
     return digest.hexdigest()[:16]
 

@@ -105,7 +105,7 @@ def test_a_run_says_who_gave_the_labels_and_which_captions_gave_none(stored: Sto
     assert set(left["item"]) == set(stored.query("select item from items where label is null")["item"])
     said = labels_said(runs.values(), ["flickr8k-expert"])
     assert said == (
-        "3 of 4 items of run flickr8k-expert (75 %) have the head noun of their caption for a label, read by rules; "
+        "3 of 4 items of run flickr8k-expert (75 %) have a noun of their caption for a label, read by rules; "
         "1 has none, since nobody can tell what the caption is about.",
     )
     report = build(stored, Scope(subject=TEMPLATE))

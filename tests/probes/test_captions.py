@@ -12,6 +12,7 @@ from core.errors import InvalidInput, ProbeRejected, UnknownName
 from core.probes.families.base_caption import base
 from core.probes.scene import Scene
 from core.probes.words.captions import attribute_caption, base_caption, length_matched
+from core.probes.words.grammar import clean_label
 from core.probes.words.lexicons import families
 from core.probes.words.screening import accepted_controls
 from tests.probes.hand_checked import coco_bare, coco_modified
@@ -71,7 +72,7 @@ def test_a_hostile_label_makes_one_sentence_that_holds_it(label: str) -> None:
 def test_any_label_makes_captions_of_one_line(label: str) -> None:
     for caption in (base_caption(label), attribute_caption(label, "African")):
         assert caption == " ".join(caption.split())
-        assert caption.endswith(f"{' '.join(label.split())}.")
+        assert caption.endswith(f"{clean_label(label)}.")
 
 
 @pytest.mark.parametrize("make", [base_caption, lambda label: attribute_caption(label, "plain")])

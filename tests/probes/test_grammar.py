@@ -91,3 +91,37 @@ def test_the_package_is_read_without_its_checks_of_types_and_theirs_stay_for_oth
     assert done.stdout.splitlines() == ["an", "", "typeguard"]
     plain = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert plain.stdout.split() == ["check_argument_types_internal"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("UPS truck|URL|USB stick|U-turn|T-shirt|1900s house|NASA rocket|STOP sign|UFO", "a"),
+        ("SOS sign|EU flag|N95 mask|X-ray|1800s house|18-wheeler|NYPD car|H&M bag|F16|R2D2", "an"),
+    ],
+)
+def test_letters_and_years_have_the_article_of_their_sound(words: str, said: str) -> None:
+    assert {article(word) for word in words.split("|")} == {said}
+
+
+@pytest.mark.parametrize(
+    ("label", "caption"),
+    [
+        ("dogs", "are dogs"),
+        ("leaves", "are leaves"),
+        ("oxen", "are oxen"),
+        ("sheep", "is a sheep"),
+        ("traffic_light", "is a traffic light"),
+        ("TrafficLight", "is a traffic light"),
+        ("CAR", "is a car"),
+        ("CARS", "are cars"),
+        ("Teddy Bear", "is a teddy bear"),
+        ("Frisbee", "is a frisbee"),
+        ("UPS truck", "is a UPS truck"),
+        ("African Elephant", "is an African elephant"),
+        ("Christmas Tree", "is a Christmas tree"),
+        ("TV", "is a TV"),
+    ],
+)
+def test_labels_are_said_as_a_person_would_write_them(label: str, caption: str) -> None:
+    assert noun_group(label) == caption

@@ -95,7 +95,6 @@ def test_nouns_are_found_in_every_language_and_change_places(language: str) -> N
     assert caption not in texts
     assert len(texts) > 1
     for text in texts:
-        assert sorted(text) == sorted(caption)
         assert [noun for noun in nouns if noun not in text] == []
 
 

@@ -107,6 +107,9 @@ def test_an_english_caption_negated_by_hand(caption: str, negated: str, rule: st
         ("A man without a hat.", "already-negated"),
         ("The dog isn't asleep.", "already-negated"),
         ("No dogs here.", "already-negated"),
+        ("Few people are on the beach.", "already-negated"),
+        ("Only the dog is awake.", "already-negated"),
+        ("The street is devoid of cars.", "already-negated"),
         ("A dog and a cat sleep.", "no-negation"),
         ("There is a dog and a cat.", "no-negation"),
         ("The dog sleeps on a bed.", "no-negation"),
@@ -310,3 +313,12 @@ def test_a_caption_of_one_word_has_no_other_order() -> None:
     rejected = made("order", Subject(HUMAN, "en", 0, "Dog."))
     assert isinstance(rejected, ProbeRejected)
     assert rejected.code == "unchanged"
+
+
+@pytest.mark.parametrize(
+    "word", ["nowhere near", "barely in", "hardly on", "scarcely by", "rarely at", "unable to leave"]
+)
+def test_words_that_nearly_deny_are_not_denied_again(word: str) -> None:
+    with pytest.raises(ProbeRejected) as caught:
+        negate(f"The dog is {word} the car.")
+    assert caught.value.code == "already-negated"

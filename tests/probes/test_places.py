@@ -22,6 +22,13 @@ PIXELS = np.random.default_rng(5).integers(0, 256, (60, 80, 3), dtype=np.uint8)
         ("en", "A bright light over a cleft.", (SIDE, HEIGHT, SPOT), ""),
         ("en", "A bird at the top, in the middle.", (SPOT,), "middle"),
         ("en", "A rightmost chair.", (SIDE,), "rightmost"),
+        ("en", "Text that is written backwards.", (SIDE,), "backwards"),
+        ("en", "A flipped car.", (HEIGHT,), "flipped"),
+        ("en", "A dog with its legs in the air.", (HEIGHT,), "legs in the air"),
+        ("de", "Ein umgekipptes Auto.", (HEIGHT,), "umgekipptes"),
+        ("fr", "Un chat sur le dos.", (HEIGHT,), "sur le dos"),
+        ("es", "Un coche volcado.", (HEIGHT,), "volcado"),
+        ("ja", "仰向けの犬", (HEIGHT,), "仰向け"),
         ("de", "Rechts steht ein Hund.", (SIDE,), "Rechts"),
         ("de", "Oben fliegt ein Vogel.", (HEIGHT,), "Oben"),
         ("de", "Ein Hund in der Mitte.", (SPOT,), "Mitte"),
@@ -33,6 +40,21 @@ PIXELS = np.random.default_rng(5).integers(0, 256, (60, 80, 3), dtype=np.uint8)
         ("ja", "木のテーブルの上のブドウの房が、中央にある。", (HEIGHT,), ""),
         ("ja", "鳥が、上のほうにいる。", (HEIGHT,), "上のほう"),
         ("xx", "left right top", (SIDE, HEIGHT), ""),
+        *(("en", f"A dog {word} a car.", (SIDE,), word) for word in ("leftwards", "rightward", "counterclockwise")),
+        *(
+            ("en", f"A dog {word} a car.", (HEIGHT,), word)
+            for word in ("upside down", "underneath", "under", "downhill")
+        ),
+        ("de", "Ein Mann hängt kopfüber.", (HEIGHT,), "kopfüber"),
+        ("de", "Ein Rad dreht sich gegen den Uhrzeigersinn.", (SIDE,), "Uhrzeigersinn"),
+        ("de", "Ein Hund läuft über die Wiese.", (SIDE, HEIGHT, SPOT), ""),
+        ("fr", "Une voiture à l'envers.", (HEIGHT,), "envers"),
+        ("fr", "Un chat sous une chaise.", (HEIGHT,), "sous"),
+        ("es", "Un coche al revés.", (HEIGHT,), "al revés"),
+        ("es", "Un gato debajo de una silla.", (HEIGHT,), "debajo"),
+        ("ja", "犬が逆さまに写っている。", (HEIGHT,), "逆さ"),
+        ("ja", "反時計回りに回る車。", (SIDE,), "反時計"),
+        ("ja", "靴下にボタンがある。", (SIDE, HEIGHT, SPOT), ""),
     ],
 )
 def test_a_word_that_names_a_place_is_found_whole(

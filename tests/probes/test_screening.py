@@ -77,7 +77,7 @@ def item(label: str | None, category: str | None) -> Item:
         ("luxury ear of corn", "food", "economic", "implausible"),
         ("plain umbrella", "accessory", "cultural", "literal-sense"),
         ("African elephant", "animal", "cultural", "lexicalised"),
-        ("African Baby Elephant", "animal", "cultural", "lexicalised"),
+        ("African baby elephant", "animal", "cultural", "lexicalised"),
         ("European African elephant", "animal", "cultural", "already-modified"),
         ("Arab horse", "animal", "cultural", "lexicalised"),
         ("plain person", "person", "cultural", "literal-sense"),

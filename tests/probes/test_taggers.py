@@ -104,7 +104,7 @@ HEADS = [
     ("A couple of parking meters on a street.", "parking meter", "parking meter"),
     ("There is a dog in the snow.", "dog", "dog"),
     ("Dog.", "dog", "dog"),
-    ("A man drives a motorcycle down a road.", None, "man"),
+    ("A man drives a motorcycle down a road.", "man", "man"),
     ("In the kitchen a man cooks.", None, "man"),
     ("The top of a car.", None, None),
     ("A wug beside a car.", None, None),

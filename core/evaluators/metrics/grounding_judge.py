@@ -16,13 +16,18 @@ from core.errors import InvalidInput
 from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
-from core.evaluators.offline.nouns import NounFinder, NounPhrase, WordLists
+from core.evaluators.offline.nouns import NounPhrase, find_nouns
 from core.evaluators.offline.weights import MINILM, available, library_versions
 from core.probes.rejections import coded
+from core.probes.tables import lexicon_path
+from core.probes.words.languages import is_english
 from core.settings import assets_dir
 
 BACKBONE = "lite0"
 NO_NOUN = "no noun was found in the caption, so there is nothing to look for"
+NOT_ENGLISH = "the caption does not read as English, whose nouns alone the judge can find"
+NOUN_TABLES = ("caption_words.toml", "object_nouns.csv")
+"""Tables of ``assets/lexicons`` that nouns are found by: the rubric's digest holds them."""
 _SHOWN = 40  # characters of a noun phrase
 _REMEMBERED = 4096  # texts whose likeness to the classes is kept: 16 MB
 
@@ -49,12 +54,11 @@ class PeopleEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """The judge's constants and word lists, with the hash of the files that they stand in."""
+    """The judge's constants, with the hash of the files that they and the lists of words stand in."""
 
     classes: int
     root: float
     highest: float
-    words: WordLists
     people: PeopleEvidence
     digest: str
 
@@ -69,9 +73,10 @@ class Rubric:
         try:
             values, text = (folder / f"grounding-judge.{ending}" for ending in ("toml", "md"))
             settings = tomllib.loads(values.read_text(encoding="utf-8"))
-            digest = hashlib.sha256(values.read_bytes() + b"\0" + text.read_bytes()).hexdigest()[:16]
-            words, people = WordLists.from_texts(settings["words"]), PeopleEvidence.from_table(settings["people"])
-            return cls(words=words, people=people, digest=digest, **settings["matching"])
+            files = (values, text, *(lexicon_path(name) for name in NOUN_TABLES))
+            digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
+            people = PeopleEvidence.from_table(settings["people"])
+            return cls(people=people, digest=digest, **settings["matching"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
                 f"the grounding judge's rubric in {folder} cannot be used ({error}); restore its files"
@@ -113,14 +118,13 @@ class GroundingJudge(Evaluator):
     Where n names a person and c something that people wear or hold, l is 0.7 at least.
     The score is 10 × the mean over nouns of what the best assignment gives them.
 
-    A caption without a noun has no score.
+    A caption without a noun, or in another language than English, has no score.
     """
 
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts, rubric: Rubric) -> None:
         self._image_tower = image_tower
         self._class_texts = class_texts
         self._rubric = rubric
-        self._nouns = NounFinder(rubric.words)
         self._texts = class_texts.embeddings.numpy()
         self._worn = _places(class_texts, rubric.people.classes)
         self._remembered: OrderedDict[str, np.ndarray] = OrderedDict()
@@ -147,16 +151,15 @@ class GroundingJudge(Evaluator):
         """Judge n pairs; float64 [n] in [0, 10].
 
         Raises:
-            PartlyScored: where a caption has no noun, NaN standing in its place, with the reason.
+            PartlyScored: where a caption has no noun or is not in English, NaN standing in its place, with the reason.
         """
         check_lengths(images, captions)
         evidence = self._image_tower.evidence(images)
-        phrases = {caption: self._nouns.find(caption) for caption in dict.fromkeys(captions)}
+        phrases = {caption: _nouns(caption) for caption in dict.fromkeys(captions)}
         self._learn(text for found in phrases.values() for phrase in found for text in (phrase.head, phrase.text))
         scores = [self._judge(row, phrases[caption])[0] for row, caption in zip(evidence, captions, strict=True)]
         if not all(phrases.values()):
-            why = coded("caption-no-noun", NO_NOUN)
-            raise PartlyScored(np.array(scores), [None if phrases[caption] else why for caption in captions])
+            raise PartlyScored(np.array(scores), [None if phrases[each] else coded(*_why(each)) for each in captions])
         return np.array(scores, dtype=np.float64)
 
     def forget(self) -> None:
@@ -173,10 +176,11 @@ class GroundingJudge(Evaluator):
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
         """Show the square that enters the network, and each noun with the class it was matched to."""
-        score, matches = self._judge(self._image_tower.evidence([image])[0], self._nouns.find(caption))
+        score, matches = self._judge(self._image_tower.evidence([image])[0], _nouns(caption))
         side = self._image_tower.backbone.side
+        why = _why(caption)[1]
         note = (
-            f"{NO_NOUN[0].upper()}{NO_NOUN[1:]}."
+            f"{why[0].upper()}{why[1:]}."
             if np.isnan(score)
             else f"{self._rubric.highest:g} × the mean of these matches; each class is used at most once."
         )
@@ -245,6 +249,15 @@ class GroundingJudge(Evaluator):
             versions=versions,
             settings={"rubric": self._rubric.digest, "class_texts": self._class_texts.digest},
         )
+
+
+def _nouns(caption: str) -> tuple[NounPhrase, ...]:
+    return find_nouns(caption) if is_english(caption) else ()
+
+
+def _why(caption: str) -> tuple[str, str]:
+    """Code and sentence of why a caption has no score."""
+    return ("caption-no-noun", NO_NOUN) if is_english(caption) else ("caption-not-english", NOT_ENGLISH)
 
 
 def _places(class_texts: ClassTexts, names: Collection[str]) -> np.ndarray:

@@ -18,7 +18,7 @@ from core.errors import NotAvailable, ProbeRejected
 from core.probes.base import BASE_CAPTION, Axis, Construction, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.lexicons import Family, Modifier, families
-from core.probes.words.natural_captions import NaturalCaption, find
+from core.probes.words.natural_captions import NaturalCaption, find, why_none
 from core.probes.words.natural_names import NEUTRALISED, SWAPPED, family_of
 from core.probes.words.own_captions import GENDER_FAMILIES, GENDERED
 from core.probes.words.screening import screen
@@ -73,10 +73,8 @@ def _maker(owner: Family, word: Modifier | None, rewrite: str, name: str, reader
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         found = find(scene.item, owner, _reading(reader))
         if found is None:
-            raise ProbeRejected(
-                "no-natural-caption",
-                f"no English caption of item {scene.item.id!r} has a {owner.name} word before a noun",
-            )
+            why = why_none(scene.item, owner, _reading(reader))
+            raise ProbeRejected(why.code, why.detail)
         said = word.word if word else found.neutral.word
         facts = {"written": found.modifier.word, "said": said, "noun": found.noun, "neutral": found.neutral.word}
         return Variant(probe=name, caption=_rewritten(found, owner, word, rewrite), facts=MappingProxyType(facts))

@@ -31,10 +31,12 @@ from core.probes.base import (
 )
 from core.probes.pixels.colour_names import colour_shares
 from core.probes.scene import Scene
-from core.probes.words.caption_words import Word, colours, join, noun_phrases, words
+from core.probes.words.agreement import sounded
+from core.probes.words.caption_words import Word, join, noun_phrases, words
 from core.probes.words.categories import annotated, looked_for
 from core.probes.words.changes import check_english
-from core.probes.words.grammar import Number, article, number_of
+from core.probes.words.english import colours
+from core.probes.words.grammar import Number, number_of
 from core.probes.words.mentions import mentions, unnamed
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -50,10 +52,8 @@ def with_word(found: tuple[Word, ...], place: int, word: str) -> str:
     fitted = word[:1].upper() + word[1:] if old.core[:1].isupper() else word
     texts = [each.text for each in found]
     texts[place] = old.lead + fitted + old.trail
-    before = found[place - 1] if place else None
-    if before is not None and before.core.casefold() in ("a", "an") and not before.trail:
-        said = article(word)
-        texts[place - 1] = before.lead + (said.capitalize() if before.core[:1].isupper() else said)
+    if place:
+        texts[place - 1] = sounded(found[place - 1], word)
     return join(texts)
 
 

@@ -1,23 +1,21 @@
 """Words of a caption in five languages, and which of them are nouns, by rules that are written down."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from core.errors import InvalidInput
-from core.probes.tables import lexicon_path, read_table, words_path
+from core.probes.words.english import NOUN, colours, dictionary, kinds, listed
+from core.probes.words.foreign_nouns import RULES
 
 LANGUAGES = ("en", "de", "fr", "es", "ja")
 """ISO 639-1 codes of the languages of paper B."""
 
 _SIGNS = re.compile(r"^(?P<lead>\W*)(?P<core>.*?)(?P<trail>\W*)$", re.DOTALL)
-_ELIDED = re.compile(r"^(?P<lead>\W*l['’])(?P<rest>\w.*)$", re.DOTALL | re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?:…]\W*$")
+_ELIDED = re.compile(r"^(?P<lead>\W*[ld]['’])(?P<rest>\w.*)$", re.DOTALL | re.IGNORECASE)
 
 Phrase = tuple[int, int]
 """Index of a phrase's first and last word."""
@@ -59,14 +57,8 @@ def join(found: Sequence[Word | str], language: str = "en") -> str:
 def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     """Find the nouns; nouns in a row are one phrase, unless a sign parts them.
 
-    - English: words that lemminflect's dictionary knows as nouns, not of the closed classes and not in -ing. One that
-      may also be an adjective is none where a possible noun follows; one that may also be a verb is one after a
-      determiner, number, preposition or adjective, after *and*, at the beginning, and after a noun that does nothing
-      by itself (*baseball bat*, but *dog plays*).
-    - German: words with a capital, not at the beginning of a sentence.
-    - French, Spanish: the word after an article, possessive, demonstrative or number; the usual adjectives that stand
-      before a noun are passed over, and so is a second determiner.
-    - Japanese: janome's part of speech 名詞, without pronouns, numbers, suffixes and dependent nouns.
+    - English: :mod:`core.probes.words.english`.
+    - The others: :mod:`core.probes.words.foreign_nouns`.
     """
     flags = list(_RULES[language](found))
     phrases: list[Phrase] = []
@@ -128,69 +120,50 @@ def _segmenter() -> Any:
     return Tokenizer(mmap=True)  # reads the words that it is asked for; all of them take a second and 220 MB
 
 
-@cache
-def _list(path: Path, language: str, name: str) -> frozenset[str]:
-    return frozenset(tomllib.loads(path.read_text(encoding="utf-8"))[language][name].split())
-
-
-def _words(language: str, name: str) -> frozenset[str]:
-    """A list of ``assets/lexicons/caption_words.toml``."""
-    return _list(lexicon_path("caption_words.toml"), language, name)
-
-
 def _english(found: Sequence[Word]) -> Iterator[bool]:
-    before, in_phrase = "", False
-    for index, word in enumerate(found):
-        text = word.core.casefold()
-        after = found[index + 1].core.casefold() if index + 1 < len(found) and not word.trail else ""
-        in_phrase = in_phrase and not word.lead and not found[index - 1].trail
-        is_noun = _english_noun(text, before, after, in_phrase=in_phrase)
-        yield is_noun
-        before, in_phrase = text, is_noun
+    return (kind == NOUN for kind in _kinds(found))
 
 
-def _english_noun(text: str, before: str, after: str, *, in_phrase: bool) -> bool:
-    if not may_be_noun(text):
-        return False
-    classes = _classes(text)
-    if "ADJ" in classes and may_be_noun(after):
-        return False
-    if "VERB" not in classes:
-        return True
-    if in_phrase:
-        return before not in _words("en", "agents")  # "the dog plays", but "the baseball bat"
-    introduced = before in _words("en", "determiners") or before in _words("en", "prepositions")
-    return not before or introduced or before in ("and", "or") or before.isdigit() or "ADJ" in _classes(before)
+def _kinds(found: Sequence[Word]) -> list[str]:
+    """What each word of an English caption is; the signs beside it part it from its neighbours."""
+    texts, places = list[str](), list[int]()
+    for word in found:
+        if word.lead and texts and texts[-1] != word.lead[0]:
+            texts.append(word.lead[0])
+        places.append(len(texts))
+        texts.append(word.core.casefold())
+        if word.trail:
+            texts.append(word.trail[0])
+    said = kinds(texts)
+    return [said[place] for place in places]
 
 
-def closed_words(text: str, lists: Sequence[str] = ("determiners", "prepositions", "others")) -> bool:
+_CLOSED = ("of_one", "determiners", "prepositions", "conjunctions", "being", "auxiliaries", "others", "frames")
+_SHORTER = {"determiners": ("of_one", "determiners"), "prepositions": ("prepositions",)}
+
+
+def closed_words(text: str, lists: Sequence[str] = _CLOSED) -> bool:
     """Whether an English word, in lower case, stands in some of the lists of ``assets/lexicons/caption_words.toml``."""
-    return any(text in _words("en", name) for name in lists)
+    return any(text in listed(name) for each in lists for name in _SHORTER.get(each, (each,)))
 
 
 def may_be_noun(text: str) -> bool:
     """Whether an English word, in lower case, can be a noun by the dictionary and is of no closed class."""
-    closed = closed_words(text)
-    if closed or not text.isalpha() or text.endswith("ing"):
+    if closed_words(text) or text in colours() or not text.isalpha() or text.endswith("ing"):
         return False
-    return "NOUN" in _classes(text)
-
-
-@cache
-def colours() -> tuple[str, ...]:
-    """Colours of ``assets/words/colours.csv``."""
-    return tuple(row.required("word").casefold() for row in read_table(words_path("colours.csv"), ("word",)))
+    return "NOUN" in dictionary(text)
 
 
 def nouns_and_adjectives(found: Sequence[Word]) -> tuple[bool, ...]:
     """Which words of an English caption are nouns or adjectives, by the dictionary and the rules of nouns."""
-    return tuple(noun or is_adjective(word.core.casefold()) for noun, word in zip(_english(found), found, strict=True))
+    said = zip(_kinds(found), found, strict=True)
+    return tuple(kind == NOUN or is_adjective(word.core.casefold()) for kind, word in said)
 
 
 def is_adjective(text: str) -> bool:
     """Whether a word is an adjective: a colour, or one by the dictionary that no closed class holds."""
     closed = closed_words(text)
-    return text in colours() or (not closed and text.isalpha() and "ADJ" in _classes(text) and text not in _FINITE)
+    return text in colours() or (not closed and text.isalpha() and "ADJ" in dictionary(text) and text not in _FINITE)
 
 
 def holds_clause(caption: str) -> bool:
@@ -210,7 +183,7 @@ def _finite(text: str) -> bool:
     closed = closed_words(text)
     if closed or not text.isalpha() or text.endswith(("ing", "ed", "en")):
         return False
-    classes = _classes(text)
+    classes = dictionary(text).keys()
     return "VERB" in classes and not classes & {"ADJ", "ADV"}
 
 
@@ -223,59 +196,4 @@ _FINITE = frozenset(
 """Verbs that the dictionary knows as nouns, or as closed words, too."""
 
 
-def _classes(word: str) -> frozenset[str]:
-    return frozenset(dictionary(word))
-
-
-@lru_cache(maxsize=20_000)
-def dictionary(word: str) -> Mapping[str, tuple[str, ...]]:
-    """Parts of speech of an English word, in lower case, with its lemmas by lemminflect; empty where it is not known.
-
-    Example:
-        >>> dict(dictionary("tied"))
-        {'VERB': ('tie',)}
-    """
-    from lemminflect import getAllLemmas
-
-    return MappingProxyType(getAllLemmas(word) if word else {})
-
-
-def _german(found: Sequence[Word]) -> Iterator[bool]:
-    begins = True
-    for word in found:
-        yield not begins and word.core[:1].isupper() and word.core.isalpha() and len(word.core) > 1
-        begins = bool(_SENTENCE_END.search(word.text))
-
-
-def _french(found: Sequence[Word]) -> Iterator[bool]:
-    return _after_determiner(found, _words("fr", "determiners"), _words("fr", "before"))
-
-
-def _spanish(found: Sequence[Word]) -> Iterator[bool]:
-    return _after_determiner(found, _words("es", "determiners"), _words("es", "before"))
-
-
-def _after_determiner(found: Sequence[Word], determiners: frozenset[str], passed: frozenset[str]) -> Iterator[bool]:
-    waiting = False
-    for word in found:
-        text = word.core.casefold()
-        if text in determiners:
-            waiting = not word.trail
-            yield False
-        elif (waiting or word.kind == "elided") and text in passed and not word.trail:
-            waiting = True
-            yield False
-        else:
-            yield (waiting or word.kind == "elided") and text.isalpha()
-            waiting = False
-
-
-def _japanese_nouns(found: Sequence[Word]) -> Iterator[bool]:
-    for word in found:
-        kind, detail, *_ = [*word.kind.split(","), "", ""]
-        yield kind == "名詞" and detail not in ("代名詞", "数", "接尾", "非自立")
-
-
-_RULES: dict[str, Callable[[Sequence[Word]], Iterator[bool]]] = {
-    "en": _english, "de": _german, "fr": _french, "es": _spanish, "ja": _japanese_nouns,
-}  # fmt: skip
+_RULES: Mapping[str, Callable[[Sequence[Word]], Iterator[bool]]] = MappingProxyType({"en": _english, **RULES})

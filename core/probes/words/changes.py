@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from core.errors import ProbeRejected
 from core.probes.base import ENGLISH, Subject
 from core.probes.words.caption_words import LANGUAGES
+from core.probes.words.languages import reads_as
 
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> int:
@@ -24,12 +25,15 @@ def check_language(subject: Subject, known: Sequence[str] = LANGUAGES) -> str:
     """Return the language of a caption.
 
     Raises:
-        ProbeRejected: ``language-not-edited`` where no rule for it is known.
+        ProbeRejected: ``language-not-edited`` where no rule for it is known, or where the caption reads as another's.
     """
     if subject.language not in known:
         raise ProbeRejected(
             "language-not-edited", f"captions are edited in {', '.join(known)}, and this one is in {subject.language!r}"
         )
+    if not reads_as(subject.caption, subject.language):
+        told = f"{subject.caption!r} does not read as language {subject.language!r}, which the corpus names"
+        raise ProbeRejected("language-not-edited", told)
     return subject.language
 
 

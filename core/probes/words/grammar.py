@@ -8,13 +8,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from core.corpora.taxonomy import load_taxonomy
 from core.errors import InvalidInput
 from core.probes.tables import lexicon_path, read_table
+from core.probes.words.english import dictionary, listed
 
 if TYPE_CHECKING:
     import inflect
@@ -24,6 +26,12 @@ T = TypeVar("T")
 _AFTER_THE_HEAD = re.compile(r"\s(?:of|with|in|on|from|for)\s")
 _LEADING_DIGITS = re.compile(r"[0-9]+")
 _FIRST_WORD = re.compile(r"[^\W_][\w&'’.-]*")
+_LETTER_ALONE = re.compile(r"([A-Za-z])(?:[\d&.-]|$)")
+"""A letter that is said by its name: *an X-ray*, *an N95 mask*, *an M&M*, *a U-turn*."""
+_ACRONYM = re.compile(r"([A-Z]{2,})(?:s|['’]s)?(?:[\d-]|$)")
+_NAMED_WITH_A_VOWEL = frozenset("AEFHILMNORSX")
+_SAID_IN_PAIRS = re.compile(r"(?:1100|18\d\d)(?!\d|,\d)")
+"""Years and hundreds: *an 1800s house* is eighteen hundreds, where *a 1900s house* is nineteen hundreds."""
 
 
 class Number(StrEnum):
@@ -35,15 +43,43 @@ class Number(StrEnum):
 
 
 def clean_label(label: str) -> str:
-    """Return a label on one line, blanks joined, otherwise as it stands.
+    """Return a label as a caption says it: on one line, without underscores, English words in lower case.
+
+    A word keeps its capitals where it is a name or an abbreviation: where the dictionary does not know it in lower
+    case, and in a label of several words where it is written in three capitals at most.
 
     Raises:
         InvalidInput: if nothing is left.
+
+    Example:
+        >>> clean_label("traffic_light"), clean_label("CAR"), clean_label("African Elephant"), clean_label("TV")
+        ('traffic light', 'car', 'African elephant', 'TV')
     """
-    cleaned = " ".join(label.split())
-    if not cleaned:
+    words = _BETWEEN_WORDS.sub(" ", label).split()
+    if not words:
         raise InvalidInput(f"a caption needs a noun, got the label {label!r}; give the object a name, e.g. 'bed'")
-    return cleaned
+    return " ".join(_said(word, alone=len(words) == 1 or label.isupper()) for word in words)
+
+
+_BETWEEN_WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z][a-z])")
+"""What stands between the words of a label beside blanks: *traffic_light*, *TrafficLight*."""
+
+
+def _said(word: str, *, alone: bool) -> str:
+    """A word of a label, in lower case where it is no name and no abbreviation."""
+    lower = word.lower()
+    short = word.isupper() and len(word) <= _SPELT_OUT and not (alone and dictionary(lower))
+    if word == lower or lower in listed("names") or short:
+        return word
+    return lower if lower in _everyday() or all(dictionary(part) for part in lower.split("-")) else word
+
+
+@cache
+def _everyday() -> frozenset[str]:
+    """Words of the nouns that captions use (*teddy*, *frisbee*), some of which the dictionary lacks."""
+    rows = read_table(lexicon_path("object_nouns.csv"), ("noun", "category"))
+    nouns = [*(row["noun"] for row in rows), *(entry.label for entry in load_taxonomy("coco").entries.values())]
+    return frozenset(word for noun in nouns for word in noun.split() if word.islower()) - listed("names")
 
 
 def head_endings(label: str) -> Iterator[str]:
@@ -66,14 +102,48 @@ _LONGEST_ENDING = 4  # words; bounds the work on a label of any length
 def number_of(label: str) -> Number:
     """Return whether a label is a plural (``scissors``), a mass noun (``broccoli``) or a count noun (``bed``)."""
     known = numbers(lexicon_path("nouns.csv"))
-    return next((known[ending] for ending in head_endings(label) if ending in known), Number.SINGULAR)
+    endings = list(head_endings(_BETWEEN_WORDS.sub(" ", label)))
+    found = next((known[ending] for ending in endings if ending in known), None)
+    return found or (Number.PLURAL if endings and is_plural(endings[-1]) else Number.SINGULAR)
+
+
+def is_plural(word: str) -> bool:
+    """Whether a word, in lower case, is a plural: *dogs*, *leaves*, *pants*; not *bus*, not *sheep*."""
+    return word in listed("no_singular") or singular(word) != word
+
+
+@lru_cache(maxsize=20_000)
+def singular(word: str, *, counted: bool = False) -> str:
+    """The singular of an English noun, in lower case; a plural without one of its meaning (*pants*) stays as it is.
+
+    By the dictionary, and by the ``inflect`` package where that does not know the word. Of two singulars that the
+    dictionary has, the one in -f: *leaves* of a tree.
+
+    Args:
+        word: the noun.
+        counted: whether it is several of one thing for sure: *two glasses*, *glasses of water*.
+
+    Example:
+        >>> [singular(word) for word in ("leaves", "oxen", "pants", "buses", "bus")]
+        ['leaf', 'ox', 'pants', 'bus', 'bus']
+    """
+    if word in listed("no_singular") and not counted:
+        return word
+    known = dictionary(word)
+    lemmas = known.get("NOUN", ())
+    if lemmas:
+        return next((lemma for lemma in lemmas if lemma.endswith(("f", "fe"))), lemmas[0])
+    if known or not word.isalpha() or not word.endswith(("s", "en")) or word.endswith(("ss", "us", "is")):
+        return word
+    return str(_engine().singular_noun(word) or word)
 
 
 def article(phrase: str) -> str:
     """Return ``a`` or ``an``, by the sound that a phrase begins with.
 
-    Numbers are read out (``an 8-bit console``); accents are ignored; a phrase that begins with no Latin
-    letter or digit takes ``a``.
+    Numbers are read out (``an 8-bit console``), and so are letters (``an N95 mask``, ``a UPS truck``); accents are
+    ignored; a phrase that begins with no Latin letter or digit takes ``a``. Capitals alone count as an abbreviation,
+    unless they are an English word of more than three letters.
 
     Example:
         >>> [article(word) for word in ("hour", "European bed", "umbrella", "SUV")]
@@ -86,11 +156,29 @@ def article(phrase: str) -> str:
     exceptions = articles(lexicon_path("articles.csv"))
     if word.casefold() in exceptions:
         return exceptions[word.casefold()]
+    letter = _named_letter(word)
+    if letter:
+        return "an" if letter in _NAMED_WITH_A_VOWEL else "a"
     digits = _LEADING_DIGITS.match(word)
     if digits:
-        length = len(digits.group())
+        length = 2 if _SAID_IN_PAIRS.match(word) else len(digits.group())
         word = str(_engine().number_to_words(digits.group()[: length % 3 or 3]))
     return str(_engine().a(word)).split(maxsplit=1)[0]
+
+
+def _named_letter(word: str) -> str:
+    """The letter, in upper case, by whose name a word begins; empty where it is said as a word."""
+    if alone := _LETTER_ALONE.match(word):
+        return alone[1].upper()
+    acronym = _ACRONYM.match(word)
+    if acronym is None or (len(acronym[1]) > _SPELT_OUT and dictionary(acronym[1].lower())):
+        return ""
+    spelt = acronym[1][0] == "U" or not set("AEIOU") & set(acronym[1])
+    return acronym[1][0] if spelt else ""
+
+
+_SPELT_OUT = 3
+"""Letters of a word in capitals up to which it is an abbreviation, though it may be a word (*UPS*)."""
 
 
 def noun_group(label: str, *, adjective: str | None = None) -> str:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.errors import ProbeRejected
-from core.probes.words.caption_words import Word, dictionary, noun_phrases, words
+from core.probes.words.caption_words import Word, noun_phrases, words
+from core.probes.words.english import dictionary
 from core.probes.words.grammar import article, clean_label
 from core.probes.words.noun_alone import compound, denied, describing, first_adjective, named_spans
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
+from core.probes.words.agreement import placed
 from core.probes.words.caption_words import Word, core_text, join, named_phrases, noun_phrases, words
 
 SHARE = 0.4
@@ -54,7 +55,7 @@ def jumble(caption: str, rng: np.random.Generator, *, language: str = "en", shar
 
 
 def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-    """Let the nouns change places: a random order that is not the old one; all other words stay.
+    """Let the nouns change places: a random order that is not the old one; all other words but their articles stay.
 
     What a noun is in each language: :func:`core.probes.words.caption_words.noun_phrases`. ``share`` plays no part.
 
@@ -128,13 +129,7 @@ def substituted(
         caption = join(found, language)
         raise ProbeRejected("few-nouns", f"two different nouns must change places; {caption!r} has {named}")
     order = other_order([text.casefold() for text in texts], rng)
-    edited: list[str] = []
-    end = 0
-    for place, (first, last) in enumerate(phrases):
-        edited += [word.text for word in found[end:first]]
-        edited.append(found[first].lead + texts[order[place]] + found[last].trail)
-        end = last + 1
-    return [*edited, *(word.text for word in found[end:])]
+    return placed(found, phrases, order, language)
 
 
 ON_WORDS: Mapping[str, Edit] = MappingProxyType(

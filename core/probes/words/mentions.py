@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.words.caption_words import Word, dictionary, join, may_be_noun, noun_phrases, words
+from core.probes.words.agreement import sounded
+from core.probes.words.caption_words import Word, join, may_be_noun, noun_phrases, words
 from core.probes.words.categories import (
     MOST_WORDS,
     Name,
@@ -23,7 +24,8 @@ from core.probes.words.categories import (
     surest,
     vocabulary,
 )
-from core.probes.words.grammar import Number, article, number_of, plural
+from core.probes.words.english import dictionary
+from core.probes.words.grammar import Number, number_of, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,8 @@ def replaced(caption: str, mention: Mention, label: str) -> str:
     first, last = found[mention.first], found[mention.last]
     noun = noun[:1].upper() + noun[1:] if first.core[:1].isupper() and mention.first == 0 else noun
     texts = [word.text for word in found]
-    before = found[mention.first - 1] if mention.first else None
-    if before is not None and before.core.casefold() in ("a", "an") and not before.trail:
-        fitted = article(noun)
-        said = fitted.capitalize() if before.core[:1].isupper() else fitted
-        texts[mention.first - 1] = before.lead + said + before.trail
+    if mention.first:
+        texts[mention.first - 1] = sounded(found[mention.first - 1], noun)
     return join([*texts[: mention.first], first.lead + noun + last.trail, *texts[mention.last + 1 :]])
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.corpora.schema import Item
+from core.corpora.schema import Item, Rejection
 from core.probes.words.grammar import article
 from core.probes.words.lexicons import Family, Modifier
 from core.probes.words.object_nouns import WORD
@@ -76,11 +76,25 @@ def find_in(text: str, owner: Family, reader: Tagger | None = None) -> NaturalCa
     A caption that names two words of the family is passed over, and so is a pair that the compatibility
     screen keeps out (*African elephant* names a species).
     """
-    hits = list(_hits(text, owner))
-    found = _attributive(text, *hits[0], reader or tagger(RULES)) if len(hits) == 1 else None
+    found = _said_once(text, owner, reader)
     if found is None or screen(found.noun, found.category, owner.name, found.modifier.word) is not None:
         return None
     return found
+
+
+def why_none(item: Item, owner: Family, reader: Tagger | None = None) -> Rejection:
+    """Why :func:`find` finds no caption: what the screen says of the first word before a noun, or that none is."""
+    for text in item.captions.get("en", ()):
+        found = _said_once(text, owner, reader)
+        if found and (screened := screen(found.noun, found.category, owner.name, found.modifier.word)):
+            return screened
+    told = f"no English caption of item {item.id!r} has one {owner.name} word before a noun of the table"
+    return Rejection(item.id, "no-natural-caption", told)
+
+
+def _said_once(text: str, owner: Family, reader: Tagger | None) -> NaturalCaption | None:
+    hits = list(_hits(text, owner))
+    return _attributive(text, *hits[0], reader or tagger(RULES)) if len(hits) == 1 else None
 
 
 def _hits(text: str, owner: Family) -> Iterator[tuple[re.Match[str], Modifier]]:

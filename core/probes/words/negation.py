@@ -13,7 +13,15 @@ from core.probes.words.grammar import Number, clean_label, number_of
 
 """Whether a caption is false because a true one entails it, or only as far as one can tell."""
 
-_NEGATIVE = re.compile(r"\b(?:no|not|nobody|none|nothing|never|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\b(?:no|not|nobody|no-one|noone|none|nothing|nowhere|never|neither|nor|without|sans|cannot|barely|hardly|scarcely"
+    r"|rarely|seldom|(?<!a )few|fewer|only|devoid|absent"
+    r"|free of|yet to|refus(?:e|es|ed|ing) to|missing|lack|lacks|lacked|lacking"
+    r"|fails? to|failed to|failing to|unable to|far from|anything but"
+    r"|(?:is|are|was|were|does|do|did|ca|wo|could|would|should|has|have|had|ai)nt)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words that deny, wholly or nearly: a second one beside them may undo it."""
 _EXISTENTIAL = re.compile(r"^(?P<there>there (?:is|are|was|were)) (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ARTICLES = (
     "a",

@@ -8,15 +8,9 @@ import re
 from collections.abc import Sequence
 
 from core.probes.tables import lexicon_path
-from core.probes.words.caption_words import (
-    Word,
-    closed_words,
-    colours,
-    dictionary,
-    is_adjective,
-    may_be_noun,
-)
+from core.probes.words.caption_words import Word, closed_words, is_adjective, may_be_noun
 from core.probes.words.categories import every_noun, forms
+from core.probes.words.english import colours, dictionary
 from core.probes.words.object_nouns import after_the_noun
 
 Span = tuple[int, int]
@@ -31,7 +25,9 @@ _ONE_THING = frozenset(("a", "an", "one", "this", "that", "each", "every", "anot
 _LIMITERS = frozenset(("first", "last", "main", "next", "only", "other", "own", "same", "second", "such", "third"))
 """Words that stand between a determiner and the adjectives; the dictionary takes some of them for nouns."""
 
-_DENIES = frozenset(("no", "neither", "nor", "not", "never", "without"))
+_DENIES = frozenset(
+    ("no", "neither", "nor", "not", "never", "without", "hardly", "barely", "scarcely", "lacks", "lacking")
+)
 
 _THINGS = frozenset(
     (

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from core.errors import ProbeRejected
+from core.probes.words.agreement import placed, sounded
 from core.probes.words.caption_words import Phrase, Word, core_text, join, noun_phrases
 
 
@@ -32,12 +33,14 @@ def repeat_first_noun(found: Sequence[Word], language: str) -> list[str]:
     """
     phrases = _nouns(found, language, least=1)
     end = max(index for index, word in enumerate(found) if any(sign.isalnum() for sign in word.core))
-    texts = [word.text for word in found]
-    return [*texts[:end], core_text(found, *phrases[0], language), *texts[end:]]
+    texts, noun = [word.text for word in found], core_text(found, *phrases[0], language)
+    if language == "en" and end:
+        texts[end - 1] = sounded(found[end - 1], noun)
+    return [*texts[:end], noun, *texts[end:]]
 
 
 def swap_first_and_last_noun(found: Sequence[Word], language: str) -> list[str]:
-    """Let the first and the last noun change places.
+    """Let the first and the last noun change places, the articles before them fitted.
 
     Raises:
         ProbeRejected: ``few-nouns`` where they are the same word, or there is one.
@@ -47,10 +50,8 @@ def swap_first_and_last_noun(found: Sequence[Word], language: str) -> list[str]:
     one, other = core_text(found, *first, language), core_text(found, *last, language)
     if one.casefold() == other.casefold():
         raise ProbeRejected("few-nouns", f"the first and the last noun of {join(found, language)!r} are one word")
-    texts = [word.text for word in found]
-    head = found[first[0]].lead + other + found[first[1]].trail
-    tail = found[last[0]].lead + one + found[last[1]].trail
-    return [*texts[: first[0]], head, *texts[first[1] + 1 : last[0]], tail, *texts[last[1] + 1 :]]
+    order = [len(phrases) - 1, *range(1, len(phrases) - 1), 0]
+    return placed(found, phrases, order, language)
 
 
 NOUN_EDITS: Mapping[str, Callable[[Sequence[Word], str], list[str]]] = MappingProxyType(

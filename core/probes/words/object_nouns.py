@@ -6,9 +6,12 @@ from pathlib import Path
 
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES
 from core.probes.tables import lexicon_path, read_table
+from core.probes.words.english import OTHER, dictionary, kinds
 from core.probes.words.grammar import plural
 
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+SIGN_OR_WORD = re.compile(rf"{WORD.pattern}|\d+|[^\w\s]")
 
 LONGEST_NOUN = 3
 """Words of a noun, at most, e.g. ``police officer`` has two."""
@@ -37,13 +40,25 @@ def noun_at(text: str, position: int) -> tuple[int, str, str] | None:
 
 
 def group_ends(text: str, position: int) -> bool:
-    """Whether nothing that could continue a noun group follows: a sign, a word of ``after_the_noun.csv``, -ing, -ed."""
+    """Whether a noun group ends here: by a sign, a word of ``after_the_noun.csv``, -ing, -ed, a verb.
+
+    Whether a word is a verb: :mod:`core.probes.words.english` (*a man drives a car*, but *a dog house*).
+    """
     rest = text[position:]
     if not rest.strip() or rest.lstrip()[0] in '.,;:!?()"':
         return True
     following = re.compile(r"\s+(" + WORD.pattern + ")").match(rest)
     word = following[1].casefold() if following else ""
-    return word in after_the_noun(lexicon_path("after_the_noun.csv")) or word.endswith(("ing", "ed"))
+    listed = word in after_the_noun(lexicon_path("after_the_noun.csv")) or word.endswith(("ing", "ed"))
+    return listed or _is_verb(text[:position], text[position:])
+
+
+def _is_verb(before: str, after: str) -> bool:
+    """Whether the word that follows a place of a text is the verb of what stands before it."""
+    said = [SIGN_OR_WORD.findall(part.casefold()) for part in (before, after)]
+    place = len(said[0])
+    words = [*said[0], *said[1]][: place + 3]
+    return place < len(words) and "VERB" in dictionary(words[place]) and kinds(words)[place] == OTHER
 
 
 @cache

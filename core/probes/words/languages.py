@@ -1,0 +1,85 @@
+"""Whether a caption reads as the language that it is named as: nouns of another one would be found wrongly in silence.
+
+By its script, by the small words (articles, prepositions) that one language has and another has not, and in English by
+the dictionary. The lists are those of ``assets/lexicons/caption_words.toml``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from types import MappingProxyType
+
+from core.probes.words.english import dictionary, is_closed, is_known, listed
+
+MARKUP = re.compile(
+    r"<[^<>]*>|&#?\w+;|\bhttps?://\S+|\bwww\.\S+|\[[A-Z_]+\]|[^\s@]*@\w\S*|\b[\w-]+\.(?:jpe?g|png|gif|webp)\b"
+)
+"""What is no part of a sentence: tags, addresses, ``[MASK]``, names of people and files."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_SMALL: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "de": ("closed",),
+        "fr": ("determiners", "prepositions", "joins", "others"),
+        "es": ("determiners", "prepositions", "joins", "others"),
+    }
+)
+_FEW = 3
+"""Words of an English caption up to which one small word of another language is enough."""
+
+
+def is_english(caption: str) -> bool:
+    """Whether a caption may be English; one without letters may."""
+    return reads_as(caption, "en")
+
+
+@lru_cache(maxsize=20_000)
+def reads_as(caption: str, language: str) -> bool:
+    """Whether a caption may be in a language; where nothing tells, it may.
+
+    Args:
+        caption: the text; tags and addresses in it are passed over.
+        language: one of en, de, fr, es, ja.
+
+    Example:
+        >>> reads_as("A dog sleeps on the bed.", "de"), reads_as("Man wearing red hat", "en")
+        (False, True)
+    """
+    words = [word.casefold() for word in _WORD.findall(MARKUP.sub(" ", caption))]
+    if not words:
+        return True
+    japanese = any(_JAPANESE.search(word) for word in words)
+    if language == "ja" or japanese:
+        return japanese == (language == "ja")
+    if not any(word.isascii() for word in words):
+        return language != "en"
+    if language == "en" and 2 * sum(map(is_known, words)) < len(words):
+        return False
+    return not any(_is_rather(words, other, language) for other in ("en", *_SMALL) if other != language)
+
+
+def _is_rather(words: Sequence[str], other: str, language: str) -> bool:
+    """Whether the small words of a caption are another language's."""
+    against, own = (sum(map(told.__contains__, words)) for told in _telling(other, language))
+    short = language != "en" or len(words) <= _FEW
+    return against > own and (against > 1 or (own == 0 and short))
+
+
+@cache
+def _telling(other: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Small words of one language that are none of the other, and the other way round."""
+    there, here = _small(other), _small(language)
+    if language == "en":  # hat, man, die: nobody can tell
+        there = frozenset(word for word in there if not dictionary(word))
+    return there - here, here - there
+
+
+@cache
+def _small(language: str) -> frozenset[str]:
+    if language == "en":
+        return frozenset(word for name in _ENGLISH for word in listed(name) if is_closed(word))
+    return frozenset().union(*(listed(name, language) for name in _SMALL[language]))
+
+
+_ENGLISH = ("of_one", "determiners", "prepositions", "conjunctions", "being", "auxiliaries", "others")

@@ -19,7 +19,7 @@ from core.probes.words.caption_words import LANGUAGES
 from tests.probes.hand_edited import EDITED, REFUSED
 from tests.probes.painted import ground, paint
 
-WORDS = ("a", "the", "dog", "cat,", "sofa.", "red", "Sofa", "müde", "über")
+WORDS = ("a", "the", "dog", "cat,", "sofa.", "red", "Sofa", "façade", "naïve")
 captions = st.lists(st.sampled_from(WORDS), min_size=2, max_size=12).map(" ".join)
 SCENE = paint()
 DRAWS = (0.1, 0.9, 0.35, 0.5, 0.2, 0.7, 0.39, 0.4, 0.95, 0.05)

@@ -5,6 +5,7 @@ the dictionary. The lists are those of ``assets/lexicons/caption_words.toml``.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
@@ -17,6 +18,9 @@ MARKUP = re.compile(
 """What is no part of a sentence: tags, addresses, ``[MASK]``, names of people and files."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_ELIDED = re.compile(r"\b(?:[cdjlmnst]|qu)['’](?=\w)", re.I)
+"""A small word of French before a vowel: l'homme, d'un."""
+
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _SMALL: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -26,7 +30,7 @@ _SMALL: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 _FEW = 3
-"""Words of an English caption up to which one small word of another language is enough."""
+"""Words of a caption that may do without a small word: up to these, one of another language tells at its start alone."""
 
 
 def is_english(caption: str) -> bool:
@@ -54,16 +58,24 @@ def reads_as(caption: str, language: str) -> bool:
         return japanese == (language == "ja")
     if not any(word.isascii() for word in words):
         return language != "en"
-    if language == "en" and 2 * sum(map(is_known, words)) < len(words):
+    if language == "en" and 2 * sum(is_known(word) or is_known(_plain(word)) for word in words) < len(words):
         return False
     return not any(_is_rather(words, other, language) for other in ("en", *_SMALL) if other != language)
 
 
+def _plain(word: str) -> str:
+    """Without accents: a café, a fiancée."""
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
+
+
 def _is_rather(words: Sequence[str], other: str, language: str) -> bool:
     """Whether the small words of a caption are another language's."""
-    against, own = (sum(map(told.__contains__, words)) for told in _telling(other, language))
-    short = language != "en" or len(words) <= _FEW
-    return against > own and (against > 1 or (own == 0 and short))
+    there, here = _telling(other, language)
+    against, own = sum(map(there.__contains__, words)), sum(map(here.__contains__, words))
+    own += language == "fr" and any(map(_ELIDED.match, words))
+    short = len(words) <= _FEW
+    alone = own == 0 and ((words[0] in there and short) or (language != "en" and not short))
+    return against > own and (against > 1 or alone)
 
 
 @cache

@@ -30,7 +30,7 @@ _SMALL: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 _FEW = 3
-"""Words of a caption that may do without a small word: up to these, one of another language tells at its start alone."""
+"""Words of a caption that may do without a small word; in these, one of another language tells at its start alone."""
 
 
 def is_english(caption: str) -> bool:

@@ -24,7 +24,7 @@ from core.probes.base import ENGLISH
 from core.probes.words.captions import base_caption
 from core.seeds import RUN_SEED
 
-OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual")
+OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual", "offline-ensemble")
 RESAMPLES = 2000
 TARGET = 0.95
 

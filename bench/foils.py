@@ -88,9 +88,8 @@ def other_person(place: int, items: Sequence[Item], rng: np.random.Generator) ->
 
 def jumbled(place: int, items: Sequence[Item], rng: np.random.Generator) -> Pair | None:
     """The item's caption, and its words in random order."""
-    caption = items[place].captions[ENGLISH][0]
-    words = caption.split()
-    return (caption, [" ".join(rng.permutation(words))]) if len(set(words)) > 1 else None
+    words = items[place].captions[ENGLISH][0].split()
+    return (" ".join(words), [" ".join(rng.permutation(words))]) if len(set(words)) > 1 else None
 
 
 def added(place: int, items: Sequence[Item], rng: np.random.Generator) -> Pair | None:

@@ -98,10 +98,10 @@ def get(
 ) -> None:
     """Fetch the weights of a published evaluator, check them, and say where they are.
 
-    Where they come from and how large they are is said first; where a part of them can be fetched by no command,
-    nothing is, and it says what to do. A download that was cut off goes on where it stopped. With --weights no weights are fetched. Last, where the
-    publisher prints values for an example, its pictures and captions are fetched and scored, and must give these
-    values; without a network it says that nothing was checked.
+    Where they come from and how large they are is said first; where no command can fetch a part of them, nothing is
+    fetched, and it says what to do. A download that was cut off goes on where it stopped. With --weights no weights
+    are fetched. Last, where the publisher prints values for an example, its pictures and captions are fetched and
+    scored, and must give these values; without a network it says that nothing was checked.
     """
     from core.errors import InvalidInput
     from core.evaluators.registry import find

@@ -14,8 +14,8 @@ Told = tuple[np.ndarray, Sequence[str | None]]
 class Joined(Evaluator):
     """S(x, c) = f(S_1(x, c), …, S_k(x, c)), with the evaluators 1 … k as its parts.
 
-    :func:`core.evaluators.scoring.score_pairs` asks the parts with its own cache: what one of them has encoded or scored
-    before, here or by itself, is not computed again. A pair that a part cannot score has no score.
+    :func:`core.evaluators.scoring.score_pairs` asks the parts with its own cache: what one of them has encoded or
+    scored before, here or by itself, is not computed again. A pair that a part cannot score has no score.
     """
 
     @property

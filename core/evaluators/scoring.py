@@ -156,7 +156,8 @@ def score_pairs_with_errors(
 
     A dual encoder sees every unique image and every unique caption once. Any other evaluator sees every
     unique pair once; the pairs of one image come one after the other and, within a batch, as the same array
-    object. Of a joined evaluator each part is asked in its own way, with the same cache. When a call raises, its batch is halved until the culprit stands alone; the others are scored.
+    object. Of a joined evaluator each part is asked in its own way, with the same cache. When a call raises, its
+    batch is halved until the culprit stands alone; the others are scored.
 
     Args:
         evaluator: loaded; the caller holds its lease.

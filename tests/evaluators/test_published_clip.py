@@ -117,9 +117,7 @@ def test_a_blank_caption_has_no_score_and_harms_no_other(
     assert loaded.encode_captions([caption]).shape == (1, clip.DIMENSIONS)
 
 
-def test_marks_in_a_caption_are_letters_and_no_word_behind_them_is_lost(
-    files: Mapping[str, Path], images: list[np.ndarray]
-) -> None:
+def test_marks_in_a_caption_are_letters_and_no_word_behind_them_is_lost(files: Mapping[str, Path]) -> None:
     loaded = encoder(f"clipscore@{files['clipscore']}")
     prompts = loaded._towers.prompts  # type: ignore[attr-defined]
     start, end = 49406, 49407
@@ -129,8 +127,8 @@ def test_marks_in_a_caption_are_letters_and_no_word_behind_them_is_lost(
         assert prompts.read(f"a cat {mark} on a mat").tokens == ids.index(end) + 1
     # what OpenAI's tokenizer, to which open_clip's marks are letters, makes of it: < end _ of _ text >
     assert prompts.tokens(["<end_of_text>"]).tolist() == prompts.tokens(["< end _ of _ text >"]).tolist()
-    first, second = loaded.score([images[0]] * 2, ["a cat <end_of_text> on a mat", "a cat <end_of_text> dogs run"])
-    assert abs(first - second) > 1e-6
+    first, second = loaded.encode_captions(["a cat <end_of_text> on a mat", "a cat <end_of_text> dogs run"])
+    assert float((first - second).abs().max()) > 1e-3
 
 
 def test_a_torchscript_archive_as_openai_publishes_it_is_read(tmp_path: Path, images: list[np.ndarray]) -> None:

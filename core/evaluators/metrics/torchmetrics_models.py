@@ -36,8 +36,8 @@ USUAL = "openai/clip-vit-large-patch14"
 """The model that torchmetrics takes unless told otherwise."""
 
 UNREAD = (
-    "torchmetrics cuts the closing mark off with the words, and CLIP reads its opening mark instead: every caption of more "
-    "than {limit} tokens has one and the same score on a picture."
+    "torchmetrics cuts the closing mark off with the words, and CLIP reads its opening mark instead: every caption of "
+    "more than {limit} tokens has one and the same score on a picture."
 )
 ENDED = "CLIP reads the caption as far as its own closing mark, which the caption holds, and no further."
 
@@ -49,7 +49,8 @@ class TorchmetricsClipScore(Evaluator):
 
     torchmetrics keeps the mean of all that it was given, which says nothing of a pair: each pair is given alone here.
     It is handed the model and its processor, as its constructor allows, so that nothing is fetched and no code of a
-    repository is run. A caption that is too long is cut as torchmetrics does it: its closing mark is lost, and all such score alike.
+    repository is run. A caption that is too long is cut as torchmetrics does it: its closing mark is lost, and all such
+    captions score alike.
 
     Source: https://lightning.ai/docs/torchmetrics/stable/multimodal/clip_score.html
     """

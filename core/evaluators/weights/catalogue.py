@@ -57,7 +57,8 @@ class Weights(_Entry):
     Args:
         id: name of its file in ``assets/evaluators/weights`` and of its folder on disk.
         kind: ``hub`` (a repository of the Hugging Face hub), ``https`` (one file), ``page`` (only a person can
-            fetch it there), ``unpublished`` (announced at ``url``, and no address is given), ``made`` (no public weights: ``command`` makes them here).
+            fetch it there), ``unpublished`` (announced at ``url``, and no address is given), ``made`` (no public
+            weights: ``command`` makes them here).
         revision: commit of the hub's repository; None where none could be verified.
     """
 
@@ -74,7 +75,9 @@ class Weights(_Entry):
 
     @model_validator(mode="after")
     def _complete(self) -> "Weights":
-        needed = {"hub": "repository", "https": "url", "page": "url", "unpublished": "url", "made": "command"}[self.kind]
+        needed = {"hub": "repository", "https": "url", "page": "url", "unpublished": "url", "made": "command"}[
+            self.kind
+        ]
         if getattr(self, needed) is None:
             raise ValueError(f"kind {self.kind!r} needs {needed!r}")
         if self.kind == "https" and len(self.files) != 1:

@@ -59,8 +59,9 @@ class Joined(Evaluator):
 
 def told(part: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> Told:
     """What an evaluator says of n pairs, asked directly, with a reason wherever there is no score."""
+    errors: Sequence[str | None] = (None,) * len(captions)
     try:
-        scores, errors = part.score(images, captions), (None,) * len(captions)
+        scores = part.score(images, captions)
     except PartlyScored as partly:
         scores, errors = partly.scores, partly.errors
     none = f"{part.spec.name} gives no score"

@@ -54,16 +54,16 @@ def test_a_pair_that_a_part_cannot_score_has_no_score_with_that_parts_reason(
 ) -> None:
     told: list[tuple[int, int]] = []
     found = score_pairs_with_errors(
-        ensemble, images, [("cat", "running quickly"), ("cat", "A cat.")],
+        ensemble, images, [("cat", "It is very nice."), ("cat", "A cat.")],
         progress=lambda done, total: told.append((done, total)),
     )  # fmt: skip
     assert np.isnan(found.scores).tolist() == [True, False]
     assert code_of(found.errors[0]) == "caption-no-noun"
     assert [done / total for done, total in told] == sorted(done / total for done, total in told)
     with pytest.raises(PartlyScored) as partly:
-        ensemble.score([images["cat"]] * 2, ["running quickly", "A cat."])
+        ensemble.score([images["cat"]] * 2, ["It is very nice.", "A cat."])
     assert partly.value.scores[1] == pytest.approx(found.scores[1], abs=1e-6)
-    assert "there is none of grounding-judge" in ensemble.see(images["cat"], "running quickly").notes[0]
+    assert "there is none of grounding-judge" in ensemble.see(images["cat"], "It is very nice.").notes[0]
 
 
 @pytest.mark.parametrize("text", ["", "[spreads]\nconse-lite2 = 1", "[spreads", "[spreads]\n" + "\n".join(

@@ -25,7 +25,7 @@ from core.evaluators.metrics.offline_ensemble import PARTS, constants_path
 from core.evaluators.pool import shared_pool
 from core.evaluators.scoring import score_pairs
 from core.probes.base import ENGLISH
-from core.writing import write_whole
+from core.writing import write_bytes
 
 DIGITS = 4
 
@@ -70,7 +70,7 @@ def main() -> int:
     text = written(found, len(items), len(pairs_of(items)))
     print(text, end="")
     if write:
-        write_whole(constants_path(), lambda path: path.write_text(text, encoding="utf-8"))
+        write_bytes(constants_path(), text.encode())
     return 0
 
 

@@ -18,13 +18,14 @@ from core.corpora.pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item, languages
 from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
+from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import shared_pool
+from core.evaluators.scoring import score_pairs
 from core.probes.base import ENGLISH
 from core.probes.words.captions import base_caption
 from core.seeds import RUN_SEED
 
-OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual")
+OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual", "offline-ensemble")
 RESAMPLES = 2000
 TARGET = 0.95
 
@@ -34,14 +35,9 @@ def all_scores(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Seq
     if isinstance(evaluator, DualEncoder):
         left, right = evaluator.encode_images(images), evaluator.encode_captions(captions)
         return np.stack([evaluator.combine(one.expand_as(right), right) for one in left])
-    return np.stack([_scored(evaluator, [image] * len(captions), captions) for image in images])
-
-
-def _scored(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-    try:
-        return evaluator.score(images, captions)
-    except PartlyScored as partly:
-        return partly.scores
+    shown = {str(place): image for place, image in enumerate(images)}
+    pairs = [(key, caption) for key in shown for caption in captions]
+    return score_pairs(evaluator, shown, pairs).reshape(len(images), len(captions))
 
 
 def wins(scores: np.ndarray, captions: Sequence[str]) -> np.ndarray:

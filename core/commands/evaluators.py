@@ -98,9 +98,10 @@ def get(
 ) -> None:
     """Fetch the weights of a published evaluator, check them, and say where they are.
 
-    A download that was cut off goes on where it stopped. With --weights no weights are fetched. Last, where the
-    publisher prints values for an example, its pictures and captions are fetched and scored, and must give these
-    values; without a network it says that nothing was checked.
+    Where they come from and how large they are is said first; where no command can fetch a part of them, nothing is
+    fetched, and it says what to do. A download that was cut off goes on where it stopped. With --weights no weights
+    are fetched. Last, where the publisher prints values for an example, its pictures and captions are fetched and
+    scored, and must give these values; without a network it says that nothing was checked.
     """
     from core.errors import InvalidInput
     from core.evaluators.registry import find
@@ -117,6 +118,7 @@ def get(
         if label is None:
             _self_check(kind)
         return
+    _say_what_comes(kind)
     needed, further = sets(kind.entry), optional_sets(kind.entry) if optional else ()
     tell = Teller(progress_file, len(needed) + len(further))
     for known in needed:
@@ -128,6 +130,24 @@ def get(
     _say_ready(kind)
     _self_check(kind)
     tell.complete()
+
+
+def _say_what_comes(kind: "type[Published]") -> None:
+    """Say what will be fetched and how large it is, before anything is.
+
+    Raises:
+        NotAvailable: if it needs a set that no command can fetch; the others would be fetched in vain.
+    """
+    from core.errors import NotAvailable
+    from core.evaluators.weights.download import refusal
+
+    missing = [place.weights for place in kind.places() if place.missing]
+    for known in missing:
+        if why := refusal(known):
+            raise NotAvailable(f"nothing was fetched for {kind.spec.name}, which cannot score without this. {why}")
+    if missing:
+        told = "; ".join(f"{known.title} from {known.where}" for known in missing)
+        note(f"{kind.spec.name} needs {told}. {kind.entry.size}")
 
 
 def _self_check(kind: "type[Published]") -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from core.errors import InvalidInput, ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache, caption_hash, pair_key
+from core.evaluators.joined import Joined
 from core.evaluators.memory import MB
 from core.evaluators.references import NO_REFERENCE, Referenced, ReferencedDualEncoder, check_references
 from core.probes.rejections import coded
@@ -154,7 +156,8 @@ def score_pairs_with_errors(
 
     A dual encoder sees every unique image and every unique caption once. Any other evaluator sees every
     unique pair once; the pairs of one image come one after the other and, within a batch, as the same array
-    object. When a call raises, its batch is halved until the culprit stands alone; the others are scored.
+    object. Of a joined evaluator each part is asked in its own way, with the same cache. When a call raises, its
+    batch is halved until the culprit stands alone; the others are scored.
 
     Args:
         evaluator: loaded; the caller holds its lease.
@@ -176,13 +179,39 @@ def score_pairs_with_errors(
     strangers = [key for key, _ in pairs if key not in images]
     if strangers:
         raise InvalidInput(f"a pair names image {strangers[0]!r}, which is not among the {len(images)} images given")
-    work = _Work(evaluator, batch_size, EmbeddingCache() if cache is None else cache, progress)
+    cache = EmbeddingCache() if cache is None else cache
+    if isinstance(evaluator, Joined):
+        return _joined(evaluator, images, pairs, cache, batch_size, progress)
+    work = _Work(evaluator, batch_size, cache, progress)
     score = work.dual if isinstance(evaluator, DualEncoder) else work.pairwise
     told: list[tuple[str, ...]] | None = None
     if isinstance(evaluator, Referenced):
         told = [tuple(texts) for texts in check_references(evaluator.spec.name, references, len(pairs))]
     scores, errors = score(images, pairs, told)
     return PairScores(scores, errors, work.images_encoded, work.captions_encoded, work.calls, work.known)
+
+
+def _joined(
+    evaluator: Joined,
+    images: Mapping[str, ImageSource],
+    pairs: Sequence[tuple[str, str]],
+    cache: EmbeddingCache,
+    batch_size: int,
+    progress: Progress | None,
+) -> PairScores:
+    """Ask every part, and join what they say; the counts are of what was not in the cache."""
+    found = []
+    for rank, part in enumerate(evaluator.parts):
+        tell = None if progress is None else partial(_tell_part, progress, rank, len(evaluator.parts))
+        found.append(score_pairs_with_errors(part, images, pairs, cache=cache, batch_size=batch_size, progress=tell))
+    scores, errors = evaluator.joined((each.scores, each.errors) for each in found)
+    counts = ("images_encoded", "captions_encoded", "calls", "known")
+    return PairScores(scores, errors, **{name: sum(getattr(each, name) for each in found) for name in counts})
+
+
+def _tell_part(progress: Progress, rank: int, parts: int, done: int, total: int) -> None:
+    """Tell how far the whole is; every part counts the same."""
+    progress(rank * total + done, parts * total)
 
 
 class _Work:

@@ -121,7 +121,15 @@ def test_an_evaluator_that_comes_with_the_house_keeps_its_colour_whoever_arrives
 @pytest.mark.parametrize(
     "together",
     [
-        ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual", "blind-length", "blind-typicality"),
+        (
+            "conse-lite0",
+            "conse-lite2",
+            "grounding-judge",
+            "conse-multilingual",
+            "offline-ensemble",
+            "blind-length",
+            "blind-typicality",
+        ),
         ("clipscore", "pac-s", "umic", "fleur", "judge", "vqascore", "siglip", "pickscore"),
     ],
 )

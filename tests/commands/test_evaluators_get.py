@@ -86,6 +86,7 @@ def test_a_file_that_cannot_be_loaded_is_not_remembered(invoke: Invoke, tmp_path
         (("clipscore", "--weights", "nowhere.pt"), 2, "no file or folder nowhere.pt"),
         (("mcs", "--weights", "."), 2, "holds none of what mcs needs"),
         (("pac-s",), 3, "only a person can fetch clip_ViT-B-32.pth"),
+        (("protoscore",), 3, "no address is published"),
         (("pr-mcs",), 3, "make them with: python -m core train pr-mcs"),
         (("clipscor",), 2, "did you mean clipscore"),
     ],
@@ -97,6 +98,25 @@ def test_what_cannot_be_done_is_one_sentence(
     answer = invoke("evaluators", "get", *arguments)
     assert answer.exit_code == code
     assert match in answer.stderr
+
+
+def test_what_no_command_can_fetch_is_told_before_anything_is_fetched(invoke: Invoke, own_weights: Path) -> None:
+    answer = invoke("evaluators", "get", "protoscore")  # 16.6 GB of Qwen2.5-VL stand before its adapter
+    assert "nothing was fetched for protoscore" in answer.stderr
+    assert "fetching" not in answer.stderr
+    assert not own_weights.exists()
+    listed = {each["name"]: each for each in json.loads(invoke("evaluators", "--json").stdout)}
+    assert listed["protoscore"]["command"].endswith("get protoscore --weights PATH")
+    assert listed["protoscore-base"]["command"].endswith("get protoscore-base")
+
+
+def test_sources_and_sizes_are_told_before_a_download(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("https_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    told = " ".join(invoke("evaluators", "get", "clipscore").stderr.split())
+    assert "151,277,313 parameters at four bytes each take 0.6 GB" in told.partition("cannot be fetched")[0]
 
 
 def test_a_bad_label_is_refused(invoke: Invoke, tmp_path: Path) -> None:

@@ -109,8 +109,17 @@ def test_of_a_caption_that_is_too_long_the_words_do_not_count_and_the_row_says_t
     assert first == second
     sight = metric.see(images[0], "x" * 100)
     assert sight.truncated.replace(" ", "") == "x" * 24  # of 102 tokens 77 are kept; the closing mark is no word
-    assert "closing mark" in sight.notes[0]
+    assert "every caption of more than 77 tokens has one and the same score" in sight.notes[0]
     assert metric.see(images[0], "cat").notes == ()
+
+
+def test_a_closing_mark_inside_a_caption_ends_it_and_the_row_says_that_it_was_cut(
+    metric: TorchmetricsClipScore, images: list[np.ndarray]
+) -> None:
+    first, second = metric.score([images[0]] * 2, ["a cat <|endoftext|> xx", "a cat <|endoftext|> yy"])
+    assert first == second
+    assert metric.truncates("a cat <|endoftext|> xx")
+    assert metric.see(images[0], "a cat <|endoftext|> xx").truncated.replace(" ", "") == "xx"
 
 
 def test_it_says_what_it_is_and_what_its_scores_depend_on(

@@ -49,7 +49,7 @@ def photos() -> list[np.ndarray]:
 
 
 def test_the_offline_evaluators_are_ready_after_pip_install() -> None:
-    assert {"conse-lite0", "conse-lite2", "conse-multilingual", "grounding-judge"} <= set(READY)
+    assert {"conse-lite0", "conse-lite2", "conse-multilingual", "grounding-judge", "offline-ensemble"} <= set(READY)
 
 
 def test_a_score_is_a_float64_inside_the_native_range(metric: Evaluator, photos: list[np.ndarray]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
+from core.evaluators.towers.prompts import as_letters, special_marks
 from core.evaluators.weights.device import Runner
 
 if TYPE_CHECKING:
@@ -113,10 +114,7 @@ class ChatModel:
 
     def plain(self, text: str) -> str:
         """Text in which the model's own marks, such as ``<image>``, are broken by a space: a caption is only read."""
-        marks = [each.content for each in self.processor.tokenizer.added_tokens_decoder.values() if each.special]
-        for mark in sorted(marks, key=len, reverse=True):
-            text = text.replace(mark, f"{mark[:1]} {mark[1:]}")
-        return text
+        return as_letters(text, special_marks(self.processor.tokenizer))
 
     def prompt(self, question: str, *, opening: str = "") -> str:
         """Question about one picture in the model's own chat format, with the first words of the answer."""

@@ -1,4 +1,4 @@
-"""ProtoScore: a rating from 1 to 4 by a strict prompt, with the publisher's adapter or without it."""
+"""ProtoScore: a rating from 1 to 4 by the prompt of the paper's GPT judges, with its adapter or without."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,9 @@ RATINGS = (1, 2, 3, 4)
 class _Rated(Generative):
     """Expected rating over the tokens 1 to 4 right after ``{"score": ``, brought to [0, 1].
 
-    The paper prints a normalised score and not how it is read off the model; this reading needs one forward pass and
-    keeps the model's doubt: (Σ r · p(r) / Σ p(r) − 1) / 3.
+    The paper prints a normalised score, and neither the prompt that its metric is asked nor how the score is read off
+    the model. Here it is asked as the paper's GPT judges are; this reading needs one forward pass and keeps the
+    model's doubt: (Σ r · p(r) / Σ p(r) − 1) / 3.
 
     Source: paper E, section 5 and appendix C (Table 6).
     """

@@ -35,6 +35,12 @@ FUNCTION = "clip_score"
 USUAL = "openai/clip-vit-large-patch14"
 """The model that torchmetrics takes unless told otherwise."""
 
+UNREAD = (
+    "torchmetrics cuts the closing mark off with the words, and CLIP reads its opening mark instead: every caption of "
+    "more than {limit} tokens has one and the same score on a picture."
+)
+ENDED = "CLIP reads the caption as far as its own closing mark, which the caption holds, and no further."
+
 _FILES = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -43,7 +49,8 @@ class TorchmetricsClipScore(Evaluator):
 
     torchmetrics keeps the mean of all that it was given, which says nothing of a pair: each pair is given alone here.
     It is handed the model and its processor, as its constructor allows, so that nothing is fetched and no code of a
-    repository is run. A caption that is too long is cut as torchmetrics does it: its closing mark is lost.
+    repository is run. A caption that is too long is cut as torchmetrics does it: its closing mark is lost, and all such
+    captions score alike.
 
     Source: https://lightning.ai/docs/torchmetrics/stable/multimodal/clip_score.html
     """
@@ -116,22 +123,24 @@ class TorchmetricsClipScore(Evaluator):
         return len(self._tokens(caption))
 
     def truncates(self, caption: str) -> bool:
-        """Whether torchmetrics cuts the caption."""
-        return self.count_tokens(caption) > self._limit
+        """Whether torchmetrics cuts the caption, or a literal closing mark ends it."""
+        tokens = self._tokens(caption)
+        return self._read(tokens) < len(tokens)
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
         """Say which part of the picture counts, and which words are cut off."""
         tokens = self._tokens(caption)
-        cut = self._processor.tokenizer.decode(tokens[self._limit : -1]).strip() or "…"
-        note = "torchmetrics cuts the closing mark off with the words; what CLIP reads there is another token."
+        read = self._read(tokens)
+        cut = self._processor.tokenizer.decode(tokens[read:-1]).strip() or "…"
+        note = ENDED if read < self._limit else UNREAD.format(limit=self._limit)
         return Sight(
             views=(("image", image),),
             crop=self.crop(image.shape[1], image.shape[0]),
             prompt=caption,
-            truncated=cut if len(tokens) > self._limit else "",
+            truncated=cut if read < len(tokens) else "",
             tokens=len(tokens),
             object_inside=self.object_inside(object_mask),
-            notes=(note,) if len(tokens) > self._limit else (),
+            notes=(note,) if read < len(tokens) else (),
         )
 
     def _one(self, image: np.ndarray, caption: str) -> float:
@@ -145,6 +154,11 @@ class TorchmetricsClipScore(Evaluator):
             warnings.filterwarnings("ignore", message="Encountered caption longer")  # the row says so
             self._metric.update(pixels, encodable(caption))
             return float(self._metric.compute())
+
+    def _read(self, tokens: Sequence[int]) -> int:
+        """How many tokens count: up to the first closing mark, or to the limit."""
+        end = self._processor.tokenizer.eos_token_id
+        return min(self._limit, 1 + tokens.index(end) if end in tokens else len(tokens))
 
     def _tokens(self, caption: str) -> list[int]:
         return list(self._processor.tokenizer(encodable(caption))["input_ids"])

@@ -57,13 +57,14 @@ class Weights(_Entry):
     Args:
         id: name of its file in ``assets/evaluators/weights`` and of its folder on disk.
         kind: ``hub`` (a repository of the Hugging Face hub), ``https`` (one file), ``page`` (only a person can
-            fetch it there), ``made`` (no public weights: ``command`` makes them here).
+            fetch it there), ``unpublished`` (announced at ``url``, and no address is given), ``made`` (no public
+            weights: ``command`` makes them here).
         revision: commit of the hub's repository; None where none could be verified.
     """
 
     id: _Text
     title: _Text
-    kind: Literal["hub", "https", "page", "made"]
+    kind: Literal["hub", "https", "page", "unpublished", "made"]
     repository: str | None = None
     revision: _Revision | None = None
     url: _Web | None = None
@@ -74,7 +75,9 @@ class Weights(_Entry):
 
     @model_validator(mode="after")
     def _complete(self) -> "Weights":
-        needed = {"hub": "repository", "https": "url", "page": "url", "made": "command"}[self.kind]
+        needed = {"hub": "repository", "https": "url", "page": "url", "unpublished": "url", "made": "command"}[
+            self.kind
+        ]
         if getattr(self, needed) is None:
             raise ValueError(f"kind {self.kind!r} needs {needed!r}")
         if self.kind == "https" and len(self.files) != 1:
@@ -137,6 +140,14 @@ class Description(_Entry):
     def memory_mb(self, device: str) -> float:
         """Memory of the weights on a device, in MB."""
         return self.parameters * _BYTES[self.precision.on(device)] / 2**20
+
+    @property
+    def size(self) -> str:
+        """What its files take, in a sentence: the number format is the publisher's choice."""
+        return (
+            f"Files that hold its {self.parameters:,} parameters at four bytes each take {4e-9 * self.parameters:.1f} "
+            "GB, at two bytes half of it; the publisher says which when they are asked for."
+        )
 
     def number(self, setting: str, default: float) -> float:
         """A setting that is a number."""

@@ -43,14 +43,9 @@ def fetch(known: Weights, progress: Progress | None = None) -> Path:
         NotAvailable: if the publisher cannot be reached, answers something else, or only a person can fetch it; one
             sentence with the address and the place on disk.
     """
+    if why := refusal(known):
+        raise NotAvailable(why)
     target = usual(known)
-    if known.kind == "page":
-        raise NotAvailable(
-            f"{known.title}: only a person can fetch {known.files[0].name}; save it from {known.where} and run the "
-            f"command again with --weights PATH, or put it at {target}"
-        )
-    if known.kind == "made":
-        raise NotAvailable(f"{known.title}: no weights are public; make them with: {known.command}")
     target.parent.mkdir(parents=True, exist_ok=True)
     if known.kind == "hub":
         return _from_hub(known, progress)
@@ -58,6 +53,17 @@ def fetch(known: Weights, progress: Progress | None = None) -> Path:
     if not (target.is_file() and _is_known(target, known.files[0].sha256)):
         download(known.url, target, sha256=known.files[0].sha256, progress=progress)
     return target
+
+
+def refusal(known: Weights) -> str:
+    """Why no command can fetch a set of weights and what to do, in one sentence; empty where one can."""
+    there = f"run the command again with --weights PATH, or put it at {usual(known)}"
+    reasons = {
+        "page": f"only a person can fetch {known.files[0].name}; save it from {known.where} and {there}",
+        "unpublished": f"no address is published ({known.where} announces it); whoever was given it can {there}",
+        "made": f"no weights are public; make them with: {known.command}",
+    }
+    return f"{known.title}: {reasons[known.kind]}" if known.kind in reasons else ""
 
 
 def download(

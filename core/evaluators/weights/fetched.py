@@ -20,6 +20,8 @@ KEPT = "kept.json"
 INDEX = "model.safetensors.index.json"
 """In the folder of a large model: which of its numbered parts holds which tensor."""
 OLD_INDEX = "pytorch_model.bin.index.json"
+FETCHED = ("hub", "https")
+"""Kinds of weights that need no person to fetch them."""
 _MADE: dict[str, Weights] = {}
 _LABEL = re.compile(r"^[\w.+-]+$")
 
@@ -161,9 +163,8 @@ def usual(known: Weights) -> Path:
 
 def availability(entry: Description, at: Path | None = None) -> Availability:
     """Say whether everything is there; nothing is read."""
-    for place in places(entry, at):
-        if not place.missing:
-            continue
+    missing = [place for place in places(entry, at) if place.missing]
+    for place in sorted(missing, key=lambda place: place.weights.kind in FETCHED):  # first what no command fetches
         lacking = ", ".join(place.missing[:2]) + (" …" if len(place.missing) > 2 else "")
         if place.own:
             return Availability(False, f"no {lacking} at {place.path}", f"{_GET} {entry.name} --weights PATH")
@@ -193,7 +194,7 @@ def command(entry: Description, known: Weights) -> str:
     """The one command that gets a set of weights."""
     if known.kind == "made":
         return known.command or ""
-    return f"{_GET} {entry.name}" + (" --weights PATH" if known.kind == "page" else "")
+    return f"{_GET} {entry.name}" + ("" if known.kind in FETCHED else " --weights PATH")
 
 
 def kept() -> dict[str, Path]:

@@ -11,6 +11,7 @@ from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Mask
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
+from core.evaluators.joined import Joined
 from core.evaluators.registry import find
 from core.evaluators.remote import Remote
 from core.probes import registry as probes
@@ -148,9 +149,12 @@ def linked_evaluators() -> tuple[str, ...]:
 
 
 def default_evaluators() -> list[str]:
-    """The evaluators of English that come with the installation; the multilingual one is chosen where it is needed."""
-    known = ((name, evaluators.catalogue().get(name).spec) for name in ready_evaluators())
-    return [name for name, spec in known if spec.offline and spec.family != BLIND and spec.languages == (ENGLISH,)]
+    """The evaluators of English that come with the installation; the multilingual one, and one that joins others, are
+    chosen where they are needed.
+    """
+    known = [evaluators.catalogue().get(name) for name in ready_evaluators()]
+    alone = [kind.spec for kind in known if not issubclass(kind, Joined)]
+    return [spec.name for spec in alone if spec.offline and spec.family != BLIND and spec.languages == (ENGLISH,)]
 
 
 def lab_state() -> PageState:

@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
-from core.evaluators.weights.fetched import places
+from core.evaluators.weights.fetched import FETCHED, places
 from core.evaluators.weights.published import Published
 from core.jobs import jobs
 from core.jobs.getting import GetRequest, get_request
@@ -16,8 +16,6 @@ from pages.views.common.text import safe, thousands
 from pages.views.probe_lab.state import availabilities
 
 _SAID = "run.get.said"
-_FETCHED = ("hub", "https")
-"""Kinds of weights that need no person to fetch them."""
 
 
 def draw_get(name: str) -> None:
@@ -26,13 +24,12 @@ def draw_get(name: str) -> None:
     if not may_operate() or not issubclass(kind, Published):
         return
     missing = [place.weights for place in places(kind.entry) if place.missing]
-    if not missing or not all(each.kind in _FETCHED for each in missing):
+    if not missing or not all(each.kind in FETCHED for each in missing):
         return
     st.caption("  \n".join(map(_told, missing)))
     st.caption(
         f"{thousands(kind.entry.parameters)} parameters, about {kind.entry.memory_mb('cpu'):,.0f} MB in memory on a "
-        f"CPU. Files that hold them at four bytes each take {4e-9 * kind.entry.parameters:.1f} GB, at two bytes half "
-        "of it; the publisher says which when they are asked for."
+        f"CPU. {kind.entry.size}"
     )
     active = _active(name)
     st.button(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import exit_codes, listed, note
+from core.commands._shared import exit_codes, listed, note, told
 
 EPILOG = exit_codes(ok="written")
 
@@ -42,6 +42,13 @@ def report(
     evaluators: Annotated[
         list[str] | None, typer.Option(help="Names, separated by commas; default: all that scored.")
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="column=value of your own table, e.g. site=hospital: of these items alone. Repeated: any of the "
+            "values of a column, and every column."
+        ),
+    ] = None,
     drawings: Annotated[
         bool, typer.Option("--drawings", help="Figures of the HTML as drawings: a tenth of its size, for print.")
     ] = False,
@@ -75,7 +82,8 @@ def report(
             raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
         for problem in store.problems:
             note(problem)
-        scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators))))
+        scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators)),
+                                    told=told(where)))  # fmt: skip
         for sentence in scope.left_out:
             note(sentence)
         folder = output or Path(f"report-{scope.run}")

@@ -59,8 +59,8 @@ def _of_items(view: View) -> np.ndarray:
     """Shifts of each item that a view leaves, int64 [N]."""
     table, n = view.table, np.zeros(len(view.items), dtype=np.int64)
     rows = table.probes
-    asked = (rows["expectation"] == Expectation.INVARIANT.value).to_numpy()
-    asked &= _plain(table) | view.chosen.controls
+    invariant = (rows["expectation"] == Expectation.INVARIANT.value).to_numpy()
+    asked = invariant & (_plain(table) | view.chosen.controls)
     probes = view.probes(tuple(map(str, rows.index[asked])))
     for evaluator in view.evaluators:
         at = np.ix_([table.place(evaluator)], table.places(probes))

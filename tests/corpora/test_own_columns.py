@@ -23,7 +23,10 @@ def folder_of(root: Path, rows: Sequence[dict[str, object]], *, pictures: int = 
         (root / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
     else:
         names = list(dict.fromkeys(name for row in rows for name in row))
-        lines = [[name.replace(";", ",") for name in names], *([str(row.get(name, "")) for name in names] for row in rows)]
+        lines = [
+            [name.replace(";", ",") for name in names],
+            *([str(row.get(name, "")) for name in names] for row in rows),
+        ]
         (root / "metadata.csv").write_text("\n".join(";".join(line) for line in lines))
     return load_folder.load(root)
 
@@ -40,7 +43,7 @@ def remark(corpus: Corpus, code: str) -> tuple[int, str]:
 def test_each_picture_tells_what_its_row_says_and_what_it_does_not_say(tmp_path: Path, as_json: bool) -> None:
     sites = ["hospital", "street ", "hospital", None if as_json else "NaN"]
     rows = [{"Site": site, "camera no": 7, "Serial": f"x{place}"} for place, site in enumerate(sites)]
-    corpus = folder_of(tmp_path, rows[:3] + [{"Site": sites[3]}], as_json=as_json)
+    corpus = folder_of(tmp_path, [*rows[:3], {"Site": sites[3]}], as_json=as_json)
     assert told(corpus) == [
         {"site": "hospital", "camera_no": "7"}, {"site": "street", "camera_no": "7"},
         {"site": "hospital", "camera_no": "7"}, {"site": NOT_STATED, "camera_no": NOT_STATED},
@@ -85,7 +88,9 @@ def test_lists_long_texts_and_hostile_names_are_named_and_cost_nothing_else(tmp_
     }  # fmt: skip
     corpus = folder_of(tmp_path, [hostile] * 4, as_json=True)
     assert told(corpus)[0] == {
-        "<b>site</b>": "<script>alert(1)</script>", "evaluator": "'; drop table scores; --", "own:own": "\ufffdabc\ufffd"
+        "<b>site</b>": "<script>alert(1)</script>",
+        "evaluator": "'; drop table scores; --",
+        "own:own": "\ufffdabc\ufffd",
     }
     count, said = remark(corpus, "column-passed-over")
     assert count == 5

@@ -1,6 +1,6 @@
 """Slices: the part of a scope's shifts that a reader looks at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -186,6 +186,21 @@ def told_values(store: Store, keys: tuple[str, ...]) -> dict[str, tuple[str, ...
     rows = store.query("select distinct key, value from variants where list_contains($keys, key) and value is not null "
                        "order by key, value", {"keys": list(keys)})  # fmt: skip
     return {key: tuple(map(str, rows.loc[rows["key"] == key, "value"])) for key in keys}
+
+
+def told_of(asked: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """What items are to tell of columns of their owners, of texts such as ``site=hospital``.
+
+    Raises:
+        InvalidInput: for what is no column=value.
+    """
+    found = []
+    for each in asked:
+        column, equals, value = (part.strip() for part in each.partition("="))
+        if not (column and equals and value):
+            raise InvalidInput(f"where needs column=value, e.g. site=hospital, got {each[:80]!r}")
+        found.append((OWN + column, value))
+    return tuple(dict.fromkeys(found))
 
 
 def told_said(told: Sequence[tuple[str, str]]) -> list[str]:

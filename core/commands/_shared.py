@@ -155,23 +155,6 @@ def listed(values: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def told(values: Iterable[str] | None) -> tuple[tuple[str, str], ...]:
-    """What items are to tell: ``site=hospital`` names a column of the owner's and one of its values.
-
-    Raises:
-        InvalidInput: for what is no column=value.
-    """
-    from core.corpora.schema import OWN
-
-    found = []
-    for each in values or ():
-        column, equals, value = (part.strip() for part in each.partition("="))
-        if not (column and equals and value):
-            raise InvalidInput(f"--where needs column=value, e.g. site=hospital, got {each[:80]!r}")
-        found.append((OWN + column, value))
-    return tuple(dict.fromkeys(found))
-
-
 def references(values: Iterable[str] | None) -> tuple[str, ...]:
     """Split evaluators on commas only: a path may hold spaces."""
     words = [word.strip() for value in values or () for word in value.split(",")]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import exit_codes, listed, note, told
+from core.commands._shared import exit_codes, listed, note
 
 EPILOG = exit_codes(ok="written")
 
@@ -59,6 +59,7 @@ def report(
 ) -> None:
     """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
     from core.analysis.scope import Scope, narrow
+    from core.analysis.slices import told_of
     from core.analysis.suites.result import stored
     from core.analysis.systems.kept import kept
     from core.analysis.valence import embed
@@ -83,7 +84,7 @@ def report(
         for problem in store.problems:
             note(problem)
         scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators)),
-                                    told=told(where)))  # fmt: skip
+                                    told=told_of(where or ())))  # fmt: skip
         for sentence in scope.left_out:
             note(sentence)
         folder = output or Path(f"report-{scope.run}")

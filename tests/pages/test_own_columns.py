@@ -14,14 +14,14 @@ from core.analysis.comparison import compare
 from core.analysis.facets import facets
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
-from core.analysis.slices import Slice, where
-from core.commands._shared import Code, told
+from core.analysis.slices import Slice, told_of, where
+from core.commands._shared import Code
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.report.build import build
 from core.settings import runs_dir
 from core.store.store import Store
-from invariscope import audit
+from invariscope import audit, open_run
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401  # a fixture
 from tests.pages.opening import COMPARE, CONTRAST, FAILURES, FLIP_RISK, RESULTS, Open, said, texts
@@ -137,16 +137,17 @@ def test_two_sites_are_compared_and_every_site_with_itself(run: Path) -> None:
 
 def test_a_report_is_of_the_items_asked_for_and_says_so(run: Path) -> None:
     with Store.open([run]) as store:
-        made = build(store, Scope(told=told(["site=street", "site=not stated"])))
+        made = build(store, Scope(told=told_of(["site=street", "site=not stated"])))
         assert made.about["Items"] == "18 of folder"
         assert made.about["Items asked for"] == "site street or not stated"
         assert made.signature != build(store).signature
+        assert open_run(run).signature(where=["site=street", "site=not stated"]) == made.signature
         for asked, problem in (
             ("place=street", "no item of these runs has a column 'place' of its owner's; there are: camera, site"),
             ("site=moon", "no item of these runs has site 'moon'; there are: St. Mary"),
         ):
             with pytest.raises(InvalidInput, match=problem):
-                build(store, Scope(told=told([asked])))
+                build(store, Scope(told=told_of([asked])))
 
 
 def test_the_command_takes_a_column_and_its_value(run: Path, invoke: Invoke, tmp_path: Path) -> None:  # noqa: F811

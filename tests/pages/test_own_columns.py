@@ -1,7 +1,6 @@
 """From a table of one's own beside pictures to the pages, the link and the report: the numbers of one site alone."""
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +16,8 @@ from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice, told_of, where
 from core.commands._shared import Code
 from core.errors import InvalidInput
-from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.report.build import build
-from core.settings import runs_dir
+from core.settings import ROOT, runs_dir
 from core.store.store import Store
 from invariscope import audit, open_run
 from tests.commands.calling import Invoke
@@ -32,25 +30,7 @@ SITES = {MARY: (12, 100, 90), "street": (10, 100, 70), "": (8, 100, 50)}
 
 PROBES = ["vertical-flip", "null"]
 KEY = "own:site"
-
-
-@evaluator(
-    name="sky", title="Sky", summary="Brightness above.", family="example", score_range=(0.0, None), memory_mb=1,
-    offline=True, source="tests", licence="Apache-2.0", languages=("en",),
-)  # fmt: skip
-class Sky(Evaluator):
-    """Upside down, a picture of 100 above and 90 below is 10 % darker."""
-
-    @classmethod
-    def load(cls, *, device: str = "cpu") -> "Sky":
-        return cls()
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        return Fingerprint(name="sky", weights="none", preprocessing="none", precision="float64")
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        return np.array([image[: len(image) // 2].mean() / 255 for image in images])
+SKY = ROOT / "tests" / "plugins" / "sky.py"
 
 
 def pictures(folder: Path, sites: dict[str, tuple[int, int, int]] = SITES) -> Path:
@@ -73,7 +53,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("own")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INVARISCOPE_DATA", str(home / "data"))
-        made = audit(pictures(home / "places"), Sky, PROBES, run_id="places", progress=False)
+        made = audit(pictures(home / "places"), f"{SKY}:Sky", PROBES, run_id="places", progress=False)
     return made.path
 
 

@@ -63,8 +63,8 @@ def _of_items(view: View) -> np.ndarray:
     asked = invariant & (_plain(table) | view.chosen.controls)
     probes = view.probes(tuple(map(str, rows.index[asked])))
     for evaluator in view.evaluators:
-        at = np.ix_([table.place(evaluator)], table.places(probes))
-        counted = table.stored[at][0] & (table.baselines[at][0] >= 0)
+        which, places = table.place(evaluator), table.places(probes)
+        counted = table.stored[which, places] & (table.baselines[which, places] >= 0)
         kept = view.where(evaluator, probes)
         n += (counted if kept is None else counted & kept).sum(axis=0)
     return np.where(view.items, n, 0)

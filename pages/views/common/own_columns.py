@@ -1,6 +1,7 @@
 """Filters by columns of the items' owners, such as ``site``: a field each in a link, drawn where values differ."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -56,13 +57,17 @@ def choose_own(state: PageState, known: Mapping[str, Mapping[str, str] | Sequenc
             continue
         st.multiselect(
             safe(column_name(key)), values, key=state.key(side + key), placeholder=f"All {len(values)}",
-            format_func=lambda value, said=said: value[:MOST_SHOWN] + said.get(value, ""),
+            format_func=partial(_shown, said),
             help="A column of the table that lay beside the pictures.",
         )  # fmt: skip
 
 
-MOST_SHOWN = 80
+_MOST_SHOWN = 80
 """Characters of a value that are shown."""
+
+
+def _shown(said: Mapping[str, str], value: str) -> str:
+    return value[:_MOST_SHOWN] + said.get(value, "")
 
 
 def own_lists(state: PageState, side: str = "") -> dict[str, list[str]]:

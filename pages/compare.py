@@ -13,7 +13,7 @@ from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.compare.parts import choose_how, choose_sides, compared, draw_compared, draw_made_with
+from pages.views.compare.parts import choose_how, choose_sides, compared, draw_compared, draw_made_with, own_of
 from pages.views.compare.state import SIDES, Side, compare_state, side_of, swap
 
 
@@ -51,7 +51,7 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
         st.info("Both sides hold the same. Choose another evaluator, run, family or kind of item on one of them.",
                 icon=":material/balance:")  # fmt: skip
         return
-    choose_how(state)
+    choose_how(state, own_of(files, a, b))
     of = "; ".join(f"{name}: {scores_of(side.scope, describe(side.chosen))}" for name, side in (("A", a), ("B", b)))
     figures_of(Origin("pages/compare.py", state, of, files, (a.scope, b.scope)))
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import pandas as pd
 
 from core.analysis.table import ScoreTable
+from core.errors import InvalidInput
 from core.probes.base import Expectation
 
 CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)
@@ -71,7 +72,7 @@ def _open(table: ScoreTable, expectations: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _other(table: ScoreTable, rows: pd.DataFrame, subject: str, language: str) -> list[ScoreTable]:
-    """One table; none where no evaluator of the scope scored it."""
+    """One table; none where no evaluator of the scope scored it, or none of the items that the scope asks for."""
     own = rows[(rows["subject"] == subject) & (rows["language"] == language)]
     names = tuple(name for name in table.evaluators if name in set(own["evaluator"]))
     if table.reader is None or not names:
@@ -80,5 +81,10 @@ def _other(table: ScoreTable, rows: pd.DataFrame, subject: str, language: str) -
     if (subject, language) not in known:
         scope = replace(table.scope, subject=subject, language=language, evaluators=names, left_out=(),
                         left_out_in_view=())  # fmt: skip
-        known[subject, language] = table.reader(scope)
+        try:
+            known[subject, language] = table.reader(scope)
+        except InvalidInput:
+            if not scope.told:
+                raise
+            return []
     return [known[subject, language]]

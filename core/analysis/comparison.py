@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.analysis.table import Changes, View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
+from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
@@ -78,7 +79,7 @@ def compare(
     Args:
         a: one side; its shifts are of one evaluator.
         b: the other, of the same table or another.
-        by: one of BY, whose levels are compared.
+        by: one of BY, or a column of the items' owners by its key, whose levels are compared.
         measure: ``percent`` or ``standardised`` (over the SD of that side's evaluator's clean scores).
         margin: equivalence margin in percentage points; there is none for standardised shifts.
 
@@ -190,15 +191,17 @@ class _Side:
 
     def levels(self, by: str, measure: str) -> Mapping[str, _Values]:
         """The same of each level."""
-        if by not in BY:
-            raise InvalidInput(f"sides are compared by one of {', '.join(BY)}, got {by!r}")
         table, items = self._view.table, self._view.items
-        if by in OF_ITEMS:
+        if by in OF_ITEMS or by in table.own:
             kept = [probe for name, probes in self._probes.items() for probe in probes if not self._bare(name)]
             column = table.items[by]
             names = sorted(map(str, column[items].dropna().unique()))
             return {name: self._values(kept, measure, items & (column == name).to_numpy(), of=(by, name))
                     for name in names}  # fmt: skip
+        if by.startswith(OWN):  # the other side alone tells it
+            return {}
+        if by not in BY:
+            raise InvalidInput(f"sides are compared by one of {', '.join(BY)}, got {by!r}")
         groups: dict[str, list[str]] = {}
         for family, probes in self._probes.items():
             for probe in probes:

@@ -5,7 +5,7 @@ What is no choice of values, the share inside the crop and people's verdict, is 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,17 +28,51 @@ def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
 
     Returns:
         Field of :class:`Slice` -> value -> count, every value that occurs in the table (count 0 where the other
-        choices leave none of it); beside :data:`CHOICES` also ``sign``.
+        choices leave none of it); beside :data:`CHOICES` also ``sign``, and the key of every column of the items'
+        owners.
     """
     whole = _whole(table)
     # which shifts are inside, accepted, of a whole object and of no tied label depends on no other choice: one look
     # serves every field
     untied = chosen.untied and bool(table.tied.any())
-    asked = Slice(inside=chosen.inside, accepted=chosen.accepted, whole=chosen.whole, untied=untied)
+    asked = Slice(inside=chosen.inside, accepted=chosen.accepted, whole=chosen.whole, untied=untied, told=chosen.told)
+    own = _of_own_columns(table, chosen)
     if asked == Slice():
-        return whole.counts(chosen)
+        return whole.counts(chosen) | own
     found = _Cells.of(table.view(asked)).counts(chosen)
-    return {name: dict.fromkeys(whole.names[name], 0) | found[name] for name in FIELDS}
+    return {name: dict.fromkeys(whole.names[name], 0) | found[name] for name in FIELDS} | own
+
+
+def _of_own_columns(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
+    """The counts of each column of the items' owners, by its key."""
+    found, asked = dict[str, dict[str, int]](), dict[Slice, np.ndarray]()
+    for key, names in table.own.items():
+        others = replace(chosen, told=tuple(each for each in chosen.told if each[0] != key))
+        if others not in asked:
+            asked[others] = _of_items(table.view(others))
+        sums = pd.Series(asked[others]).groupby(table.items[key]).sum()
+        found[key] = {name: int(sums.get(name, 0)) for name in names}
+    return found
+
+
+def _of_items(view: View) -> np.ndarray:
+    """Shifts of each item that a view leaves, int64 [N]."""
+    table, n = view.table, np.zeros(len(view.items), dtype=np.int64)
+    rows = table.probes
+    invariant = (rows["expectation"] == Expectation.INVARIANT.value).to_numpy()
+    asked = invariant & (_plain(table) | view.chosen.controls)
+    probes = view.probes(tuple(map(str, rows.index[asked])))
+    for evaluator in view.evaluators:
+        which, places = table.place(evaluator), table.places(probes)
+        counted = table.stored[which, places] & (table.baselines[which, places] >= 0)
+        kept = view.where(evaluator, probes)
+        n += (counted if kept is None else counted & kept).sum(axis=0)
+    return np.where(view.items, n, 0)
+
+
+def _plain(table: ScoreTable) -> np.ndarray:
+    """Which probes are there without ``controls`` too, bool [P]."""
+    return np.asarray(~table.probes["control"] | (table.probes["axis"] == Axis.NULL.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +118,7 @@ class _Cells:
         names = {name: values for name, (values, _) in coded.items()} | {"sign": tuple(sorted(SIGNS))}
         codes = {name: places for name, (_, places) in coded.items()}
         codes["sign"] = np.array([names["sign"].index(name) if name else -1 for name in _SIGNS])
-        plain = (~table.probes["control"] | (table.probes["axis"] == Axis.NULL.value)).to_numpy()
-        return cls(names, codes, plain, n)
+        return cls(names, codes, _plain(table), n)
 
     def counts(self, chosen: Slice) -> dict[str, dict[str, int]]:
         """See :func:`facets`; of the slice, what it says of values and controls."""

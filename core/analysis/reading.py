@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from core.analysis.places import Places, place_of
 from core.analysis.scope import NAMED, NAMED_GROUP, Narrowed, Scope, narrow, open_probes
+from core.analysis.slices import Slice, own_keys, told_said
 from core.analysis.table import CAPTIONS, ScoreTable
 from core.analysis.ties import TIES, ties_of
+from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.evaluators.base import BLIND
 from core.evaluators.imported import told_origin
@@ -67,6 +69,14 @@ select corpus, item, probe, key, value from variants where list_contains($runs, 
 and language = $language and rank = $rank and (list_contains($probes, probe) or list_contains($always, key))
 order by corpus, item, probe, key
 """
+_OWN_COLUMNS = """
+with told as (
+    select distinct corpus, item, key, value from variants
+    where list_contains($runs, run) and probe = $identity and starts_with(key, $own) and value is not null
+)
+select * from told where key in (select distinct key from told order by key limit $most)
+order by key, corpus, item, value
+"""
 _CAPTIONS = f"""
 select corpus, item, probe, any_value(caption) as caption {_ROWS} and list_contains($probes, probe)
 group by corpus, item, probe order by corpus, item, probe
@@ -89,8 +99,8 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
         scope: of :func:`core.analysis.scope.narrow`; what a reader chose is narrowed first.
 
     Raises:
-        InvalidInput: if the scope holds no score, one pair was scored twice by one evaluator, or a probe is of two
-            families.
+        InvalidInput: if the scope holds no score or no item that tells what it asks for, one pair was scored twice by
+            one evaluator, or a probe is of two families.
     """
     narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)
     params = {"runs": list(narrowed.run_ids), "subject": narrowed.subject, "language": narrowed.language,
@@ -104,17 +114,49 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     items = places.items.merge(store.query(_ITEMS, {"runs": list(narrowed.run_ids)}), on=["corpus", "item"], how="left")
     named = items["corpus"] + "\x1f" + items["item"]
     items["source"] = items["source"].fillna(items["pixels"]).fillna(named)
+    items = _with_own_columns(items, _encoded(store, _OWN_COLUMNS, {**own_keys(), "runs": params["runs"]}))
     cells = _cells(store, own, places)
     sides = {name: places.names[name] for name in ("corpora", "probes")}
     measured = places.diagnostics(_some(store.batches(_MEASURED, params | sides)), DIAGNOSTICS)
     judged = store.table(_VERDICTS, sides | {name: params[name] for name in ("subject", "language", "rank")})
     accepted, upheld = places.laid_out(judged, ("accepted", "upheld"), dtype=np.float32).values()
-    return ScoreTable(
+    table = ScoreTable(
         narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), cells.scores,
         cells.baselines, cells.stored, cells.inside, accepted, upheld, measured,
         _about(store, narrowed, params, probes), reader=partial(read_table, store),
         texts=partial(_texts, store, params),
     )  # fmt: skip
+    return _told_alone(table) if narrowed.told else table
+
+
+def _with_own_columns(items: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
+    """The items with a column for each of their owners', NaN where an item has none."""
+    for key, rows in told.groupby("key", observed=True):
+        values = pd.Series(rows["value"].to_numpy(dtype=object), pd.MultiIndex.from_frame(rows[["corpus", "item"]]))
+        found = values[~values.index.duplicated()].reindex(pd.MultiIndex.from_frame(items[["corpus", "item"]]))
+        items[str(key)] = found.to_numpy(dtype=object)
+    return items
+
+
+def _told_alone(table: ScoreTable) -> ScoreTable:
+    """The items that tell what the scope asks for.
+
+    Raises:
+        InvalidInput: naming the column or value that no item tells.
+    """
+    for key, value in table.scope.told:
+        there = table.own.get(key)
+        column = key.removeprefix(OWN)
+        if there is None:
+            known = ", ".join(each.removeprefix(OWN) for each in table.own) or "none"
+            raise InvalidInput(f"no item of these runs has a column {column[:80]!r} of its owner's; there are: {known}")
+        if value not in there:
+            raise InvalidInput(f"no item of these runs has {column} {value[:80]!r}; there are: {', '.join(there)}")
+    found = table.at(np.flatnonzero(table.view(Slice(told=table.scope.told)).items))
+    if not len(found.items):
+        said = " and ".join(told_said(table.scope.told))
+        raise InvalidInput(f"no item of these runs has {said} at once; ask for less")
+    return found
 
 
 def _about(

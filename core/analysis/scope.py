@@ -55,6 +55,7 @@ class Scope:
         language: of the captions, e.g. ``en``.
         evaluators: names.
         directional: prefer what holds directional probes, where something does, to what holds the most shifts.
+        told: what the items tell, as :class:`core.analysis.slices.Slice` has it; the others are not read.
     """
 
     runs: tuple[str, ...] = ()
@@ -63,6 +64,7 @@ class Scope:
     language: str | None = None
     evaluators: tuple[str, ...] = ()
     directional: bool = False
+    told: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Narrowed:
         rank: which of an item's captions counts, from 0.
         left_out: a sentence for each choice that was made for the reader, with what it left out.
         left_out_in_view: the same of the corpus in view alone.
+        told: what the items tell that count; see :class:`Scope`.
     """
 
     runs: tuple[tuple[str, str], ...]
@@ -87,6 +90,7 @@ class Narrowed:
     rank: int = 0
     left_out: tuple[str, ...] = ()
     left_out_in_view: tuple[str, ...] = ()
+    told: tuple[tuple[str, str], ...] = ()
 
     @property
     def run(self) -> str:
@@ -127,7 +131,7 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
     in_view = rows[rows["corpus"] == found.corpus]
     same = Scope(corpus=found.corpus, subject=found.subject, language=found.language, directional=wanted.directional)
     alone = _narrow(in_view, nameless[nameless["run"].isin(in_view["run"])], same)
-    return replace(found, left_out_in_view=alone.left_out)
+    return replace(found, left_out_in_view=alone.left_out, told=wanted.told)
 
 
 def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope) -> Narrowed:

@@ -1,6 +1,6 @@
 """Slices: the part of a scope's shifts that a reader looks at."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.scope import Narrowed
+from core.corpora.schema import OWN
 from core.errors import InvalidInput
+from core.probes.base import IDENTITY
 from core.store.store import Store
 
 CHOICES: Mapping[str, str] = {
@@ -49,6 +51,17 @@ def is_cut(kept: np.ndarray) -> np.ndarray:
     return np.asarray(kept < WHOLE)
 
 
+MOST_OWN = 100
+"""Columns of their owners that are read of the items of some runs, the first by name."""
+
+_OWN_VALUES = """
+with told as (
+    select distinct key, value from variants
+    where probe = $identity and starts_with(key, $own) and value is not null
+)
+select * from told where key in (select distinct key from told order by key limit $most) order by key, value
+"""
+
 _VERDICT = (
     "verdicts v on v.corpus = s.corpus and v.item = s.item and v.probe = s.probe and v.subject = s.subject "
     "and v.language = s.language and v.rank = s.rank"
@@ -70,8 +83,8 @@ class Slice:
         upheld: least share of people who uphold a comparison, in [0, 1]; comparisons that nobody judged are left out.
             Of what is no comparison it leaves out nothing. None keeps all.
         whole: leave out the shifts whose edit cut the object, see :func:`is_cut`.
-        told: (key, value) facts, e.g. ``("knob", "count")``: keep the items of which some variant tells one of the
-            values of every key that is named. Empty keeps all.
+        told: (key, value) facts, e.g. ``("knob", "count")`` of a variant or ``("own:site", "hospital")`` of a column
+            of the owner's: keep the items that tell one of the values of every key that is named. Empty keeps all.
         untied: leave out the items whose label could as well belong to another category; where a run does not record
             which these are (see :mod:`core.analysis.ties`), nothing is left out.
     """
@@ -173,6 +186,45 @@ def told_values(store: Store, keys: tuple[str, ...]) -> dict[str, tuple[str, ...
     rows = store.query("select distinct key, value from variants where list_contains($keys, key) and value is not null "
                        "order by key, value", {"keys": list(keys)})  # fmt: skip
     return {key: tuple(map(str, rows.loc[rows["key"] == key, "value"])) for key in keys}
+
+
+def told_of(asked: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """What items are to tell of columns of their owners, of texts such as ``site=hospital``.
+
+    Raises:
+        InvalidInput: for what is no column=value.
+    """
+    found = []
+    for each in asked:
+        column, equals, value = (part.strip() for part in each.partition("="))
+        if not (column and equals and value):
+            raise InvalidInput(f"where needs column=value, e.g. site=hospital, got {each[:80]!r}")
+        found.append((OWN + column, value))
+    return tuple(dict.fromkeys(found))
+
+
+def told_said(told: Sequence[tuple[str, str]]) -> list[str]:
+    """What items are to tell, a phrase a column.
+
+    Example:
+        >>> told_said([("own:site", "north"), ("own:site", "south"), ("own:camera", "A1")])
+        ['site north or south', 'camera A1']
+    """
+    values: dict[str, list[str]] = {}
+    for key, value in told:
+        values.setdefault(key.removeprefix(OWN), []).append(value)
+    return [f"{column} {' or '.join(own)}" for column, own in values.items()]
+
+
+def own_keys() -> dict[str, Any]:
+    """Parameters by which a question finds the facts of unedited items, of MOST_OWN columns at most."""
+    return {"identity": IDENTITY, "own": OWN, "most": MOST_OWN}
+
+
+def own_values(store: Store) -> dict[str, tuple[str, ...]]:
+    """Columns of their owners that items of any run tell -> their values, both sorted."""
+    rows = store.query(_OWN_VALUES, own_keys())
+    return {str(key): tuple(map(str, own["value"])) for key, own in rows.groupby("key", sort=True)}
 
 
 def _source(column: str) -> str:

@@ -22,6 +22,7 @@ from core.analysis.scope import REFERENCE, Narrowed
 from core.analysis.slices import PROBES, Slice, is_cut
 from core.analysis.ties import COLUMNS, TIES, other_category
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
+from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
 from core.probes.registry import further_readings
@@ -100,7 +101,7 @@ class ScoreTable:
         evaluators: names, E of them, sorted.
         probes: columns axis, family, modifier, control, expectation; index probe; P of them, sorted.
         items: columns corpus, item, category, coverage, coverage_bin, label, pixels, source (what several items share:
-            a cut-out, else the image); N of them, sorted.
+            a cut-out, else the image), and one for each column of their owners' (OWN and its name); N of them, sorted.
         scores: float64 [E, P, N]; NaN where there is no score.
         baselines: place of each score's baseline probe, int16 [E, P, N]; -1 where there is none.
         stored: whether a row is stored, scored or not, bool [E, P, N].
@@ -146,6 +147,12 @@ class ScoreTable:
     def names(self) -> tuple[tuple[str, str], ...]:
         """(corpus, item) of every item, [N]."""
         return tuple(zip(self.items["corpus"].tolist(), self.items["item"].tolist(), strict=True))
+
+    @cached_property
+    def own(self) -> dict[str, tuple[str, ...]]:
+        """Columns of the items' owners, by the key of :class:`Slice` ``told``: the values of each, sorted."""
+        keys = sorted(str(name) for name in self.items.columns if str(name).startswith(OWN))
+        return {key: tuple(sorted(map(str, self.items[key].dropna().unique()))) for key in keys}
 
     @cached_property
     def tied(self) -> np.ndarray:
@@ -696,12 +703,15 @@ def _items(table: ScoreTable, chosen: Slice) -> np.ndarray:
 
 
 def _told(table: ScoreTable, wanted: Sequence[tuple[str, str]]) -> np.ndarray:
-    """Items of which some variant tells one of the wanted values of every wanted key, bool [N]."""
+    """Items that tell, or of which some variant tells, one of the wanted values of every wanted key, bool [N]."""
     kept = np.ones(len(table.items), dtype=bool)
     names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
     rows = table.about.get("facts", pd.DataFrame(columns=["corpus", "item", "key", "value"]))
     for key in dict.fromkeys(key for key, _ in wanted):
         values = [value for name, value in wanted if name == key]
+        if key in table.own:
+            kept &= table.items[key].isin(values).to_numpy()
+            continue
         own = rows[(rows["key"] == key) & rows["value"].isin(values)]
         there = names.get_indexer(pd.MultiIndex.from_frame(own[["corpus", "item"]].astype(object).drop_duplicates()))
         found = np.zeros(len(kept), dtype=bool)

@@ -89,6 +89,7 @@ class Run:
         subject: str | None = None,
         language: str | None = None,
         evaluators: str | Iterable[str] = (),
+        where: str | Iterable[str] = (),
         margin: float | None = None,
         family: str | None = None,
     ) -> "pd.DataFrame":
@@ -100,6 +101,8 @@ class Run:
             subject: ``template`` or ``human``.
             language: of the captions, e.g. ``en``.
             evaluators: names; none: all.
+            where: ``column=value`` of the table beside the pictures, e.g. ``site=hospital``: any of the values that are
+                given of a column, and every column; none: all items.
             margin: of equivalence, in percent; None: that of the reports.
             family: of a question that is of one family; None: its first.
 
@@ -114,7 +117,7 @@ class Run:
         from core.analysis.questions.directional import RATES
         from core.report.build import NO_ROW, ask, questions
 
-        scores = self._table(subject, language, evaluators)
+        scores = self._table(subject, language, evaluators, where)
         asked = {each.id: each for each in questions(scores)}
         if question is not None and question not in asked:
             raise UnknownName(f"no question is named {question!r}; there are: {', '.join(asked)}")
@@ -128,8 +131,9 @@ class Run:
         raise InvalidInput(f"run {self.id} cannot answer {wanted[0]}: {why}")
 
     def questions(
-        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = ()
-    ) -> "pd.DataFrame":
+        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = (),
+        where: str | Iterable[str] = (),
+    ) -> "pd.DataFrame":  # fmt: skip
         """What :meth:`table` can be asked, in the order of the page Results.
 
         Returns:
@@ -140,7 +144,7 @@ class Run:
 
         from core.report.build import questions
 
-        scores = self._table(subject, language, evaluators)
+        scores = self._table(subject, language, evaluators, where)
         rows = [(each.id, each.title, each.section, each.paper, each.needs(scores), each.note)
                 for each in questions(scores)]  # fmt: skip
         return pd.DataFrame(rows, columns=["id", "title", "section", "paper", "missing", "note"])
@@ -164,12 +168,13 @@ class Run:
         return rows.assign(meaning=[meaning(str(code)) for code in rows["code"]])
 
     def signature(
-        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = ()
-    ) -> str:
+        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = (),
+        where: str | Iterable[str] = (),
+    ) -> str:  # fmt: skip
         """The line that says what the numbers depend on, to be cited beside them."""
         from core.report.signature import signature_of
 
-        return signature_of(self._table(subject, language, evaluators), self._store.runs())
+        return signature_of(self._table(subject, language, evaluators, where), self._store.runs())
 
     def report(
         self,
@@ -179,6 +184,7 @@ class Run:
         subject: str | None = None,
         language: str | None = None,
         evaluators: str | Iterable[str] = (),
+        where: str | Iterable[str] = (),
         encoders: bool = True,
         drawings: bool = False,
         overwrite: bool = False,
@@ -191,6 +197,7 @@ class Run:
             subject: as in :meth:`table`.
             language: as in :meth:`table`.
             evaluators: as in :meth:`table`.
+            where: as in :meth:`table`.
             encoders: ask the evaluators' text encoders for the geometry, which loads their weights.
             drawings: figures of the HTML as drawings instead of interactive ones: a tenth of its size, for print.
             overwrite: write into a folder that holds files.
@@ -212,7 +219,7 @@ class Run:
         from core.report.write import drawings_for, write
 
         target = check_empty(Path(f"report-{self.id}" if folder is None else folder), overwrite=overwrite)
-        scope, pool = self._table(subject, language, evaluators).scope, Pool()
+        scope, pool = self._table(subject, language, evaluators, where).scope, Pool()
         studies, unread = list_studies()
         suites, broken = stored()
         boards = kept()
@@ -225,16 +232,19 @@ class Run:
             write(made, target, formats=wanted, interactive=not drawings, drawings=begun)
         return target
 
-    def _table(self, subject: str | None, language: str | None, evaluators: str | Iterable[str]) -> "ScoreTable":
+    def _table(
+        self, subject: str | None, language: str | None, evaluators: str | Iterable[str], where: str | Iterable[str]
+    ) -> "ScoreTable":
         """The scores of a scope, read once."""
         from core.analysis.reading import read_table
         from core.analysis.scope import Scope
+        from core.analysis.slices import told_of
 
-        names = listed(evaluators)
-        key = (subject, language, names)
+        names, told = listed(evaluators), told_of([where] if isinstance(where, str) else where)
+        key = (subject, language, names, told)
         if key not in self._tables:
             self._tables[key] = read_table(
-                self._store, Scope((self.id,), subject=subject, language=language, evaluators=names)
+                self._store, Scope((self.id,), subject=subject, language=language, evaluators=names, told=told)
             )
         return self._tables[key]
 

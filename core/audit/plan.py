@@ -430,7 +430,7 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
 
 
 def corpus_fingerprint(corpus: Corpus) -> str:
-    """sha256 over the items' ids, labels, captions, boxes, masks, rivals and hashes; not over where they lie."""
+    """sha256 over the items' ids, labels, captions, boxes, masks, rivals, own columns, hashes; not where they lie."""
     digest = hashlib.sha256(corpus.name.encode())
     for item in corpus.items:
         box = None if item.box is None else (item.box.x, item.box.y, item.box.width, item.box.height)
@@ -455,6 +455,8 @@ def corpus_fingerprint(corpus: Corpus) -> str:
             digest.update(_told_absences(item.looked_for, item.also_there))
         if item.frames:
             digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
+        if own := item.own:  # what a run stores of its items: with another column it is another run
+            digest.update(json.dumps(("own", own), sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
 

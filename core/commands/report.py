@@ -42,6 +42,13 @@ def report(
     evaluators: Annotated[
         list[str] | None, typer.Option(help="Names, separated by commas; default: all that scored.")
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="column=value of your own table, e.g. site=hospital: of these items alone. Repeated: any of the "
+            "values of a column, and every column."
+        ),
+    ] = None,
     drawings: Annotated[
         bool, typer.Option("--drawings", help="Figures of the HTML as drawings: a tenth of its size, for print.")
     ] = False,
@@ -52,6 +59,7 @@ def report(
 ) -> None:
     """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
     from core.analysis.scope import Scope, narrow
+    from core.analysis.slices import told_of
     from core.analysis.suites.result import stored
     from core.analysis.systems.kept import kept
     from core.analysis.valence import embed
@@ -75,7 +83,8 @@ def report(
             raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
         for problem in store.problems:
             note(problem)
-        scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators))))
+        scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators)),
+                                    told=told_of(where or ())))  # fmt: skip
         for sentence in scope.left_out:
             note(sentence)
         folder = output or Path(f"report-{scope.run}")

@@ -259,7 +259,7 @@ class CaptionTable:
     def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
         if isinstance(value, str) and len(value) > _SHORT:
             return (value,)
-        found = tuple(_said(each) for each in value) if isinstance(value, list) else (_said(value),)
+        found = tuple(map(said_text, value)) if isinstance(value, list) else (said_text(value),)
         if None in found:
             name = name or f"the caption of {of!r}"
             raise BadCorpus(f"{self.where(number)}: {name} must be a text or a list of texts, got {shown(value)}")
@@ -310,7 +310,7 @@ def _objects(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
 
 
-def _said(value: object) -> str | None:
+def said_text(value: object) -> str | None:
     """The text of a caption, empty where there is none; None for what is none."""
     if isinstance(value, dict):
         value = next((value[name] for name in _RAW if name in value), None)

@@ -21,6 +21,7 @@ from core.corpora.folder_tables import (
 )
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import remark_exif
+from core.corpora.own_columns import OwnColumns
 from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
@@ -92,7 +93,9 @@ def load_folder(
     for each in unread_files(root, [path for path, _ in told]):
         detail = f"{each} lies in the folder and is not read; if it holds captions: --option captions={each}"
         found.remark(Rejection(each, "file-unread", detail))
-    notes = assign(_notes(read_files, beside, box_file, found), paths, found)
+    own = OwnColumns()
+    notes = assign(_notes(read_files, beside, box_file, own), paths, found)
+    facts = own.of_pictures({key: [note.own for note in notes.get(key, ())] for key in paths}, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
     shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)
     untold = [note.caption for each in notes.values() for note in each if note.caption and not note.language]
@@ -102,7 +105,7 @@ def load_folder(
     for key, path in paths.items():
         if len(items) == most:
             break
-        item = read.item(key, path, notes.get(key, []))
+        item = read.item(key, path, notes.get(key, []), facts.get(key, {}))
         items.extend([item] if item else [])
     found.remark(*read.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
     description = _description(
@@ -122,7 +125,7 @@ class _Reader:
     findings: Findings
     shares: bool = False
 
-    def item(self, key: str, path: Path, notes: Sequence[Note]) -> Item | None:
+    def item(self, key: str, path: Path, notes: Sequence[Note], facts: Mapping[str, str]) -> Item | None:
         """Return the item of an image, or None with the reason among what is left out."""
         try:
             header = auditable_header(path)
@@ -139,7 +142,7 @@ class _Reader:
             id=key, corpus=self.name, image_path=path, width=header.width, height=header.height,
             captions=(captions := self._captions(notes)), named=_named(captions, notes),
             label=note.label if note else None, category=self._category(note),
-            box=chosen.box if chosen else None, source=key,
+            box=chosen.box if chosen else None, source=key, facts=facts,
             others=tuple(SceneObject(each.label, each.box) for each, _ in instances if each is not chosen),
         )  # fmt: skip
 
@@ -213,14 +216,14 @@ def _texts_beside(paths: Mapping[str, Path]) -> dict[str, Path]:
 
 
 def _notes(
-    files: Sequence[tuple[Path, str]], beside: Mapping[str, Path], box_file: Path | None, found: Findings
+    files: Sequence[tuple[Path, str]], beside: Mapping[str, Path], box_file: Path | None, own: OwnColumns
 ) -> Iterator[Note]:
     for path, below in files:
-        yield from read_caption_notes(path, found, below=below)
+        yield from read_caption_notes(path, own, below=below)
     for image, path in beside.items():
         yield from read_caption_beside(image, path)
     if box_file:
-        yield from read_box_notes(box_file, found)
+        yield from read_box_notes(box_file, own)
 
 
 def _description(

@@ -8,8 +8,7 @@ from typing import Any
 
 from core.corpora.caption_tables import SAID, CaptionRow, CaptionTable, read_caption_table
 from core.corpora.files import read_json, read_text
-from core.corpora.findings import Findings
-from core.corpora.schema import Rejection
+from core.corpora.own_columns import OwnCells, OwnColumns
 from core.errors import BadCorpus
 
 CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captions.jsonl", "FineCapEval.csv")
@@ -58,6 +57,7 @@ class Note:
         box: x, y, width, height in px, still unchecked.
         turn: what the file says of how the box is turned, still unchecked.
         named: critical objects of the caption, as the file lists them.
+        own: what the line states in columns that nothing reads.
     """
 
     where: str
@@ -69,32 +69,32 @@ class Note:
     box: Any = None
     turn: Mapping[str, Any] = field(default_factory=dict)
     named: tuple[str, ...] = ()
+    own: OwnCells = ()
 
 
-def read_caption_notes(path: Path, found: Findings, *, below: str = "") -> Iterator[Note]:
+def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Iterator[Note]:
     """Read a file of captions in any layout of :mod:`core.corpora.caption_tables`.
 
     A row may also state a language, a label, a category, critical_objects (a list, ``;`` between them in a table; a
-    column ``object`` in FineCapEval's) and a box, x, y, width, height. Other columns are passed over and remarked.
+    column ``object`` in FineCapEval's) and a box, x, y, width, height.
 
     Args:
+        own: takes the other columns.
         below: the folder that the file names pictures from, where it is not the folder of the pictures, with ``/``.
 
     Raises:
         BadCorpus: if the file is malformed, or holds no caption.
     """
     table = read_caption_table(path)
-    captions, passed = 0, dict[str, int]()
+    captions = 0
     for row in table.rows():
         said = row.captions or row.references
         captions += len(said)
         if not any(said) and any(row.rest.get(name) for name in ("label", "box", "x")):
             said = ()  # a row of a label or a box alone
-        _pass_over(row, passed)
-        yield from _notes(table, row, said or (None,), below)
+        yield from _notes(table, row, said or (None,), own, below)
     if not captions:
         raise BadCorpus(f"{path} holds no caption; call its column or key {', '.join(SAID[:-1])} or {SAID[-1]}")
-    _remark_passed(path, table, passed, found)
 
 
 def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
@@ -108,24 +108,25 @@ def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
             yield Note(f"{path.name}, line {number}", image, line)
 
 
-def read_box_notes(path: Path, found: Findings) -> Iterator[Note]:
+def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
     """Read boxes: a table with columns image, x, y, width, height [, label, category, rotation], or JSON.
 
     The JSON form is ``{image: {"box": [x, y, width, height], "label": …, "category": …}}``, or a list of such
-    objects for an image with several. Other columns are passed over and remarked.
+    objects for an image with several.
+
+    Args:
+        own: takes the other columns of a table.
 
     Raises:
         BadCorpus: if the file is malformed as a whole.
     """
     if path.suffix.lower() != ".json":
-        table, passed = read_caption_table(path), dict[str, int]()
+        table = read_caption_table(path)
         for row in table.rows():
             if missing := [column for column in _BOX_COLUMNS if column not in row.rest]:
                 raise BadCorpus(f"{path} has no column {missing[0]!r}; its first line must name image, "
                                 f"{', '.join(_BOX_COLUMNS)}")  # fmt: skip
-            _pass_over(row, passed)
-            yield from _notes(table, row, (None,), "")
-        _remark_passed(path, table, passed, found)
+            yield from _notes(table, row, (None,), own, "")
         return
     content = read_json(path)
     if not isinstance(content, dict):
@@ -156,20 +157,9 @@ def _turn(cells: Mapping[str, Any]) -> dict[str, Any]:
     return {name: cells[name] for name in _TURN if cells.get(name) not in (None, "")}
 
 
-def _pass_over(row: CaptionRow, passed: dict[str, int]) -> None:
-    """Note which columns of a row are not read, each with the first row that has it."""
-    for column in row.rest:
-        if column not in _READ:
-            passed.setdefault(column, row.number)
-
-
-def _remark_passed(path: Path, table: CaptionTable, passed: Mapping[str, int], found: Findings) -> None:
-    for column, number in passed.items():
-        detail = f"{column!r} of {path.name} is no column that is read; it is passed over"
-        found.remark(Rejection(table.where(number), "column-passed-over", detail))
-
-
-def _notes(table: CaptionTable, row: CaptionRow, captions: Iterable[str | None], below: str) -> Iterator[Note]:
+def _notes(
+    table: CaptionTable, row: CaptionRow, captions: Iterable[str | None], own: OwnColumns, below: str
+) -> Iterator[Note]:
     where, cells = table.where(row.number), row.rest
     if not cells:
         for caption in captions:
@@ -178,9 +168,10 @@ def _notes(table: CaptionTable, row: CaptionRow, captions: Iterable[str | None],
     words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")}
     box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
     named = _named(cells, where, divided=bool(table.columns))
+    others = own.take(((column, cell) for column, cell in cells.items() if column not in _READ), where)
     for caption in captions:
         yield Note(where, below + row.picture, caption, box=box if any(box) else cells.get("box"), turn=_turn(cells),
-                   named=named, **words)  # fmt: skip
+                   named=named, own=others, **words)  # fmt: skip
 
 
 def _word(value: object, name: str, where: str) -> str | None:

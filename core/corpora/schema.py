@@ -23,6 +23,9 @@ EXTRA_CATEGORIES = ("appliance", "accessory", "food")
 
 ANIMATE_CATEGORIES = ("person", "animal")
 
+OWN = "own:"
+"""Begins the key of a fact that stands in a column of the owner's, e.g. ``own:site``; no probe tells such a fact."""
+
 COVERAGE_EDGES = (0.0, 0.10, 0.20, 0.35, 0.50, 0.70, 0.90, 1.0)
 """Edges of the seven coverage bins, as shares of the image area. Source: paper A, section 3.1."""
 
@@ -251,7 +254,8 @@ class Item:
         group: what several items share so that they are no independent observations, e.g. the cut-out that they were
             composed of; None: nothing, the image stands for itself.
         rivals: other pictures of the same text.
-        facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``.
+        facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``; and what a table of
+            the owner's says of it, under OWN and its column, e.g. ``{"own:site": "hospital"}``.
         wrong: a caption by language that the corpus says is wrong of the image, beside the first one of ``captions``.
         named: critical objects of each caption, in the order of ``captions``, where the corpus lists them.
         backdrop: name of the place that the object was composed onto, where it can be drawn again without the object;
@@ -312,6 +316,11 @@ class Item:
         Equal pixels are one source, whatever the files that hold them are called.
         """
         return self.group or pixels
+
+    @property
+    def own(self) -> dict[str, str]:
+        """The facts of columns of the owner's, which items are sliced by."""
+        return {key: str(value) for key, value in self.facts.items() if key.startswith(OWN)}
 
     @property
     def coverage(self) -> float | None:

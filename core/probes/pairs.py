@@ -161,7 +161,8 @@ class Pairs:
 
     def unedited(self, subject: Subject) -> Draft:
         """The item's own image with a subject caption."""
-        return Draft(self.item, None, subject, subject.caption, self.image_key, self.item.mask)
+        own = MappingProxyType(self.item.own)
+        return Draft(self.item, None, subject, subject.caption, self.image_key, self.item.mask, facts=own)
 
     def edited(self, probe: Probe, subjects: Sequence[Subject]) -> Edited:
         """Apply a probe: an edited image stands beside every subject it holds, a caption is edited for each."""

@@ -13,6 +13,7 @@ from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.slices import told_said
 from core.analysis.suites.result import SuiteResult
 from core.analysis.systems.kept import Kept
 from core.analysis.table import ScoreTable
@@ -200,6 +201,8 @@ def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:
         "Scores": f"{scored} scores under {len(table.probes)} probes, {stored - scored} pairs could not be scored",
         "Captions": f"subject {scope.subject}, language {scope.language}",
     }  # fmt: skip
+    if scope.told:
+        about["Items asked for"] = "; ".join(told_said(scope.told))
     if scope.left_out:
         about["Left out"] = " ".join(scope.left_out)
     if labels := labels_said(runs, scope.run_ids):

@@ -85,7 +85,7 @@ VARIANTS = pa.schema(
         ("value", pa.string()),
     ]
 )
-"""Facts of a variant, one a row, as the probe that made it tells them."""
+"""Facts of a variant, one a row, as the probe that made it tells them; the unedited item's are those of its owner."""
 
 SCHEMAS = {"scores": SCORES, "items": ITEMS, "rejections": REJECTIONS, "variants": VARIANTS}
 """Stored table -> its columns."""

@@ -201,6 +201,15 @@ def told_values(files: Signature, keys: tuple[str, ...]) -> dict[str, tuple[str,
     return slices.told_values(store(files), keys)
 
 
+@st.cache_data(max_entries=2, show_spinner=False)
+def own_values(files: Signature) -> dict[str, tuple[str, ...]]:
+    """Columns of their owners that items of any run tell, with their values: what a link may name."""
+    try:
+        return slices.own_values(store(files)) if files else {}
+    except InvariscopeError:  # the page says what is wrong with the runs
+        return {}
+
+
 def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:
     """One row a run, as its manifest tells."""
     return pd.DataFrame([_row(run) for run in runs])

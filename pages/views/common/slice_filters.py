@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.analysis.scope import Narrowed
-from core.analysis.slices import SIGNS, WHOLE, Slice
+from core.analysis.slices import SIGNS, WHOLE, Slice, told_said
+from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
 from pages.views.common.frame import Chips, filter_panel
-from pages.views.common.runs import Signature, facet_counts, known_values, stored_values
+from pages.views.common.own_columns import choose_own, own_fields, told_by
+from pages.views.common.runs import Signature, facet_counts, known_values, scores, stored_values
 from pages.views.common.text import as_percent, listed, thousands
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of
 
@@ -51,6 +53,7 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
         Field("accepted", 0, percentage_of("accepted")),
         Field("whole", first.whole, read_switch, lambda value: "yes" if value else "no"),
         Field("untied", first.untied, read_switch, lambda value: "yes" if value else "no"),
+        *own_fields(files),
     )
 
 
@@ -83,6 +86,10 @@ def choose_slice(
     with filter_panel(state, row, told=_told(chosen, fields, more=more), about=_COUNTS):
         for name in fields:
             _choose(state, name, counts[name])
+        own = {key: counts[key] for key in scores(files, scope).own}
+        choose_own(
+            state, {key: {value: f" · {thousands(n)}" for value, n in each.items()} for key, each in own.items()}
+        )
         if more:
             known = known_values(files, scope)
             _choose_more(state, counts["sign"], judged=bool(known["judged"]), tied=bool(known["tied"]))
@@ -93,13 +100,13 @@ def _told(chosen: Slice, fields: Sequence[str], *, more: bool) -> int:
     """How many filters are set, of those that the page offers."""
     single = (chosen.sign, chosen.inside, chosen.controls, chosen.accepted, chosen.whole, chosen.untied)
     others = sum(each not in (None, False) for each in single) if more else 0
-    return sum(bool(getattr(chosen, name)) for name in fields) + others
+    return sum(bool(getattr(chosen, name)) for name in fields) + others + len({key for key, _ in chosen.told})
 
 
 def slice_link(state: PageState) -> dict[str, str]:
     """Link parameters of the filters that are set, for another page that has them."""
     names = (*ALL, "sign", "inside", "controls", "accepted", "whole", "untied")
-    return {name: text for name, text in state.wanted().items() if name in names}
+    return {name: text for name, text in state.wanted().items() if name in names or name.startswith(OWN)}
 
 
 def describe(chosen: Slice) -> str:
@@ -114,6 +121,7 @@ def describe(chosen: Slice) -> str:
         said.append(f"accepted by at least {as_percent(chosen.accepted)} of people")
     said += ["without objects that the edit cut"] if chosen.whole else []
     said += ["without labels of two categories"] if chosen.untied else []
+    said += told_said(chosen.told)
     return "; ".join(said)
 
 
@@ -183,7 +191,7 @@ def _slice(state: PageState) -> Slice:
         **many, sign=state.get("sign"), controls=bool(state.get("controls")),
         inside=None if (low, high) == (0, 100) else (low / 100, high / 100),
         accepted=state.get("accepted") / 100 or None, upheld=None, whole=bool(state.get("whole")),
-        untied=bool(state.get("untied")),
+        untied=bool(state.get("untied")), told=told_by(state),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ over as many parameters as it has entries; here every field checks its own value
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -180,10 +181,10 @@ def one_of(options: Callable[[], Sequence[str]], default: Any, *, what: str) -> 
 
 
 def some_of(options: Callable[[], Sequence[str]], *, what: str) -> Read:
-    """Read several of the options, separated by commas."""
+    """Read several of the options, as :func:`joined` writes them."""
 
     def read(raw: str) -> tuple[list[str], str]:
-        names = [name for name in raw.split(",") if name]
+        names = [unquote(name) for name in raw.split(",") if name]
         kept = [name for name in dict.fromkeys(names) if name in options()]
         lost = [name for name in names if name not in options()]
         many = ", ".join(name[:80] for name in lost[:5]) + (" …" if len(lost) > 5 else "")
@@ -193,5 +194,10 @@ def some_of(options: Callable[[], Sequence[str]], *, what: str) -> Read:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Write a list as :func:`some_of` reads it."""
-    return ",".join(names)
+    """Write a list as :func:`some_of` reads it: with commas between names, ``%2C`` for a comma in one.
+
+    Example:
+        >>> joined(["north, upper", "50 %"])
+        'north%2C upper,50 %25'
+    """
+    return ",".join(name.replace("%", "%25").replace(",", "%2C") for name in names)

@@ -20,10 +20,11 @@ from core.report.cells import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
 from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, known_values, store, view
+from pages.views.common.own_columns import choose_own, column_name, own_link, told_by
+from pages.views.common.runs import Signature, known_values, scores, store, view
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import PageState
+from pages.views.common.url_state import PageState, joined
 from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, evaluators_of, side_scope, usual_evaluator
 from pages.views.results.blocks import figure_block, interval
 from pages.views.results.state import LARGEST_MARGIN
@@ -66,11 +67,14 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
         for name in MANY:
             if name not in _OF_ITEMS:
                 _many(state, known, side, name)
-    with st.expander("Which run and items", expanded=any(state.get(f"{side}_{name}") for name in (*ONE, *_OF_ITEMS))):
+    set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *_OF_ITEMS)) or told_by(state, side=f"{side}_")
+    with st.expander("Which run and items", expanded=bool(set_)):
         for name in ONE:
             _one(state, files, scope, side, name)
         for name in _OF_ITEMS if known else ():
             _many(state, known, side, name)
+        if own is not None:
+            choose_own(state, scores(files, own).own, side=f"{side}_")
     if said:
         st.caption(safe(said, limit=200))
     return own is not None
@@ -95,10 +99,25 @@ def _many(state: PageState, known: dict[str, tuple[str, ...]], side: str, name: 
                        format_func=family_title if name == "families" else str)  # fmt: skip
 
 
-def choose_how(state: PageState) -> None:
-    """Draw the switches for levels, measure and margin."""
+def own_of(files: Signature, *sides: Side) -> list[str]:
+    """Keys of the columns of the items' owners that some side tells."""
+    return list(dict.fromkeys(key for side in sides for key in scores(files, side.scope).own))
+
+
+def level_name(by: str) -> str:
+    """What the levels of a comparison are called."""
+    return BY.get(by) or column_name(by)
+
+
+def choose_how(state: PageState, own: Iterable[str]) -> None:
+    """Draw the switches for levels, measure and margin.
+
+    Args:
+        own: keys of the columns of the items' owners, which make levels too.
+    """
+    levels = [*BY, *dict.fromkeys([*own, *([by] if (by := state.get("by")) not in BY else [])])]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.selectbox("A row for each", tuple(BY), format_func=BY.__getitem__, key=state.key("by"), width=150,
+        st.selectbox("A row for each", levels, format_func=level_name, key=state.key("by"), width=150,
                      help="The levels that both sides have; all together stand above them.")  # fmt: skip
         st.segmented_control(
             "Measure", tuple(MEASURED), format_func=MEASURED.__getitem__, required=True, key=state.key("measure"),
@@ -125,19 +144,20 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
              for name, side in zip(SIDES, (a, b), strict=True)}  # fmt: skip
     unit, digits = UNITS[measure]
     names = _names(by, table["label"])
+    what_by = by if by in BY else "own"  # it names files
     st.markdown(_summary(table, by, bounded=measure == "percent"))
     for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
         cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
         with cells.container():
             figure = dumbbell(rows.assign(**opens), unit=unit, digits=digits, names=names, of=what)
             head = legend_above(figure)
-            figure_block(figure, table, f"compare-{name}{by}", title=f"Both sides: {of}",
+            figure_block(figure, table, f"compare-{name}{what_by}", title=f"Both sides: {of}",
                          alt=f"Medians of {what} of both sides. {_spoken(rows, names)}")  # fmt: skip
         with cells.container():
             figure = differences(rows, unit=" pp" if measure == "percent" else unit, digits=digits, names=names,
                                  margin=margin if measure == "percent" else None)  # fmt: skip
             figure = replace(figure, head=head)
-            figure_block(figure, table, f"difference-{name}{by}", title=f"A − B: {of}",
+            figure_block(figure, table, f"difference-{name}{what_by}", title=f"A − B: {of}",
                          alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}")  # fmt: skip
     _rows(table, by, digits, names)
     ways = table["how"].value_counts()
@@ -164,10 +184,13 @@ def opened(side: Side, by: str, label: str) -> str:
         label: of the level; that of all of them together asks for no level.
     """
     link = {name: getattr(side.chosen, name) for name in ("evaluators", *MANY)}
-    if label != ALL:
+    told = side.chosen.told
+    if label != ALL and by in _FIELDS:
         link[_FIELDS[by]] = (label,)
-    return json.dumps({name: str(getattr(side.scope, name)) for name in ONE}
-                      | {name: ",".join(values) for name, values in link.items() if values})  # fmt: skip
+    elif label != ALL:
+        told = (*(each for each in told if each[0] != by), (by, label))
+    return json.dumps({name: str(getattr(side.scope, name)) for name in ONE} | own_link(told)
+                      | {name: joined(values) for name, values in link.items() if values})  # fmt: skip
 
 
 def _names(by: str, labels: Iterable[str]) -> dict[str, str]:
@@ -203,8 +226,9 @@ def _summary(table: pd.DataFrame, by: str, *, bounded: bool) -> str:
     small = int((rows["scatter"] == SCATTER_DIFFERS_WITHIN).sum())
     rest = len(rows) - less - more - alike - small
     held = f"In {alike} they are alike within the margin, in {small} they differ but within it; " * bounded
+    row = safe(level_name(by).lower()) + " row"
     return (
-        f"A scatters less than B in **{less} of {counted(len(rows), BY[by].lower() + ' row')}**, more in **{more}**. "
+        f"A scatters less than B in **{less} of {counted(len(rows), row)}**, more in **{more}**. "
         f"{held}{'of' if held else 'Of'} the other {rest} nothing is claimed."
     )
 
@@ -227,7 +251,7 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     draw_table(
         shown, column_order=order, alt="Both sides and their difference", key="compare.rows",
         column_config={
-            "label": st.column_config.TextColumn(BY[by], pinned=True, width=180),
+            "label": st.column_config.TextColumn(level_name(by), pinned=True, width=180),
             "a_value": number("Median A", format=signed),
             "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
             "ends": look, "size_ends": look,

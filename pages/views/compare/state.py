@@ -8,7 +8,9 @@ import streamlit as st
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
-from pages.views.common.runs import Signature, narrowed, scores, store, stored_values
+from core.corpora.schema import OWN
+from pages.views.common.own_columns import own_fields, own_link, told_by
+from pages.views.common.runs import Signature, narrowed, own_values, scores, store, stored_values
 from pages.views.common.scope import scope_fields
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
 from pages.views.results.state import read_margin
@@ -58,12 +60,13 @@ def compare_state(files: Signature) -> PageState:
         for name, label in MANY.items():
             some = some_of(lambda name=name: values(name), what=label.lower())  # type: ignore[misc]
             fields.append(Field(f"{side}_{name}", [], some, joined))
+        fields += own_fields(files, side=f"{side}_")
     return PageState(
         "compare",
         (
             *scope_fields(files),
             *fields,
-            Field("by", "family", one_of(lambda: tuple(BY), "family", what="level")),
+            Field("by", "family", one_of(lambda: (*BY, *own_values(files)), "family", what="level")),
             Field("measure", "percent", one_of(lambda: tuple(MEASURED), "percent", what="measure")),
             Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
         ),
@@ -101,7 +104,8 @@ def side_of(state: PageState, files: Signature, scope: Narrowed, side: str) -> S
     own = side_scope(state, files, scope, side)
     many = {name: tuple(state.get(f"{side}_{name}")) for name in MANY}
     evaluator = state.get(f"{side}_evaluator") or usual_evaluator(files, scope, own, side)
-    return Side(own, Slice(evaluators=(evaluator,), **many))  # type: ignore[arg-type]
+    told = told_by(state, side=f"{side}_")
+    return Side(own, Slice(evaluators=(evaluator,), told=told, **many))  # type: ignore[arg-type]
 
 
 def evaluators_of(files: Signature, scope: Narrowed, own: Narrowed) -> tuple[str, ...]:
@@ -117,7 +121,8 @@ def usual_evaluator(files: Signature, scope: Narrowed, own: Narrowed, side: str)
 
 def swap(state: PageState) -> None:
     """Let the sides change places; a callback."""
-    for name in ("evaluator", *ONE, *MANY):
+    own = [field.name.removeprefix("a_") for field in state.fields if field.name.startswith(f"a_{OWN}")]
+    for name in ("evaluator", *ONE, *MANY, *own):
         a, b = state.get(f"a_{name}"), state.get(f"b_{name}")
         state.put(f"a_{name}", b)
         state.put(f"b_{name}", a)
@@ -146,5 +151,6 @@ def pinned() -> dict[str, str]:
 def _as_link(side: str, scope: Narrowed, chosen: Slice) -> dict[str, str]:
     link = {f"{side}_{name}": str(getattr(scope, name)) for name in ONE}
     link |= {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
+    link |= own_link(chosen.told, side=f"{side}_")
     evaluators = chosen.evaluators or scope.evaluators
     return link | ({f"{side}_evaluator": evaluators[0]} if len(evaluators) == 1 else {})

@@ -16,6 +16,7 @@ from core.analysis.table import ScoreTable
 from core.probes.titles import family_title
 from pages.views.common.frame import Chips, filter_panel
 from pages.views.common.keys import KEYED
+from pages.views.common.own_columns import choose_own, own_fields, own_lists, told_by
 from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import percentage_of, read_switch
@@ -61,6 +62,7 @@ def contrast_state(files: Signature) -> PageState:
             Field("part", None, text(limit=80)),
             *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
             *(Field(name, [], some_of(_told(files, name), what=_FACTS[name][0].lower()), joined) for name in _FACTS),
+            *own_fields(files),
             Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
             Field("verified", False, read_switch, lambda value: "yes" if value else "no"),
             Field("upheld", 0, percentage_of("upheld")),
@@ -81,13 +83,14 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
     """Draw the filters in their panel; return the slice that they make."""
     table = scores(files, scope)
     counts = _counts(files, scope)
-    told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld"))
+    told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld")) + len(own_lists(state))
     about = "Every number on this page is of what the filters leave; a value's count is that of its items."
     with filter_panel(state, row, told=told, about=about):
         for name, (label, help_text) in _ITEMS.items():
             _choose_some(state, name, label, help_text, counts[name])
         for name, (label, help_text) in _FACTS.items():
             _choose_some(state, name, label, help_text, counts[name])
+        choose_own(state, {key: _said_of(counts[key]) for key in table.own})
         st.toggle(
             "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is not known to "
             "be wrong: those that are only presumed to be, and edits that tell nothing of it.",
@@ -96,7 +99,7 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
     return Slice(
         categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")),
         upheld=state.get("upheld") / 100 or None,
-        told=tuple((name, value) for name in _FACTS for value in state.get(name)),
+        told=(*((name, value) for name in _FACTS for value in state.get(name)), *told_by(state)),
     )  # fmt: skip
 
 
@@ -105,7 +108,7 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
     """Field of the filters -> its values, sorted, with how many items each has."""
     table = scores(files, scope)
     told = facts_of(table)
-    values = {name: table.items[_COLUMNS[name]].dropna() for name in _ITEMS}
+    values = {name: table.items[_COLUMNS.get(name, name)].dropna() for name in (*_ITEMS, *table.own)}
     for name in _FACTS:
         own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
         values[name] = own["value"]
@@ -113,6 +116,10 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
         name: {str(value): int(n) for value, n in own.astype(str).value_counts().sort_index().items()}
         for name, own in values.items()
     }  # fmt: skip
+
+
+def _said_of(counts: Mapping[str, int]) -> dict[str, str]:
+    return {value: f" · {counted(n, 'item')}" for value, n in counts.items()}
 
 
 def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:

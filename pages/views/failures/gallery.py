@@ -74,11 +74,16 @@ def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chose
         for name, count in counts.items():
             words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
             st.button(f"Without {safe(words, limit=60)} · {counted(count, 'shift')}", key=f"failures.relax.{name}",
-                      on_click=state.take_back, args=(name,), disabled=count == 0)  # fmt: skip
+                      on_click=state.take_back, args=_fields(name, chosen), disabled=count == 0)  # fmt: skip
         if state.get("tagged"):
             st.button("Without the tags", key="failures.relax.tagged", on_click=state.take_back, args=("tagged",))
         st.button("Clear every filter", icon=":material/filter_alt_off:", key="failures.relax.all",
-                  on_click=state.take_back, args=(*counts, "tagged"))  # fmt: skip
+                  on_click=state.take_back, args=(*counts, *_fields("told", chosen), "tagged"))  # fmt: skip
+
+
+def _fields(name: str, chosen: Slice) -> tuple[str, ...]:
+    """Fields of the page that hold a choice of its slice."""
+    return tuple(dict.fromkeys(key for key, _ in chosen.told)) if name == "told" else (name,)
 
 
 def draw_controls(state: PageState, held: Held) -> None:

@@ -1,0 +1,114 @@
+"""Columns of people's own beside their captions: which become slices, with what value for each picture."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from core.audit.plan import corpus_fingerprint
+from core.corpora.folder import load_folder
+from core.corpora.own_columns import MOST_CHARACTERS, MOST_COLUMNS, MOST_VALUES, NOT_STATED, SEVERAL
+from core.corpora.schema import Corpus
+
+
+def folder_of(root: Path, rows: Sequence[dict[str, object]], *, pictures: int = 4, as_json: bool = False) -> Corpus:
+    """A folder of pictures 0.png, 1.png, … and a table; a row without an image is of the picture of its place."""
+    root.mkdir(exist_ok=True)
+    for place in range(pictures):
+        Image.new("RGB", (100, 80), (place, 0, 0)).save(root / f"{place}.png")
+    rows = [{"file_name": f"{place}.png", "text": f"Picture {place}."} | row for place, row in enumerate(rows)]
+    if as_json:
+        (root / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    else:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        lines = [
+            [name.replace(";", ",") for name in names],
+            *([str(row.get(name, "")) for name in names] for row in rows),
+        ]
+        (root / "metadata.csv").write_text("\n".join(";".join(line) for line in lines))
+    return load_folder.load(root)
+
+
+def told(corpus: Corpus) -> list[dict[str, str]]:
+    return [{key.removeprefix("own:"): str(value) for key, value in item.facts.items()} for item in corpus.items]
+
+
+def remark(corpus: Corpus, code: str) -> tuple[int, str]:
+    return next(((each.count, each.detail) for each in corpus.remarks if each.code == code), (0, ""))
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_each_picture_tells_what_its_row_says_and_what_it_does_not_say(tmp_path: Path, as_json: bool) -> None:
+    sites = ["hospital", "street ", "hospital", None if as_json else "NaN"]
+    rows = [{"Site": site, "camera no": 7, "Serial": f"x{place}"} for place, site in enumerate(sites)]
+    corpus = folder_of(tmp_path, [*rows[:3], {"Site": sites[3]}], as_json=as_json)
+    assert told(corpus) == [
+        {"site": "hospital", "camera_no": "7"}, {"site": "street", "camera_no": "7"},
+        {"site": "hospital", "camera_no": "7"}, {"site": NOT_STATED, "camera_no": NOT_STATED},
+    ]  # fmt: skip
+    assert remark(corpus, "column-kept") == (
+        2, "'site' (2 values, not stated of 1 pictures), 'camera_no' (1 values, not stated of 1 pictures)",
+    )  # fmt: skip
+    assert remark(corpus, "column-passed-over") == (1, "'serial' (a value of its own for each picture)")
+
+
+def test_a_picture_without_a_row_states_nothing_and_one_whose_rows_differ_has_several(tmp_path: Path) -> None:
+    rows = [{"site": "a", "file_name": name, "who": who} for name, who in
+            (("0.png", "x"), ("0.png", "y"), ("1.png", "x"), ("2.png", "x"))]  # fmt: skip
+    rows[1]["site"] = "b"
+    assert told(folder_of(tmp_path, rows)) == [
+        {"site": SEVERAL, "who": SEVERAL}, {"site": "a", "who": "x"}, {"site": "a", "who": "x"},
+        {"site": NOT_STATED, "who": NOT_STATED},
+    ]  # fmt: skip
+
+
+def test_a_column_of_captions_is_no_slice_of_pictures(tmp_path: Path) -> None:
+    rows = [{"file_name": f"{place // 2}.png", "annotator": "xy"[place % 2]} for place in range(8)]
+    corpus = folder_of(tmp_path, rows)
+    assert told(corpus) == [{}] * 4
+    assert remark(corpus, "column-passed-over") == (1, "'annotator' (the rows of each picture differ)")
+
+
+def test_numbers_are_categories_where_they_are_few_and_none_where_they_are_many(tmp_path: Path) -> None:
+    most = MOST_VALUES + 2
+    rows = [{"ward": place % 2 + 1.0, "night": place % 2 == 0, "lux": place // 2 if place < 2 else place, "f": 0.5}
+            for place in range(most)]  # fmt: skip
+    corpus = folder_of(tmp_path, rows, pictures=most, as_json=True)
+    assert told(corpus)[0] == {"ward": "1", "night": "true", "f": "0.5"}
+    assert told(corpus)[1]["ward"] == "2"
+    assert remark(corpus, "column-passed-over") == (1, f"'lux' (more than {MOST_VALUES} different values)")
+
+
+def test_lists_long_texts_and_hostile_names_are_named_and_cost_nothing_else(tmp_path: Path) -> None:
+    hostile: dict[str, object] = {
+        "objects": {"bbox": [1, 2]}, "tags": ["a"], "essay": "y" * 10_000, "n" * 10_000: "x", "bell\x07": "x",
+        "<b>site</b>": "<script>alert(1)</script>", "evaluator": "'; drop table scores; --", "own:own": "\u202eabc\x00",
+    }  # fmt: skip
+    corpus = folder_of(tmp_path, [hostile] * 4, as_json=True)
+    assert told(corpus)[0] == {
+        "<b>site</b>": "<script>alert(1)</script>",
+        "evaluator": "'; drop table scores; --",
+        "own:own": "\ufffdabc\ufffd",
+    }
+    count, said = remark(corpus, "column-passed-over")
+    assert count == 5
+    assert len(said) < 1000
+    for reason in ("metadata.jsonl, line 1 holds a dict", "holds a list", "holds 10,000 characters",
+                   f"a name of 10,000 characters, at most {MOST_CHARACTERS}"):  # fmt: skip
+        assert reason in said
+
+
+def test_of_five_thousand_columns_the_first_slices_are_kept(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{f"c{number}": "x" for number in range(5000)}] * 4
+    corpus = folder_of(tmp_path, rows, as_json=True)
+    assert [list(own) for own in told(corpus)] == [[f"c{number}" for number in range(MOST_COLUMNS)]] * 4
+    assert remark(corpus, "column-passed-over")[0] == 5000 - MOST_COLUMNS
+
+
+def test_a_corpus_with_other_columns_is_another_and_one_without_is_what_it_was(tmp_path: Path) -> None:
+    plain, north, south = (corpus_fingerprint(folder_of(tmp_path, [row] * 4)) for row in
+                           ({}, {"site": "north"}, {"site": "south"}))  # fmt: skip
+    assert len({plain, north, south}) == 3
+    assert plain == corpus_fingerprint(folder_of(tmp_path, [{"serial": place} for place in range(4)]))

@@ -7,11 +7,13 @@ References:
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
 
 from core.scoring.grams import gram_counts, longest_common
+from core.scoring.meteor import meteor_counts
 from core.scoring.treebank import words
 from core.statistics.corpus_bleu import ORDERS
 
@@ -58,9 +60,9 @@ class Pairs:
     def __init__(self, lines: Lines, own: Sequence[int], theirs: Sequence[Sequence[int]]) -> None:
         self._written = lines.written()
         self._theirs = theirs
-        self._own = np.asarray(own)
+        self._own = np.asarray(own, dtype=np.int64)
         self._caption = np.repeat(np.arange(len(own)), [len(each) for each in theirs])
-        self._reference = np.concatenate([np.asarray(each) for each in theirs])
+        self._reference = np.fromiter(chain.from_iterable(theirs), dtype=np.int64)
         # some tokens hold a non-breaking space, which ends a word of BLEU and CIDEr and none of ROUGE
         self._words = [line.split() for line in self._written]
         self._counts = list(gram_counts(self._words))
@@ -78,7 +80,14 @@ class Pairs:
         theirs = self._sizes[self._reference]
         order = np.lexsort((theirs, np.abs(theirs - own[self._caption]), self._caption))
         closest = theirs[order[np.searchsorted(self._caption, np.arange(n))]]
-        return np.column_stack([*matched, *there, own, closest if n > 1 else theirs.mean()]).astype(np.float64)
+        return np.column_stack([*matched, *there, own, theirs.mean() if n == 1 else closest]).astype(np.float64)
+
+    def meteor_counts(self) -> np.ndarray:
+        """What each caption adds to METEOR, float64 [n, 23]: see :func:`core.statistics.corpus_meteor.corpus_meteor`."""
+        return meteor_counts(
+            [self._written[each] for each in self._own],
+            [[self._written[each] for each in held] for held in self._theirs],
+        )
 
     def rouge(self) -> np.ndarray:
         """ROUGE-L [1] of each caption, float64 [n]: the best precision and the best recall over its references."""
@@ -99,7 +108,7 @@ class Pairs:
             pictures: lines of the references of every picture, whose words they weigh; two pictures or more.
         """
         rows = np.repeat(np.arange(len(pictures)), [len(each) for each in pictures])
-        lines = np.concatenate([np.asarray(each) for each in pictures])
+        lines = np.fromiter(chain.from_iterable(pictures), dtype=np.int64)
         said = sparse.coo_array((np.ones(len(rows)), (rows, lines)), shape=(len(pictures), len(self._written))).tocsr()
         alike = sum(self._likeness(held, shared, said) for held, shared in zip(self._counts, self._shared, strict=True))
         pairs_of_words = np.maximum(self._sizes - 1, 0)

@@ -9,7 +9,7 @@ References:
     [3] Vedantam, Zitnick and Parikh (2015). CIDEr: consensus-based image description evaluation. CVPR. CIDEr-D.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -19,13 +19,14 @@ from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS
 from core.scoring.line_pairs import Lines, Pairs
 from core.statistics.corpus_bleu import ORDERS, corpus_bleu
+from core.statistics.corpus_meteor import corpus_meteor
 
 BLEU = tuple(f"BLEU-{order}" for order in range(1, ORDERS + 1))
-ROUGE, CIDER = "ROUGE-L", "CIDEr-D"
-METRICS = (*BLEU, ROUGE, CIDER)
-"""In the order in which they are printed."""
+METEOR, ROUGE, CIDER = "METEOR", "ROUGE-L", "CIDEr-D"
+METRICS = (*BLEU, METEOR, ROUGE, CIDER)
+"""In the order in which clipscore's script prints them."""
 
-NAMED = dict(zip(BY_WORDS, (BLEU[3], ROUGE, CIDER), strict=True))
+NAMED = dict(zip(BY_WORDS, (BLEU[3], METEOR, ROUGE, CIDER), strict=True))
 """Name in commands and on pages -> metric."""
 
 TOKENIZER = "words as pycocoevalcap's Penn Treebank tokenizer cuts them"
@@ -33,6 +34,12 @@ TOKENIZER = "words as pycocoevalcap's Penn Treebank tokenizer cuts them"
 
 LEAST_PICTURES = 2
 """Fewest pictures for CIDEr-D: a word's weight is log(pictures / pictures whose references say it), 0 for one."""
+
+SUMMED: Mapping[str, tuple[tuple[str, ...], Callable[[np.ndarray], np.ndarray]]] = {
+    BLEU[-1]: (BLEU, corpus_bleu),
+    METEOR: ((METEOR,), corpus_meteor),
+}
+"""Metrics of captions together: key of their counts -> their names, and what makes them of sums."""
 
 _TOKENS_VERSION = 2
 
@@ -42,16 +49,18 @@ class Compared:
     """Captions beside their references.
 
     Args:
-        means: by metric, over the ``n`` captions: BLEU of them together, the mean of the others; NaN where none is.
-        per_caption: by metric, float64 of every caption, 0 without words, NaN without references. BLEU is a caption's
-            own, as pycocoevalcap smooths it; its mean is not the BLEU of the captions together.
-        counts: what each caption adds to BLEU, float64 [captions, 10]; see :func:`core.statistics.corpus_bleu`.
+        means: by metric, over the ``n`` captions: BLEU and METEOR of them together, the mean of the others; NaN where
+            none is.
+        per_caption: by metric, float64 of every caption, 0 without words, NaN without references. BLEU and METEOR are a
+            caption's own; their means are not those of the captions together.
+        counts: what each caption adds, float64 [captions, c], by BLEU-4 and, where it was asked for, METEOR; see
+            :data:`SUMMED`.
         n: captions that were compared.
     """
 
     means: Mapping[str, float]
     per_caption: Mapping[str, np.ndarray]
-    counts: np.ndarray
+    counts: Mapping[str, np.ndarray]
     n: int
 
 
@@ -60,6 +69,7 @@ def compare(
     references: Sequence[Sequence[str]],
     *,
     documents: Sequence[Sequence[str]] | None = None,
+    meteor: bool = False,
 ) -> Compared:
     """Compare captions with their references.
 
@@ -71,9 +81,11 @@ def compare(
             is compared as pycocoevalcap does, None is not.
         references: captions by people of the same pictures, any number each; one without words is passed over.
         documents: references of every picture once, where several captions are of one: they weigh CIDEr-D's words.
+        meteor: whether METEOR is computed, which takes seconds to start; NaN otherwise.
 
     Raises:
         InvalidInput: if there is not one list of references a caption.
+        NotAvailable: if METEOR cannot be computed here.
     """
     if len(captions) != len(references):
         raise InvalidInput(f"every caption has one list of references, got {len(captions)} and {len(references)}")
@@ -81,26 +93,32 @@ def compare(
     people = [lines.spoken(texts) for texts in references]
     pictures = [held for held in (people if documents is None else map(lines.spoken, documents)) if held]
     known = [place for place, texts in enumerate(people) if texts and captions[place] is not None]
+    held = Pairs(lines, [lines.add(captions[place] or "") for place in known], [people[place] for place in known])
+    adds = {BLEU[-1]: held.bleu_counts} | ({METEOR: held.meteor_counts} if meteor else {})
+    counts = {name: _spread(made(), known, len(captions)) for name, made in adds.items()}
     per_caption = {name: np.full(len(captions), np.nan) for name in METRICS}
-    counts = np.full((len(captions), 2 * ORDERS + 2), np.nan)
-    means = {}
-    if known:
-        own = [lines.add(captions[place] or "") for place in known]
-        pairs = Pairs(lines, own, [people[place] for place in known])
-        counts[known] = pairs.bleu_counts()
-        means = dict(zip(BLEU, corpus_bleu(counts[known].sum(axis=0)).tolist(), strict=True))
-        per_caption |= dict(zip(BLEU, corpus_bleu(counts).T, strict=True))
-        per_caption[ROUGE][known] = pairs.rouge()
-        if len(pictures) >= LEAST_PICTURES:
-            per_caption[CIDER][known] = pairs.cider(pictures)
-    return Compared(
-        {name: means.get(name, _mean(per_caption[name])) for name in METRICS}, per_caption, counts, len(known)
-    )
+    per_caption[ROUGE] = _spread(held.rouge(), known, len(captions))
+    if len(pictures) >= LEAST_PICTURES:
+        per_caption[CIDER] = _spread(held.cider(pictures), known, len(captions))
+    means = {name: _mean(values) for name, values in per_caption.items()}
+    for name, table in counts.items():
+        names, score = SUMMED[name]
+        per_caption |= dict(zip(names, score(table).T, strict=True))
+        if known:
+            means |= dict(zip(names, score(table[known].sum(axis=0)).tolist(), strict=True))
+    return Compared(means, per_caption, counts, len(known))
 
 
 def fingerprint() -> str:
     """What the numbers depend on, in words."""
     return f"pycocoevalcap {metadata.version('pycocoevalcap')} (tokens {_TOKENS_VERSION})"
+
+
+def _spread(values: np.ndarray, places: Sequence[int], size: int) -> np.ndarray:
+    """Values in their places among ``size`` rows, NaN elsewhere."""
+    spread = np.full((size, *values.shape[1:]), np.nan)
+    spread[places] = values
+    return spread
 
 
 def _mean(values: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""BLEU of a set of captions, from what each caption adds to it, with its interval.
+"""BLEU of a set of captions, from what each caption adds to it.
 
 References:
     [1] Papineni, K., Roukos, S., Ward, T. and Zhu, W.-J. (2002). BLEU: a method for automatic evaluation of machine
@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import InvalidInput
-from core.seeds import RUN_SEED
-from core.statistics.bootstrap import Interval, expanded, too_few
-from core.statistics.standings import drawn_means, source_ranks
 
 ORDERS = 4
 """Longest n-gram that is counted."""
@@ -46,27 +43,3 @@ def corpus_bleu(counts: ArrayLike) -> np.ndarray:
     ratio = (given[..., -2:-1] + _TINY) / (given[..., -1:] + _SMALL)
     short: np.ndarray = bleu * np.exp(np.minimum(1 - 1 / ratio, 0))
     return short
-
-
-def bleu_intervals(
-    counts: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95, seed: int = RUN_SEED
-) -> tuple[Interval, ...]:
-    """BLEU-1 to BLEU-4 of n captions, each with its percentile interval over bootstrap samples of them.
-
-    Args:
-        counts: of each caption, float64 [n, 10]; see :func:`corpus_bleu`.
-        groups: source of each caption, shape [n]: those of one source are drawn together. None: each is one.
-        level: confidence level in (0, 1).
-        seed: of the draws.
-    """
-    table = np.asarray(counts, dtype=np.float64)
-    n, nan = len(table), float("nan")
-    sources = source_ranks(groups, n)
-    count = int(sources.max()) + 1 if n else 0
-    values = corpus_bleu(table.sum(axis=0)) if n else np.full(ORDERS, nan)
-    if note := too_few(n, count):
-        return tuple(Interval(value, nan, nan, n, level, note) for value in values.tolist())
-    drawn = corpus_bleu(n * drawn_means(table, groups=sources, seed=seed))
-    at = expanded(level, count)
-    low, high = np.quantile(drawn, [(1 - at) / 2, (1 + at) / 2], axis=0)
-    return tuple(Interval(value, float(low[k]), float(high[k]), n, level) for k, value in enumerate(values.tolist()))

@@ -2,8 +2,8 @@
 
 References:
     [1] Lin (2004). ROUGE: a package for automatic evaluation of summaries. ACL workshop, section 3.
-    [2] Vedantam, Zitnick and Parikh (2015). CIDEr: consensus-based image description evaluation. CVPR, equations 2 to 4,
-        and CIDEr-D of section 5.
+    [2] Vedantam, Zitnick and Parikh (2015). CIDEr: consensus-based image description evaluation. CVPR, equations 2 to
+        4, and CIDEr-D of section 5.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from scipy import sparse
 
 from core.scoring.grams import gram_counts, longest_common
 from core.scoring.meteor import meteor_counts
-from core.scoring.treebank import words
+from core.scoring.treebank import tokens
 from core.statistics.corpus_bleu import ORDERS
 
 _BETA = 1.2
@@ -34,7 +34,7 @@ class Lines:
     def add(self, text: str) -> int:
         """The number of a text's line."""
         if (number := self._by_text.get(text)) is None:
-            line = " ".join(words(text))
+            line = " ".join(tokens(text))
             number = self._by_text[text] = self._by_line.setdefault(line, len(self._by_line))
         return number
 
@@ -83,7 +83,7 @@ class Pairs:
         return np.column_stack([*matched, *there, own, theirs.mean() if n == 1 else closest]).astype(np.float64)
 
     def meteor_counts(self) -> np.ndarray:
-        """What each caption adds to METEOR, float64 [n, 23]: see :func:`core.statistics.corpus_meteor.corpus_meteor`."""
+        """What each caption adds to METEOR, float64 [n, 23]: see :func:`core.scoring.meteor.meteor_counts`."""
         return meteor_counts(
             [self._written[each] for each in self._own],
             [[self._written[each] for each in held] for held in self._theirs],

@@ -1,7 +1,7 @@
 """BLEU, ROUGE-L, CIDEr-D and METEOR: captions beside those that people wrote, by their words alone.
 
-Words and counts are those of pycocoevalcap, which papers on captioning use; every number is its own to 1e-9. METEOR is a
-program in Java, which the extra ``java`` brings.
+Words and counts are those of pycocoevalcap, which papers on captioning use; every number is its own to 1e-9. METEOR
+needs Java, which the extra ``java`` brings.
 
 References:
     [1] Papineni et al. (2002). BLEU: a method for automatic evaluation of machine translation. ACL.
@@ -18,6 +18,8 @@ import numpy as np
 from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS
 from core.scoring.line_pairs import Lines, Pairs
+from core.scoring.meteor import lacking
+from core.scoring.treebank import tokens as tokens
 from core.statistics.corpus_bleu import ORDERS, corpus_bleu
 from core.statistics.corpus_meteor import corpus_meteor
 
@@ -107,6 +109,11 @@ def compare(
         if known:
             means |= dict(zip(names, score(table[known].sum(axis=0)).tolist(), strict=True))
     return Compared(means, per_caption, counts, len(known))
+
+
+def ready_words() -> tuple[str, ...]:
+    """Names, as commands and pages call them, of the metrics that can be computed here."""
+    return tuple(name for name in BY_WORDS if not (NAMED[name] == METEOR and lacking()))
 
 
 def fingerprint() -> str:

@@ -1,8 +1,8 @@
 """Captions as words, exactly as captioning papers cut them: the Penn Treebank tokenizer of pycocoevalcap, without Java.
 
-The longest token that the automaton accepts is taken, then the rule of the state that accepts it shortens or rewrites it.
-What the rules do is written here from the behaviour of CoreNLP 3.4.1 with pycocoevalcap's options: lines kept, lower
-case, and every escape of the Treebank's (brackets as *-lrb-*, pounds as *#*, dashes as *--*).
+The longest token that the automaton accepts is taken, then the rule of the state that accepts it shortens or rewrites
+it. What the rules do is written here from the behaviour of CoreNLP 3.4.1 with pycocoevalcap's options: lines kept, lower
+case, and the escapes of the Treebank (brackets as *-lrb-*, pounds as *#*, dashes as *--*).
 """
 
 import re
@@ -13,10 +13,8 @@ import numpy as np
 
 from core.scoring.treebank_tables import Automaton, automaton
 
-PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"]) | {
-    f"-{side}{kind}B-" for side in "LR" for kind in "RC"
-}
-"""Tokens that pycocoevalcap leaves out. It names brackets in capitals, and they come in lower case, so they stay."""
+PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"])
+"""Tokens that pycocoevalcap leaves out. Its list names brackets too, in capitals, which lower-cased tokens never are."""
 
 _DEAD, _START = -1, 2
 """No state, and that in which the Treebank's traditional rules begin."""
@@ -45,7 +43,7 @@ class _Open(Exception):
     """What a text says depends on what follows it."""
 
 
-def words(caption: str) -> tuple[str, ...]:
+def tokens(caption: str) -> list[str]:
     """Cut a caption into words.
 
     A caption is read for itself. pycocoevalcap reads all captions of a set in one file, so that the first word of the
@@ -53,8 +51,8 @@ def words(caption: str) -> tuple[str, ...]:
     line end inside a caption is a space here.
 
     Example:
-        >>> words("The dog's t-shirt isn't $3,000!")
-        ('the', 'dog', "'s", 't-shirt', 'is', "n't", '$', '3,000')
+        >>> tokens("The dog's t-shirt isn't $3,000!")
+        ['the', 'dog', "'s", 't-shirt', 'is', "n't", '$', '3,000']
     """
     text = caption.replace("\n", " ")
     found: list[str] = []
@@ -68,8 +66,8 @@ def words(caption: str) -> tuple[str, ...]:
         elif held.count(" ") < _MOST_JOINED:
             held += " "
         else:
-            return _final(text)
-    return (*found, *_final(held + last))
+            return list(_final(text))
+    return [*found, *_final(held + last)]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,7 +1,7 @@
 """The automaton of the Penn Treebank tokenizer that captioning papers run, read from the jar that pycocoevalcap brings.
 
-The tokenizer is a scanner that JFlex made: tables of states in one Java class, and a few lines for each rule. The tables
-are constants of that class, so they can be read without Java; :mod:`core.scoring.treebank` walks them.
+The tokenizer is a scanner that JFlex made: tables of states in one Java class, and a few lines for each rule. The
+tables are constants of that class, so they can be read without Java; :mod:`core.scoring.treebank` walks them.
 
 References:
     [1] The Java Virtual Machine Specification, chapter 4: the class file format.

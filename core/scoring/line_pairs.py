@@ -72,7 +72,7 @@ class Pairs:
     def bleu_counts(self) -> np.ndarray:
         """What each caption adds to BLEU, float64 [n, 10]: see :func:`core.statistics.corpus_bleu.corpus_bleu`.
 
-        The reference that is closest in length counts, of two the shorter; of a single caption their mean length.
+        The reference that is closest in length counts, of two the shorter.
         """
         n, own = len(self._own), self._sizes[self._own]
         matched = [_most(held, self._caption, n) for held in self._shared]
@@ -80,7 +80,7 @@ class Pairs:
         theirs = self._sizes[self._reference]
         order = np.lexsort((theirs, np.abs(theirs - own[self._caption]), self._caption))
         closest = theirs[order[np.searchsorted(self._caption, np.arange(n))]]
-        return np.column_stack([*matched, *there, own, theirs.mean() if n == 1 else closest]).astype(np.float64)
+        return np.column_stack([*matched, *there, own, closest]).astype(np.float64)
 
     def meteor_counts(self) -> np.ndarray:
         """What each caption adds to METEOR, float64 [n, 23]: see :func:`core.scoring.meteor.meteor_counts`."""

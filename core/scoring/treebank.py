@@ -1,8 +1,8 @@
 """Captions as words, exactly as captioning papers cut them: the Penn Treebank tokenizer of pycocoevalcap, without Java.
 
 The longest token that the automaton accepts is taken, then the rule of the state that accepts it shortens or rewrites
-it. What the rules do is written here from the behaviour of CoreNLP 3.4.1 with pycocoevalcap's options: lines kept, lower
-case, and the escapes of the Treebank (brackets as *-lrb-*, pounds as *#*, dashes as *--*).
+it. What the rules do is written here from the behaviour of CoreNLP 3.4.1 with pycocoevalcap's options: lines kept,
+lower case, and the escapes of the Treebank (brackets as *-lrb-*, pounds as *#*, dashes as *--*).
 """
 
 import re
@@ -14,7 +14,7 @@ import numpy as np
 from core.scoring.treebank_tables import Automaton, automaton
 
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"])
-"""Tokens that pycocoevalcap leaves out. Its list names brackets too, in capitals, which lower-cased tokens never are."""
+"""Tokens that pycocoevalcap leaves out. Its list names brackets in capitals too, which tokens never are."""
 
 _DEAD, _START = -1, 2
 """No state, and that in which the Treebank's traditional rules begin."""

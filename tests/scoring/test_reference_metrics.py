@@ -91,11 +91,9 @@ def slow_cider(pairs: list[tuple[str, list[str]]]) -> list[float]:
 def test_every_metric_is_that_of_the_papers(pairs: list[tuple[str, list[str]]]) -> None:
     found = compare([caption for caption, _ in pairs], [references for _, references in pairs])
     for order in range(1, 5):
-        # BLEU is smoothed by 1e-15 where nothing matches, the fourth root of which is 2e-4
+        # pycocoevalcap smooths: 0 of 0 is 1e-6, the square root of which is 1e-3
         together = slow_bleu(pairs, order)
-        assert found.means[f"BLEU-{order}"] == pytest.approx(
-            together, abs=1e-9 if together or len(pairs) == 1 else 2e-4
-        )
+        assert found.means[f"BLEU-{order}"] == pytest.approx(together, abs=1e-8 if together else 2e-3)
         for at, pair in enumerate(pairs):
             if alone := slow_bleu([pair], order):
                 assert found.per_caption[f"BLEU-{order}"][at] == pytest.approx(alone, rel=1e-6)
@@ -107,7 +105,7 @@ def test_every_metric_is_that_of_the_papers(pairs: list[tuple[str, list[str]]]) 
 
 @given(some.lists(some.tuples(odd, some.lists(odd, min_size=1, max_size=4)), min_size=1, max_size=5))
 def test_every_number_is_pycocoevalcap_s(pairs: list[tuple[str, list[str]]]) -> None:
-    """pycocoevalcap 1.2, whose counting needs no Java; a fraction behind a number is one word of ROUGE and two of others."""
+    """pycocoevalcap 1.2, whose counting needs no Java; *2 1/2* is one word of ROUGE and two of the others."""
     from pycocoevalcap.bleu.bleu import Bleu
     from pycocoevalcap.cider.cider import Cider
     from pycocoevalcap.rouge.rouge import Rouge
@@ -184,7 +182,7 @@ def test_counts_of_another_width_are_no_meteor() -> None:
 def test_capitals_and_punctuation_change_nothing() -> None:
     one = compare(["A dog sits.", "a cat"], [["the dog sits", "a dog!"], ["A CAT"]])
     other = compare(["a dog sits", "A cat!"], [["The dog, sits", "a dog"], ["a cat"]])
-    assert one.means == pytest.approx(other.means)
+    assert one.means == pytest.approx(other.means, nan_ok=True)
 
 
 def test_what_has_no_words_counts_0_and_what_has_no_references_is_not_counted() -> None:

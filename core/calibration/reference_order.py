@@ -1,7 +1,7 @@
 """H from references: how a run's captions stand beside the other captions that its corpus has of the same images.
 
-BLEU-4, ROUGE-L and CIDEr-D never see an image, so no edit of it moves them: that makes them an order of the unedited
-pairs which a calibration can be held to, and no evaluator that an audit could ask.
+BLEU-4, METEOR, ROUGE-L and CIDEr-D never see an image, so no edit of it moves them: that makes them an order of the
+unedited pairs which a calibration can be held to, and no evaluator that an audit could ask.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from core.corpora.schema import Corpus
 from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS, references_of
 from core.probes.base import ENGLISH, HUMAN, IDENTITY
-from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, NAMED, Compared, compare, fingerprint
+from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, Compared, compare, fingerprint
 from core.store.manifest import Run
 
 
@@ -74,7 +74,7 @@ def reference_order(
         options: of the corpus, as the audit had them.
 
     Raises:
-        NotAvailable: if the corpus is not here.
+        NotAvailable: if the corpus is not here, or METEOR cannot be computed here.
         InvalidInput: if the captions are not English, are not those of the corpus any more, or too few images have
             another caption.
     """
@@ -90,7 +90,7 @@ def reference_order(
             f"{listed} compare a caption with other captions of its image, and {have} of {len(held)} items of corpus "
             f"{corpus.name} have another; {LEAST_PICTURES} are needed: leave them out, or add captions"
         )
-    found = compare(held.tolist(), references)
+    found = compare(held.tolist(), references, meteor=METEOR in [NAMED[name] for name in names])
     values = {name: pd.Series(found.per_caption[NAMED[name]], index=held.index) for name in names}
     return ReferenceOrder(values, found.n, len(held), _told(corpus, found, references, names, scope.subject))
 

@@ -152,7 +152,7 @@ def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bo
 
 
 def with_reference_metrics(report: Report, compared: Compared, lines: Sequence[CaptionedImage]) -> Report:
-    """Put BLEU, ROUGE-L and CIDEr-D beside the scores of a report.
+    """Put BLEU, METEOR, ROUGE-L and CIDEr-D beside the scores of a report.
 
     Args:
         compared: of the captions of ``lines``, in their order; a metric that none of them has is left out.

@@ -147,7 +147,7 @@ def scored(
 def by_words(
     held: "Suite", name: str, *, counts: Sequence[int], draws: int | None, tell: "Teller | None" = None
 ) -> "Iterator[tuple[Reached, list[str]]]":
-    """What BLEU-4, ROUGE-L or CIDEr-D reaches, once for each way to compare with references; no image is read."""
+    """What a metric of words alone reaches, once for each way to compare with references; no image is read."""
     from core.analysis.suites.result import reached
     from core.scoring.suite_references import settings_of
     from core.scoring.suite_words import check_words, made_with, score_words

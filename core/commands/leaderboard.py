@@ -52,7 +52,7 @@ def leaderboard(
         bool,
         typer.Option(
             "--beside-references",
-            help="Also BLEU-1 to BLEU-4, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do.",
+            help="Also BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do.",
         ),
     ] = False,
     edits: Annotated[

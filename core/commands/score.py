@@ -104,7 +104,7 @@ def score(
             "--compute_other_ref_metrics",
             min=0,
             max=1,
-            help="1: also BLEU-1 to BLEU-4, ROUGE-L and CIDEr-D; needs references.",
+            help="1: also BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr-D; needs references.",
         ),
     ] = 0,
     refpac: Annotated[
@@ -162,12 +162,16 @@ def score(
 
 
 def _beside_references(report: "Report", job: "Job") -> "Report":
-    """Add BLEU, ROUGE-L and CIDEr-D, and say what they rest on."""
+    """Add BLEU, METEOR, ROUGE-L and CIDEr-D, and say what they rest on."""
     from core.commands._score_files import with_reference_metrics
+    from core.scoring.meteor import lacking
     from core.scoring.reference_metrics import CIDER, TOKENIZER, compare, fingerprint
 
-    compared = compare([line.caption for line in job.lines], [line.references for line in job.lines])
-    note(f"BLEU, ROUGE-L and CIDEr-D of {compared.n:,} captions by {fingerprint()}: {TOKENIZER}")
+    captions, people = [line.caption for line in job.lines], [line.references for line in job.lines]
+    compared = compare(captions, people, meteor=not lacking())
+    note(f"beside references: {compared.n:,} captions by {fingerprint()}: {TOKENIZER}")
+    if reason := lacking():
+        note(reason)
     if compared.n and math.isnan(compared.means[CIDER]):
         note(f"no {CIDER}: it weighs words by the pictures whose references say them, so that two pictures are needed; "
              "of one, pycocoevalcap gives 0 whatever the caption says")  # fmt: skip

@@ -17,7 +17,7 @@ NO_REFERENCE = (
     "(more captions in the corpus, or --references)"
 )
 
-BY_WORDS = ("bleu-4", "rouge-l", "cider-d")
+BY_WORDS = ("bleu-4", "meteor", "rouge-l", "cider-d")
 """Metrics that compare a caption with references by their words alone, as commands and pages call them; they see no
 image and are no evaluators. :mod:`core.scoring.reference_metrics` computes them."""
 

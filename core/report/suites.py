@@ -45,8 +45,8 @@ class Suites:
 def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) -> Suites:
     """Every table that stored results of these evaluators allow.
 
-    BLEU-4, ROUGE-L and CIDEr-D stand beside them where one of them was held to the same suite; a calibration changes
-    none of these, so table 17 is without.
+    BLEU-4, METEOR, ROUGE-L and CIDEr-D stand beside them where one of them was held to the same suite; a calibration
+    changes none of these, so table 17 is without.
 
     Args:
         results: see :func:`core.analysis.suites.result.stored`.

@@ -1,4 +1,4 @@
-"""Captioners beside references: BLEU, ROUGE-L and CIDEr-D on the pictures of a leaderboard."""
+"""Captioners beside references: BLEU, METEOR, ROUGE-L and CIDEr-D on the pictures of a leaderboard."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,18 @@ import numpy as np
 import pandas as pd
 
 from core.scoring.leaderboard import COLUMNS, PEOPLE
-from core.scoring.reference_metrics import BLEU, CIDER, METRICS, ROUGE, Compared, compare, fingerprint
+from core.scoring.meteor import lacking
+from core.scoring.reference_metrics import CIDER, METRICS, ROUGE, SUMMED, Compared, compare, fingerprint
 from core.statistics.bootstrap import Interval
-from core.statistics.corpus_bleu import bleu_intervals
 from core.statistics.ratios import mean_bca
+from core.statistics.summed import summed_intervals
 
 BESIDE = ("system", "metric", "value", "low", "high", "n_items", "note")
 """Columns of what stands beside the standings."""
 
 RANKED = (ROUGE, CIDER)
-"""Metrics whose value of a system is the mean over its pictures, so that they rank systems as evaluators do. BLEU
-counts n-grams over all pictures together."""
+"""Metrics whose value of a system is the mean over its pictures, so that they rank systems as evaluators do. BLEU and
+METEOR count over all pictures together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,10 @@ def score_references(
     clean = rows[rows["probe"] == ""].reset_index(drop=True)
     items = [item for item in dict.fromkeys(clean["item"]) if references.get(item)]
     scores = {metric: np.full(len(clean), np.nan) for metric in RANKED}
-    counts: dict[str, tuple[list[str], np.ndarray]] = {}
+    counts: dict[str, tuple[list[str], Mapping[str, np.ndarray]]] = {}
     for (system, place), part in clean.groupby(["system", "place"], sort=False):
         said = dict(zip(part["item"], part["caption"].astype(str), strict=True))
-        found = _compared(items, said, references, own=system in people)
+        found = _compared(items, said, references, own=system in people, meteor=place == 0 and not lacking())
         at = {item: row for row, item in enumerate(items)}
         for metric in RANKED:
             scores[metric][part.index] = [
@@ -75,15 +76,17 @@ def score_references(
         nothing = pd.DataFrame(columns=list(COLUMNS))
         return BoardReferences(nothing, beside(), {}, f"no {', '.join(METRICS)}: {_why(len(items))}")
     made = pd.concat([_rows(clean, metric, scores[metric]) for metric in RANKED], ignore_index=True)
-    return BoardReferences(made, _values(clean, scores, counts, common), dict.fromkeys(RANKED, fingerprint()))
+    return BoardReferences(
+        made, _values(clean, scores, counts, common), dict.fromkeys(RANKED, fingerprint()), lacking()
+    )
 
 
 def _compared(
-    items: Sequence[str], said: Mapping[str, str], references: Mapping[str, Sequence[str]], *, own: bool
+    items: Sequence[str], said: Mapping[str, str], references: Mapping[str, Sequence[str]], *, own: bool, meteor: bool
 ) -> Compared:
     """One system's captions; a picture without one keeps its references among those that weigh words."""
     people = [[text for text in references[item] if not own or text != said.get(item)] for item in items]
-    return compare([said.get(item) for item in items], people)
+    return compare([said.get(item) for item in items], people, meteor=meteor)
 
 
 def _common(clean: pd.DataFrame, scores: Mapping[str, np.ndarray]) -> list[str]:
@@ -109,7 +112,7 @@ def _rows(clean: pd.DataFrame, metric: str, scores: np.ndarray) -> pd.DataFrame:
 def _values(
     clean: pd.DataFrame,
     scores: Mapping[str, np.ndarray],
-    counts: Mapping[str, tuple[list[str], np.ndarray]],
+    counts: Mapping[str, tuple[list[str], Mapping[str, np.ndarray]]],
     common: Sequence[str],
 ) -> pd.DataFrame:
     sources = clean.drop_duplicates("item").set_index("item")["source"].reindex(list(common))
@@ -117,11 +120,14 @@ def _values(
     for system, (items, held) in counts.items():
         places = [items.index(item) for item in common]
         own = clean[(clean["system"] == system) & (clean["place"] == 0)]
-        found = dict(zip(BLEU, bleu_intervals(held[places], groups=sources), strict=True))
+        found: dict[str, Interval] = {}
+        for key, table in held.items():
+            names, score = SUMMED[key]
+            found |= dict(zip(names, summed_intervals(table[places], score, groups=sources), strict=True))
         for metric in RANKED:
             by_item = pd.Series(scores[metric][own.index], index=own["item"]).reindex(list(common))
             found[metric] = mean_bca(by_item, groups=sources)
-        records += [(system, metric, *_told(found[metric])) for metric in METRICS]
+        records += [(system, metric, *_told(found[metric])) for metric in METRICS if metric in found]
     return beside(records)
 
 

@@ -1,10 +1,11 @@
-"""BLEU-4, ROUGE-L and CIDEr-D over a human-labelled suite: every caption beside its references, by words alone."""
+"""BLEU-4, METEOR, ROUGE-L and CIDEr-D over a human-labelled suite: captions beside references, by words alone."""
 
 import numpy as np
 
 from core.corpora.suites import ENGLISH, Compared, Rated, Suite
-from core.errors import InvalidInput
-from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, NAMED, compare, fingerprint
+from core.errors import InvalidInput, NotAvailable
+from core.scoring.meteor import lacking
+from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, compare, fingerprint, ready_words
 from core.scoring.suites import Asked, SuiteScores, asked_of, check_references, in_order
 
 
@@ -17,7 +18,10 @@ def check_words(suite: Suite, name: str) -> None:
 
     Raises:
         InvalidInput: if it has no references, is scored sentence by sentence, or has no English caption.
+        NotAvailable: if the metric cannot be computed here.
     """
+    if name not in ready_words():
+        raise NotAvailable(lacking())
     check_references(name, suite)
     if any(each.sentences for each in suite.compared):
         raise InvalidInput(
@@ -48,7 +52,10 @@ def score_words(suite: Suite, name: str) -> SuiteScores:
     foreign = {each for each in asked_of(suite)[: len(suite.rated)] if each not in english}
     asked = [each for each in dict.fromkeys(asked_of(suite)) if each not in foreign]
     found = compare(
-        [caption for _, caption, _ in asked], [held for *_, held in asked], documents=list(_documents(suite).values())
+        [caption for _, caption, _ in asked],
+        [held for *_, held in asked],
+        documents=list(_documents(suite).values()),
+        meteor=NAMED[name] == METEOR,
     )
     scores: dict[Asked, float] = dict(zip(asked, found.per_caption[NAMED[name]].tolist(), strict=True))
     errors = [f"{image}: this caption has no reference" for (image, *_), score in scores.items() if np.isnan(score)]

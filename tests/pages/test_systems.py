@@ -193,7 +193,7 @@ def test_references_stand_beside_the_standings_where_they_are_asked_for(open_pag
     assert not app.exception
     assert "Beside references" in [each.value for each in app.header]
     assert "On the 12 pictures that every system captions and that have references" in said(app)
-    assert "words in lower case without punctuation" in said(app)
+    assert "pycocoevalcap's Penn Treebank tokenizer" in said(app)
     assert "No edit was scored" in said(app)
 
 
@@ -204,7 +204,7 @@ def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> N
     assert not app.exception
     assert not app.error
     found = read_leaderboard(path_of("demo"))
-    assert set(found.beside["metric"]) == {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"}
+    assert set(found.beside["metric"]) >= {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"}
     assert "Beside references" in [each.value for each in app.header]
 
 

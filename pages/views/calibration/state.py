@@ -11,10 +11,10 @@ from core.calibration.fit import HUMAN, WEIGHTS, Fit, fit
 from core.calibration.readings import READINGS, UNIFORM, corrections
 from core.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
 from core.calibration.sweep import EPSILONS, LAMBDAS
-from core.evaluators.references import BY_WORDS
 from core.human.ratings import ratings
 from core.human.studies import list_studies, studies_dir
 from core.probes.base import IDENTITY
+from core.scoring.reference_metrics import ready_words
 from core.statistics.flip_risk import GAPS
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores, store, stored_values, view
@@ -116,7 +116,7 @@ def references(evaluators: tuple[str, ...]) -> tuple[str, ...]:
     """What a score can be held to: some evaluators, people where they rated unedited pairs, and references."""
     found = people(votes_present())
     rated = bool((found["probe"] == IDENTITY).any())
-    words = tuple(name for name in BY_WORDS if name not in evaluators)
+    words = tuple(name for name in ready_words() if name not in evaluators)
     return evaluators + ((HUMAN,) if rated else ()) + words
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.analysis.suites.result import Files, SuiteResult, stored
 from core.analysis.suites.tables import MEASURES
-from core.evaluators.references import BY_WORDS
+from core.scoring.reference_metrics import ready_words
 from pages.views.common.places import paths_of_link
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
@@ -39,7 +39,7 @@ def suites_state(files: Files) -> PageState:
 def judges() -> tuple[str, ...]:
     """What can be held to a suite here: evaluators that are ready, and metrics that read references alone."""
     ready = ready_evaluators()
-    return (*ready, *(name for name in BY_WORDS if name not in ready))
+    return (*ready, *(name for name in ready_words() if name not in ready))
 
 
 def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:

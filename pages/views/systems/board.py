@@ -77,17 +77,18 @@ def draw_beside(every: pd.DataFrame) -> None:
     st.header("Beside references", anchor=False)
     wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
     draw_table(
-        wide, alt="BLEU, ROUGE-L and CIDEr-D of every system",
+        wide, alt="Metrics of references of every system",
         column_config={"system": "System"} | {name: _NUMBER(name, format="%.4f") for name in METRICS},
     )  # fmt: skip
     st.caption(f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
                f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "
-               "CIDEr-D rank systems as evaluators do; BLEU is of all captions together and does not.")  # fmt: skip
+               "CIDEr-D rank systems as evaluators do; BLEU and METEOR are of all captions together and do "
+               "not.")  # fmt: skip
     with st.expander("Every number with its interval", icon=":material/table:"):
         draw_table(
             every.assign(interval=interval(every, "low", "high", 4, False)[0]),
             column_order=("system", "metric", "value", "interval", "n_items", "note"),
-            alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
+            alt="Metrics of references with their intervals",
             column_config={
                 "system": "System", "metric": "Metric", "value": _NUMBER("Value", format="%.4f"),
                 "interval": _INTERVAL,

@@ -175,7 +175,7 @@ def _choices(state: PageState, entered: Entered) -> None:
     row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "
                   "stands among the systems as human")  # fmt: skip
     row[0].toggle("Beside references", key=state.key("beside"), disabled=not any(entered.references.values()),
-                  help="BLEU, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do")  # fmt: skip
+                  help="BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do")  # fmt: skip
     most = min(MOST, len(entered.common or entered.items))
     if state.get("count") > most:
         state.put("count", most)

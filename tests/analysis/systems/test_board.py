@@ -25,6 +25,7 @@ from core.analysis.systems.tables import tables
 from core.errors import InvalidInput, StoreError
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import COLUMNS
+from core.scoring.meteor import lacking
 
 
 def scored(
@@ -177,7 +178,10 @@ def test_what_stands_beside_the_standings_is_kept_and_an_older_file_has_nothing(
     rows = scored({"A": 0.2, "B": 0.6}).query("evaluator == 'one'")
     found = score_references(rows, {f"i{item}": ["word word word word", "word"] for item in range(20)})
     plain = Leaderboard("plain", rows, "c", {"one": "k"})
-    assert len(found.beside) == 2 * 6
+    metrics = {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"} | (set() if lacking() else {"METEOR"})
+    assert found.beside.groupby("system")["metric"].agg(set).tolist() == [metrics, metrics]
+    assert found.beside.query("metric == 'METEOR'")["low"].notna().all()
+    assert found.remark == lacking()
     made = with_references(plain, found)
     kept = read_leaderboard(write_leaderboard(made, tmp_path))
     pd.testing.assert_frame_equal(kept.beside, made.beside)

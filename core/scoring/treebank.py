@@ -1,0 +1,206 @@
+"""Captions as words, exactly as captioning papers cut them: the Penn Treebank tokenizer of pycocoevalcap, without Java.
+
+The longest token that the automaton accepts is taken, then the rule of the state that accepts it shortens or rewrites
+it. What the rules do is written here from the behaviour of CoreNLP 3.4.1 with pycocoevalcap's options: lines kept,
+lower case, and the escapes of the Treebank (brackets as *-lrb-*, pounds as *#*, dashes as *--*).
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+
+import numpy as np
+
+from core.scoring.treebank_tables import Automaton, automaton
+
+PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"])
+"""Tokens that pycocoevalcap leaves out. Its list names brackets in capitals too, which tokens never are."""
+
+_DEAD, _START = -1, 2
+"""No state, and that in which the Treebank's traditional rules begin."""
+
+_DROPPED = frozenset([1, 5, 7, 23])
+"""Rules of what is no token: white space, line ends, characters without a rule."""
+
+_AHEAD = {24: (13, 14), 30: (3, 4), 40: (5, 6), 41: (16, 17), 43: (15, 14), 44: (9, 10), 47: (7, 8), 49: (11, 12)}
+"""Rules with a condition on what follows -> the states in which the token's and the condition's own automata start."""
+
+_SHORTER = {25: 1, 26: 1, 32: 1, 34: 1, 36: 1, 42: 2, 46: 1, 48: 2, 50: 3, 51: 1, 53: 4}
+"""Rules that give code units back -> how many."""
+
+_OVERLAP = frozenset([33, 47, 49])
+"""Rules of abbreviations at the end of a sentence: the full stop belongs to the word and is read once more."""
+
+_FIRST_ALONE, _TRIMMED = 35, frozenset([44, 47])
+"""The rule that keeps one code unit of those that it saw, and those that give the white space at their end back."""
+
+
+_MOST_JOINED = 4
+"""Pieces of a text that are read as one before the whole is; a number or an article waits for one or two."""
+
+
+class _Open(Exception):
+    """What a text says depends on what follows it."""
+
+
+def tokens(caption: str) -> list[str]:
+    """Cut a caption into words.
+
+    A caption is read for itself. pycocoevalcap reads all captions of a set in one file, so that the first word of the
+    next caption may decide on a full stop (*plan B.*), and a carriage return moves every later caption by a line; a
+    line end inside a caption is a space here.
+
+    Example:
+        >>> tokens("The dog's t-shirt isn't $3,000!")
+        ['the', 'dog', "'s", 't-shirt', 'is', "n't", '$', '3,000']
+    """
+    text = caption.replace("\n", " ")
+    found: list[str] = []
+    *pieces, last = text.split(" ")
+    held = ""
+    for piece in pieces:
+        held += piece
+        if (said := _inner(held)) is not None:
+            found += said
+            held = ""
+        elif held.count(" ") < _MOST_JOINED:
+            held += " "
+        else:
+            return list(_final(text))
+    return [*found, *_final(held + last)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _inner(text: str) -> tuple[str, ...] | None:
+    """Words of a part of a caption, if they are the same whatever stands behind the space that ends it."""
+    try:
+        return tuple(_cut(text, ends=False))
+    except _Open:
+        return None
+
+
+@lru_cache(maxsize=1 << 16)
+def _final(text: str) -> tuple[str, ...]:
+    """Words of the last part of a caption."""
+    return tuple(_cut(text + "\n"))
+
+
+def _cut(text: str, *, ends: bool = True) -> Iterator[str]:
+    """The words of a text.
+
+    Args:
+        text: any.
+        ends: whether the caption ends with it; otherwise a space follows.
+
+    Raises:
+        _Open: if what follows decides.
+    """
+    tables = automaton()
+    raw = text.encode("utf-16-le", "surrogatepass")
+    units = [tables.classes[unit] for unit in np.frombuffer(raw, "<u2").tolist()]
+    at = 0
+    while at < len(units):
+        rule, end = _longest(tables, units, at, ends=ends)
+        kept, end = _bounds(tables, units, raw, rule, at, end)
+        if rule not in _DROPPED:
+            token = raw[2 * at : 2 * kept].decode("utf-16-le", "surrogatepass")
+            written = _REWRITES.get(rule, str)(token).lower()
+            yield from (word for word in written.split(" ") if word not in PUNCTUATION)
+        at = end
+
+
+def _longest(tables: Automaton, units: list[int], at: int, *, ends: bool) -> tuple[int, int]:
+    """The rule of the longest token that begins at a place, and where it ends."""
+    state, accepted, end = _START, _START, at
+    for place in range(at, len(units)):
+        state = tables.rows[state][units[place]]
+        if state == _DEAD:
+            return tables.actions[accepted], end
+        if tables.accepts[state]:
+            accepted, end = state, place + 1
+            if tables.stops[state]:
+                return tables.actions[accepted], end
+    if not ends and tables.rows[state][tables.classes[ord(" ")]] != _DEAD:
+        raise _Open
+    return tables.actions[accepted], end
+
+
+def _bounds(tables: Automaton, units: list[int], raw: bytes, rule: int, at: int, end: int) -> tuple[int, int]:
+    """Where a token ends, and where the next one begins."""
+    if rule == _FIRST_ALONE:
+        return at + 1, at + 1
+    if rule in _AHEAD:
+        end = _before_condition(tables, units, at, end, *_AHEAD[rule])
+    if rule in _TRIMMED:
+        while raw[2 * end - 2 : 2 * end].decode("utf-16-le", "surrogatepass") in _TRIMS:
+            end -= 1
+    if rule in _OVERLAP:
+        single = rule == min(_TRIMMED & _OVERLAP) and end - at == len("I.")
+        return (end - 1 if single else end), end - 1
+    end -= _SHORTER.get(rule, 0)
+    return end, end
+
+
+_TRIMS = frozenset(" \t\n\v\f\r\x85")
+
+
+def _before_condition(tables: Automaton, units: list[int], at: int, end: int, own: int, condition: int) -> int:
+    """The last place at which the token's automaton accepts what is before and the condition's what is behind."""
+    fits, state = [tables.accepts[own]], own
+    for unit in units[at:end]:
+        state = tables.rows[state][unit] if state != _DEAD else _DEAD
+        fits.append(state != _DEAD and tables.accepts[state])
+    place, state = end, condition  # which reads backwards
+    while not (fits[place - at] and tables.accepts[state]):
+        place -= 1
+        state = tables.rows[state][units[place]]
+    return place
+
+
+def _replaced(pairs: dict[str, str], text: str) -> str:
+    for old, new in pairs.items():
+        text = re.sub(old, new, text)
+    return text
+
+
+def _without_soft_hyphens(text: str) -> str:
+    return text.replace("\xad", "") or "-"
+
+
+def _dashes(text: str) -> str:
+    return "--" if len(text) in (3, 4) else text
+
+
+def _rewrites() -> dict[int, Callable[[str], str]]:
+    marks = {"[\x91‘‛‹]": "`", "[\x92’›]": "'", "[\x93“«]": "``", "[\x94”»]": "''"}
+    closing = partial(_replaced, {"&apos;|'": "'", '"|&quot;': "''"} | marks)
+    opening = partial(_replaced, {"&apos;|'": "`", '"|&quot;': "``"} | marks)
+    fractions = partial(_replaced, {"¼": "1/4", "½": "1/2", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"})
+    currency = partial(_replaced, {"¢": "cents", "£": "#", "[\x80¤₠€]": "$"})
+    brackets = {r"\(": "-LRB-", r"\)": "-RRB-"}
+    ampersand = partial(_replaced, {"(?i:&amp;)": "&"})
+    spaces = partial(_replaced, {" ": "\xa0"})
+    named = {2: "<", 10: ">", 11: "--", 13: "...", 16: "-RCB-", 17: "-LRB-", 18: "-RRB-", 20: "-LCB-", 21: "-RSB-"}
+    named[22] = "-LSB-"
+    made: dict[int, Callable[[str], str]] = {rule: partial(_constant, text) for rule, text in named.items()}
+    made |= dict.fromkeys([6, 12, 29, 30, 32, 40, 46], _without_soft_hyphens) | {4: _dashes}
+    made |= {
+        8: closing,
+        36: closing,
+        26: opening,
+        35: opening,
+        14: fractions,
+        15: currency,
+        37: ampersand,
+        51: ampersand,
+    }
+    made |= {27: spaces, 38: spaces, 39: spaces, 28: partial(_replaced, brackets), 34: partial(_replaced, brackets)}
+    return made | {54: partial(_replaced, {" ": "\xa0"} | brackets)}
+
+
+def _constant(text: str, _: str) -> str:
+    return text
+
+
+_REWRITES = _rewrites()
+"""By rule, how a token is written otherwise than it stands."""

@@ -8,6 +8,7 @@
 - JSON lines of records (CaptionEvalKit, Hugging Face's ``metadata.jsonl``);
 - tables with a line of columns and ``,``, ``;``, tab or ``|`` between cells (Hugging Face's ``metadata.csv``,
   Flickr8k's ``captions.txt``, Flickr30k's ``results.csv``);
+- Parquet and webdataset's tar, as :mod:`core.corpora.packed` unpacks them;
 - ``name#0<TAB>caption`` (Flickr30k's ``results_20130124.token``, Flickr8k's ``Flickr8k.token.txt``).
 
 Any of them may be packed with gzip. Sources of the layouts: cocodataset.org/#format-results; karpathy/neuraltalk2;
@@ -19,35 +20,17 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from core.corpora.caption_columns import IMAGE, KEY, plain, plain_name, roles_of
 from core.corpora.csv_header import LONGEST, check_columns
 from core.corpora.files import decoded, read_text
 from core.corpora.formats import LINES, parse_json, shown
+from core.corpora.packed import CAPTIONS, PACKED, unpacked
 from core.errors import BadCorpus
-
-IMAGE = ("image", "file_name", "filename", "image_path", "image_file", "image_name", "img", "img_path", "filepath",
-         "path")  # fmt: skip
-"""Names of the column that says which picture a line is about; of several the first counts."""
-
-KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
-"""Likewise of an id, of the line or of its picture."""
-
-SAID = ("prediction", "predictions", "candidate", "caption", "captions", "caption_str", "text", "sentence", "sentences",
-        "comment")  # fmt: skip
-"""Likewise of the caption: a captioner's comes before one by people."""
-
-CAPTIONERS = SAID[:3]
-
-PEOPLE = ("references", "reference", "refs", "reference_strs")
-"""Likewise of captions by people beside a captioner's."""
-
-NUMBER = ("comment_number",)
-"""Likewise of the number of a caption among those of its picture."""
 
 LISTS = ("annotations", "images", "data", "samples", "predictions", "results")
 """What an object may call its list of records."""
@@ -140,7 +123,7 @@ class CaptionTable:
                 record = parse_json(line, self.where(number), unique_keys=True)
                 if not isinstance(record, dict):
                     raise BadCorpus(f"{self.where(number)} must be a JSON object, got {shown(record)}")
-                yield number, _plain(record)
+                yield number, plain(record)
 
     def _tokens(self) -> Iterator[_Record]:
         for number, line in enumerate(self.text.split("\n"), start=1):
@@ -165,7 +148,7 @@ class CaptionTable:
     def _by_image(self, held: Mapping[str, Any]) -> Iterator[CaptionRow]:
         for number, (key, value) in enumerate(held.items(), start=1):
             if isinstance(value, dict):
-                yield self._row((number, {"id": key, **_plain(value)}))
+                yield self._row((number, {"id": key, **plain(value)}))
             else:
                 yield CaptionRow(number, key, "", self._texts(number, value, "", of=key), (), _NO_CELLS)
 
@@ -173,7 +156,7 @@ class CaptionTable:
         for number, record in enumerate(records, start=1):
             if not isinstance(record, dict):
                 raise BadCorpus(f"{self.where(number)} must be {{image_id, caption}}, got {shown(record)}")
-            yield number, _plain(record)
+            yield number, plain(record)
 
     def _coco(self, images: list[Any], annotations: list[Any]) -> Iterator[_Record]:
         """COCO's captions, all those of a picture together, in the order of their ids."""
@@ -213,7 +196,7 @@ class CaptionTable:
                             "e.g. image,caption")  # fmt: skip
 
     def _header(self, row: Sequence[str]) -> list[str]:
-        header = [_name(cell) for cell in row]
+        header = [plain_name(cell) for cell in row]
         named = [name for name in header if name]
         if len(set(named)) < len(named):
             raise BadCorpus(f"{self.name} has the columns {', '.join(map(str.strip, row))}; each name may stand once")
@@ -225,7 +208,7 @@ class CaptionTable:
 
     def _row(self, record: _Record) -> CaptionRow:
         number, cells = record
-        roles = _roles(tuple(cells))
+        roles = roles_of(tuple(cells))
         image = self._identity(number, cells[roles.image]) if roles.image else ""
         key = (self._identity(number, cells[roles.key]) if roles.key else "") or image
         if not key:
@@ -266,44 +249,7 @@ class CaptionTable:
         return found or ("",)  # type: ignore[return-value]  # None was looked for
 
 
-class _Roles(NamedTuple):
-    """Which cell of a record is what; the names of those that are nothing known are the rest."""
-
-    image: str | None
-    key: str | None
-    number: str | None
-    said: str | None
-    people: str | None
-    rest: tuple[str, ...]
-
-
 _NO_CELLS: Mapping[str, Any] = MappingProxyType({})
-
-
-@lru_cache(maxsize=1000)
-def _roles(names: tuple[str, ...]) -> _Roles:
-    """Which cell of a record with such names is what; the name of one, None where there is none.
-
-    Beside a captioner's caption, one by people is a reference.
-    """
-    image, key, number, said, people = (
-        next((name for name in known if name in names), None) for known in (IMAGE, KEY, NUMBER, SAID, PEOPLE)
-    )
-    if people is None and said in CAPTIONERS:
-        people = next((name for name in SAID if name in names and name not in CAPTIONERS), None)
-    used = (image, key, number, said, people, "")
-    return _Roles(image, key, number, said, people, tuple(name for name in names if name not in used))
-
-
-@lru_cache(maxsize=1000)
-def _name(cell: str) -> str:
-    """The plain name of a column; empty for the numbers of rows that pandas writes."""
-    name = re.sub(r"[\s-]+", "_", cell.strip().casefold())
-    return "" if name.startswith("unnamed:") else name
-
-
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {_name(name): cell for name, cell in record.items()}
 
 
 def _objects(value: object) -> bool:
@@ -325,6 +271,8 @@ def read_caption_table(path: Path) -> CaptionTable:
     Raises:
         BadCorpus: if it cannot be read, or has another ending.
     """
+    if path.suffix.lower() in PACKED:
+        return CaptionTable(str(path), read_text(unpacked(path) / CAPTIONS), LINES[0])
     return CaptionTable(str(path), read_text(path), _ending(path.name))
 
 
@@ -363,7 +311,7 @@ def _table(text: str, ending: str) -> Any:
     usual = "\t" if ending == ".tsv" else ","
 
     def fits(between: str) -> tuple[bool, int, bool]:
-        cells = [_name(cell.strip().strip('"')) for cell in first.split(between)]
+        cells = [plain_name(cell.strip().strip('"')) for cell in first.split(between)]
         return any(name in cells for name in (*IMAGE, *KEY)), len(cells), between == usual
 
     between = max(_SEPARATORS, key=fits)

@@ -10,7 +10,15 @@ from core.corpora.coco_boxes import upright_around
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_files import assign, auditable_header, caption_files, choose_file, find_images, unread_files
+from core.corpora.folder_files import (
+    assign,
+    auditable_header,
+    caption_files,
+    choose_file,
+    find_images,
+    packed_images,
+    unread_files,
+)
 from core.corpora.folder_tables import (
     BOX_FILES,
     Note,
@@ -85,11 +93,14 @@ def load_folder(
         choose_file(root, captions, (), option="captions")  # before the pictures are looked for
     box_file = choose_file(root, boxes, BOX_FILES, option="boxes")
     found = Findings()
-    paths = find_images(root, found)
+    packed = packed_images(root, most=most)
+    paths = find_images(root, found, {key: path for each in packed.values() for key, path in each.items()})
     read_files = caption_files(root, captions, paths)
+    if captions is None:
+        read_files += [(path, f"{path.relative_to(root).as_posix()}/") for path in packed]
     beside = {} if read_files else _texts_beside(paths)
     told = [*read_files, *([(box_file, "")] if box_file else [])]
-    for each in unread_files(root, [path for path, _ in told]):
+    for each in unread_files(root, [*packed, *(path for path, _ in told)]):
         detail = f"{each} lies in the folder and is not read; if it holds captions: --option captions={each}"
         found.remark(Rejection(each, "file-unread", detail))
     notes = assign(_notes(read_files, beside, box_file, found), paths, found)

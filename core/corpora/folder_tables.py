@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.corpora.caption_tables import SAID, CaptionRow, CaptionTable, read_caption_table
+from core.corpora.caption_columns import SAID
+from core.corpora.caption_tables import CaptionRow, CaptionTable, read_caption_table
 from core.corpora.files import read_json, read_text
 from core.corpora.findings import Findings
+from core.corpora.packed import PACKED
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus
 
@@ -16,7 +18,7 @@ CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captio
 """Looked for in the folder, where no option names a file; of several, the owner says which."""
 
 MORE_FILES = ("metadata.csv", "metadata.jsonl", "captions.txt", "captions.json", "captions.tsv", "captions.token",
-                      "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json")  # fmt: skip
+              "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json", "metadata.parquet")  # fmt: skip
 """Looked for after those; the first that is there counts."""
 
 BOX_FILES = ("boxes.csv", "boxes.json")
@@ -92,7 +94,7 @@ def read_caption_notes(path: Path, found: Findings, *, below: str = "") -> Itera
             said = ()  # a row of a label or a box alone
         _pass_over(row, passed)
         yield from _notes(table, row, said or (None,), below)
-    if not captions:
+    if not captions and path.suffix.lower() not in PACKED:  # whose pictures are there all the same
         raise BadCorpus(f"{path} holds no caption; call its column or key {', '.join(SAID[:-1])} or {SAID[-1]}")
     _remark_passed(path, table, passed, found)
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.corpora.caption_tables import parse_caption_table
+from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table
 from core.corpora.formats import MOST_BYTES
+from core.corpora.packed import PACKED
 from core.corpora.places import ordinary
 from core.errors import BadCorpus
 
@@ -37,12 +38,14 @@ def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
         BadCorpus: if the file cannot be read, or not as captions.
     """
     try:
-        if ordinary(path).stat().st_size > MOST_BYTES:
+        packed = path.suffix.lower() in PACKED
+        if not packed and ordinary(path).stat().st_size > MOST_BYTES:
             raise BadCorpus(f"{path} has {path.stat().st_size:,} bytes and at most {MOST_BYTES:,} are taken; split it")
-        data = path.read_bytes()
+        data = b"" if packed else path.read_bytes()
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); give a file of captions") from error
-    return parse_systems(data, name=path.name, called=name)
+    table = read_caption_table(path) if packed else parse_caption_table(data, name=path.name)
+    return _systems(table, path.name, name)
 
 
 def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, ...]:
@@ -58,7 +61,10 @@ def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, 
     """
     if len(data) > MOST_BYTES:
         raise BadCorpus(f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; split it")
-    table = parse_caption_table(data, name=name)
+    return _systems(parse_caption_table(data, name=name), name, called)
+
+
+def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     held: dict[str, dict[str, tuple[str, ...]]] = {}
     own, seen = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, int]()
     for row in table.rows():

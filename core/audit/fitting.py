@@ -2,12 +2,18 @@
 
 from collections.abc import Collection, Sequence
 
+from typing import TYPE_CHECKING
+
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput
+from core.evaluators.references import NO_REFERENCE
 from core.evaluators.registry import find
 from core.evaluators.video.items import scores_videos
 from core.probes.base import FRAMES, HUMAN, TEMPLATE, Edits, Probe
 from core.probes.registry import DEFAULT, catalogue, select
+
+if TYPE_CHECKING:
+    from core.audit.plan import Plan
 
 
 def usual_subjects(corpus: Corpus) -> tuple[str, ...]:
@@ -42,6 +48,24 @@ def applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
         told = " or ".join(sorted(set(lacking.values())))
         raise InvalidInput(f"no item of corpus {corpus.name!r} has {told}, which {', '.join(patterns)} need")
     return kept
+
+
+def check_references(plan: "Plan") -> None:
+    """Refuse an evaluator that compares with references where no item has a caption beside the one that is scored.
+
+    Raises:
+        InvalidInput: naming the first such evaluator.
+    """
+    needing = next((spec.name for spec in plan.specs if spec.takes_references), None)
+    if needing is None:
+        return
+    for item in plan.corpus.items:
+        texts = {language: len(set(item.captions.get(language, ()))) for language in (*plan.spoken, "en")}
+        template = TEMPLATE in plan.identity_subjects and item.label and texts["en"]
+        if template or (HUMAN in plan.identity_subjects and any(texts[each] > 1 for each in plan.languages)):
+            return
+    raise InvalidInput(f"{NO_REFERENCE.format(name=needing).replace('this item', 'every item')}, or choose another "
+                       "evaluator")  # fmt: skip
 
 
 _LABEL = "label"

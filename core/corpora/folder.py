@@ -34,7 +34,7 @@ from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
 from core.corpora.scripts import caption_languages, stated_language
 from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
-from core.errors import InvalidInput
+from core.errors import BadCorpus, InvalidInput
 
 SLICES = ("all", "single-object")
 
@@ -104,6 +104,10 @@ def load_folder(
         detail = f"{each} lies in the folder and is not read; if it holds captions: --option captions={each}"
         found.remark(Rejection(each, "file-unread", detail))
     notes = assign(_notes(read_files, beside, box_file, found), paths, found)
+    lost = [each.subject for each in found.rejected if each.code == "entry-no-image"]
+    if lost and not notes:
+        raise BadCorpus(f"{told[0][0]} names {len(lost):,} pictures and none of them is in {root}, such as {lost[0]!r}; "
+                        "give the folder of its pictures, or another file with captions=…")  # fmt: skip
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
     shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)
     untold = [note.caption for each in notes.values() for note in each if note.caption and not note.language]

@@ -1,7 +1,6 @@
 """What fits a corpus: its usual subjects and evaluators, and the probes that its items hold the ground for."""
 
 from collections.abc import Collection, Sequence
-
 from typing import TYPE_CHECKING
 
 from core.corpora.schema import Corpus

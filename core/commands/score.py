@@ -144,13 +144,10 @@ def score(
     for remark in job.remarks():
         note(remark)
     lines = job.lines if compares else tuple(replace(line, references=()) for line in job.lines)
-    kind, texts = find(name), [line.caption for line in lines]
-    check_scorable(kind.spec, texts, references=any(line.references for line in lines))
+    texts = [line.caption for line in lines]
+    check_scorable(find(name).spec, texts, references=any(line.references for line in lines))
     if videos:
-        check_scores_videos(kind, idf=idf is not None)
-        if people is not None and not kind.spec.takes_references:
-            raise InvalidInput(f"{name} compares no captions of videos with references; choose refemscore or "
-                               "refpac-s++-video, or leave --references out")  # fmt: skip
+        check_scores_videos(find(name), idf=idf is not None, references=people is not None)
     with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
         _tell_cut(loaded, texts)
         if videos:

@@ -1,9 +1,8 @@
 """What the columns of a caption table are called, and which of them says what."""
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 IMAGE = ("image", "file_name", "filename", "image_path", "image_file", "image_name", "img", "img_path", "filepath",
          "path")  # fmt: skip
@@ -26,14 +25,14 @@ NUMBER = ("comment_number",)
 
 
 class Roles(NamedTuple):
-    """Which cell of a record is what; the names of those that are nothing known are the rest."""
+    """Which cell of a record is what, by its name in the record; what is nothing known, also by its plain name."""
 
     image: str | None
     key: str | None
     number: str | None
     said: str | None
     people: str | None
-    rest: tuple[str, ...]
+    rest: tuple[tuple[str, str], ...]
 
 
 @lru_cache(maxsize=1000)
@@ -42,13 +41,15 @@ def roles_of(names: tuple[str, ...]) -> Roles:
 
     Beside a captioner's caption, one by people is a reference.
     """
+    own = {plain_name(name): name for name in names}
     image, key, number, said, people = (
-        next((name for name in known if name in names), None) for known in (IMAGE, KEY, NUMBER, SAID, PEOPLE)
+        next((name for name in known if name in own), None) for known in (IMAGE, KEY, NUMBER, SAID, PEOPLE)
     )
     if people is None and said in CAPTIONERS:
-        people = next((name for name in SAID if name in names and name not in CAPTIONERS), None)
-    used = (image, key, number, said, people, "")
-    return Roles(image, key, number, said, people, tuple(name for name in names if name not in used))
+        people = next((name for name in SAID if name in own and name not in CAPTIONERS), None)
+    used = (image, key, number, said, people)
+    rest = tuple((plain, name) for plain, name in own.items() if plain and plain not in used)
+    return Roles(*(own[name] if name else None for name in used), rest)
 
 
 @lru_cache(maxsize=1000)
@@ -56,8 +57,3 @@ def plain_name(cell: str) -> str:
     """The plain name of a column; empty for the numbers of rows that pandas writes."""
     name = re.sub(r"[\s-]+", "_", cell.strip().casefold())
     return "" if name.startswith("unnamed:") else name
-
-
-def plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The cells of a record by the plain names of their columns."""
-    return {plain_name(name): cell for name, cell in record.items()}

@@ -15,7 +15,6 @@ Any of them may be packed with gzip. Sources of the layouts: cocodataset.org/#fo
 huggingface.co/docs/datasets/image_dataset; Young et al. (2014), readme of Flickr30k; textvqa.org/textcaps.
 """
 
-import csv
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +24,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from core.corpora.caption_columns import IMAGE, KEY, plain, plain_name, roles_of
-from core.corpora.csv_header import LONGEST, check_columns
-from core.corpora.files import decoded, read_text
-from core.corpora.formats import LINES, parse_json, shown
+from core.corpora.caption_columns import IMAGE, KEY, plain_name, roles_of
+from core.corpora.cells import Cells
+from core.corpora.files import decoded, parse_json, read_text, shown
+from core.corpora.formats import LINES
 from core.corpora.packed import CAPTIONS, PACKED, unpacked
 from core.errors import BadCorpus
+from core.yes_no import says_nothing
 
 LISTS = ("annotations", "images", "data", "samples", "predictions", "results")
 """What an object may call its list of records."""
@@ -38,18 +38,16 @@ LISTS = ("annotations", "images", "data", "samples", "predictions", "results")
 ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")
 """Endings of the files that are read; ``.gz`` may follow."""
 
-_SEPARATORS = ",;\t|"
-_NOTHING = ("", "nan", "null", "none", "<na>")
-"""What a program writes for a caption that is not there."""
+_KNOWN = (*IMAGE, *KEY)
 _SHORT = 7
-"""Characters of the longest of them, with some blanks."""
+"""Characters of the longest word for a caption that is not there, with some blanks."""
 _TOKEN = re.compile(r"([^\t\n]+?)#(\d+)\t(.*)")
 _RAW = ("raw", "caption", "text", "label")
 """What an object that stands for a caption calls its text: Karpathy's sentences, FiftyOne's classifications."""
 
 
 _Record = tuple[int, Mapping[str, Any]]
-"""A place in a file, and what stands there by its plain name."""
+"""A place in a file, and what stands there by its name."""
 
 
 class CaptionRow(NamedTuple):
@@ -96,7 +94,7 @@ class CaptionTable:
     columns: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> Iterator[CaptionRow]:
-        """Read the rows.
+        """Read the rows, once.
 
         Raises:
             BadCorpus: naming the first that cannot be read, or if none holds a caption by anybody.
@@ -105,7 +103,10 @@ class CaptionTable:
             self.unit = "line"
             yield from map(self._row, self._lines())
         elif self.ending == ".json":
-            yield from self._json(parse_json(self.text, self.name, unique_keys=True))
+            text, self.text = self.text, ""  # not held beside what it says
+            held = [parse_json(text, where=self.name, unique_keys=True)]
+            del text
+            yield from self._json(held.pop())
         elif _TOKEN.match(self.text) or self.ending == ".token":
             self.unit = "line"
             yield from map(self._row, self._tokens())
@@ -120,10 +121,10 @@ class CaptionTable:
     def _lines(self) -> Iterator[_Record]:
         for number, line in enumerate(self.text.split("\n"), start=1):
             if line.strip():
-                record = parse_json(line, self.where(number), unique_keys=True)
+                record = parse_json(line, where=self.where(number), unique_keys=True)
                 if not isinstance(record, dict):
                     raise BadCorpus(f"{self.where(number)} must be a JSON object, got {shown(record)}")
-                yield number, plain(record)
+                yield number, record
 
     def _tokens(self) -> Iterator[_Record]:
         for number, line in enumerate(self.text.split("\n"), start=1):
@@ -148,7 +149,9 @@ class CaptionTable:
     def _by_image(self, held: Mapping[str, Any]) -> Iterator[CaptionRow]:
         for number, (key, value) in enumerate(held.items(), start=1):
             if isinstance(value, dict):
-                yield self._row((number, {"id": key, **plain(value)}))
+                yield self._row((number, {"id": key, **value}))
+            elif type(value) is str and len(value) > _SHORT:
+                yield CaptionRow(number, key, "", (value,), (), _NO_CELLS)
             else:
                 yield CaptionRow(number, key, "", self._texts(number, value, "", of=key), (), _NO_CELLS)
 
@@ -156,7 +159,7 @@ class CaptionTable:
         for number, record in enumerate(records, start=1):
             if not isinstance(record, dict):
                 raise BadCorpus(f"{self.where(number)} must be {{image_id, caption}}, got {shown(record)}")
-            yield number, plain(record)
+            yield number, record
 
     def _coco(self, images: list[Any], annotations: list[Any]) -> Iterator[_Record]:
         """COCO's captions, all those of a picture together, in the order of their ids."""
@@ -173,27 +176,14 @@ class CaptionTable:
             yield found[0][0], {"image_id": key, "image": names.get(key), "captions": captions}
 
     def _cells(self) -> Iterator[_Record]:
-        check_columns(self.text, where=self.name)
-        rows = _table(self.text, self.ending)
-        header: list[str] = []
-        try:
-            for row in rows:
-                if not (row and row[0]) and not any(map(str.strip, row)):
-                    continue
-                if not header:
-                    header = self._header(row)
-                    continue
-                if len(row) != len(header):
-                    raise BadCorpus(
-                        f"{self.where(rows.line_num)}: another number of cells than the first line, {len(row)} cells "
-                        f"under {len(header)} columns; put a caption that holds the separator between double quotes"
-                    )
-                yield rows.line_num, dict(zip(header, row))  # noqa: B905  # as many
-        except csv.Error as error:
-            raise BadCorpus(f"{self.where(rows.line_num)}: {error}; mend the line or quote the cell") from error
-        if not header:
+        table = Cells(StringIO(self.text, newline=""), where=self.name, usual="\t" if self.ending == ".tsv" else ",",
+                      known=_KNOWN, bare="|")  # fmt: skip
+        if not table.header:
             raise BadCorpus(f"{self.name} is empty: it has no column 'image'; its first line must name the columns, "
                             "e.g. image,caption")  # fmt: skip
+        header = self._header(table.header)
+        for number, row in table.rows():
+            yield number, dict(zip(header, row))  # noqa: B905  # as many
 
     def _header(self, row: Sequence[str]) -> list[str]:
         header = [plain_name(cell) for cell in row]
@@ -215,13 +205,18 @@ class CaptionTable:
             raise BadCorpus(self._unnamed(number, cells))
         if roles.number:
             key = f"{key}#{cells[roles.number]}"
-        said = self._texts(number, cells[roles.said], roles.said) if roles.said else ()
+        said: tuple[str, ...] = ()
+        if roles.said:
+            text = cells[roles.said]
+            usual = type(text) is str and len(text) > _SHORT
+            said = (text,) if usual else self._texts(number, text, roles.said)
         people = self._texts(number, cells[roles.people], roles.people) if roles.people else ()
-        rest = {name: cells[name] for name in roles.rest} if roles.rest else _NO_CELLS
+        rest = {plain: cells[name] for plain, name in roles.rest} if roles.rest else _NO_CELLS
         return CaptionRow(number, key, image, said, tuple(filter(str.strip, people)) if people else people, rest)
 
     def _unnamed(self, number: int, record: Mapping[str, Any]) -> str:
-        column = next((name for name in (*IMAGE, *KEY) if name in record), None)
+        roles = roles_of(tuple(record))
+        column = roles.image or roles.key
         if column is None:
             return f"{self.where(number)}: id must name the image, and there is none; call it one of {', '.join(KEY)}"
         return (
@@ -231,6 +226,8 @@ class CaptionTable:
     def _identity(self, number: int, value: object) -> str:
         if isinstance(value, str):
             return value.strip()
+        if type(value) is int:
+            return str(value)
         if value is None:
             return ""
         if isinstance(value, float) and value.is_integer():
@@ -240,8 +237,6 @@ class CaptionTable:
         return str(value)
 
     def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
-        if isinstance(value, str) and len(value) > _SHORT:
-            return (value,)
         found = tuple(_said(each) for each in value) if isinstance(value, list) else (_said(value),)
         if None in found:
             name = name or f"the caption of {of!r}"
@@ -261,7 +256,7 @@ def _said(value: object) -> str | None:
     if isinstance(value, dict):
         value = next((value[name] for name in _RAW if name in value), None)
     if isinstance(value, str):
-        return "" if len(value) <= _SHORT and value.strip().casefold() in _NOTHING else value
+        return "" if len(value) <= _SHORT and says_nothing(value) else value
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else None
 
 
@@ -303,19 +298,3 @@ def _ending(name: str) -> str:
         raise BadCorpus(f"{name} is of no kind that is read: captions are read from {', '.join(ENDINGS[:-1])} or "
                         f"{ENDINGS[-1]}; convert the file or rename it")  # fmt: skip
     return ending
-
-
-def _table(text: str, ending: str) -> Any:
-    """A reader of cells, by the separator with which the first line names a picture and the most columns."""
-    first = next((line for line in text[: LONGEST + 1].split("\n") if line.strip()), "")
-    usual = "\t" if ending == ".tsv" else ","
-
-    def fits(between: str) -> tuple[bool, int, bool]:
-        cells = [plain_name(cell.strip().strip('"')) for cell in first.split(between)]
-        return any(name in cells for name in (*IMAGE, *KEY)), len(cells), between == usual
-
-    between = max(_SEPARATORS, key=fits)
-    lines = StringIO(text, newline="")
-    if between == "|":  # Flickr30k's quotes nothing, and its captions hold quotes
-        return csv.reader(lines, delimiter=between, quoting=csv.QUOTE_NONE, skipinitialspace=True)
-    return csv.reader(lines, delimiter=between, strict=True)

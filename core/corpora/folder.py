@@ -106,8 +106,10 @@ def load_folder(
     notes = assign(_notes(read_files, beside, box_file, found), paths, found)
     lost = [each.subject for each in found.rejected if each.code == "entry-no-image"]
     if lost and not notes:
-        raise BadCorpus(f"{told[0][0]} names {len(lost):,} pictures and none of them is in {root}, such as {lost[0]!r}; "
-                        "give the folder of its pictures, or another file with captions=…")  # fmt: skip
+        raise BadCorpus(
+            f"{told[0][0]} names {len(lost):,} pictures, such as {lost[0]!r}, and none of them is in {root}; give the "
+            "folder of its pictures, or another file with captions=…"
+        )
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
     shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)
     untold = [note.caption for each in notes.values() for note in each if note.caption and not note.language]

@@ -17,8 +17,10 @@ from core.errors import BadCorpus
 CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captions.jsonl", "FineCapEval.csv")
 """Looked for in the folder, where no option names a file; of several, the owner says which."""
 
-MORE_FILES = ("metadata.csv", "metadata.jsonl", "captions.txt", "captions.json", "captions.tsv", "captions.token",
-              "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json", "metadata.parquet")  # fmt: skip
+MORE_FILES = (
+    "metadata.csv", "metadata.jsonl", "metadata.parquet", "captions.txt", "captions.json", "captions.tsv",
+    "captions.token", "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json",
+)  # fmt: skip
 """Looked for after those; the first that is there counts."""
 
 BOX_FILES = ("boxes.csv", "boxes.json")

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import settings
 from core.corpora.caption_columns import IMAGE, SAID, plain_name, roles_of
-from core.corpora.files import decoded, inside, parse_json
-from core.corpora.formats import shown
+from core.corpora.files import decoded, inside, parse_json, shown
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
 from core.corpora.places import in_kernel, ordinary
 from core.errors import BadCorpus, InvalidInput
@@ -246,10 +245,9 @@ def _row(cells: dict[str, Any], picture: str | None, number: str) -> _Sample:
         data = None
     if not picture:
         return cells, "", None
-    roles = roles_of(tuple(map(plain_name, cells)))
-    columns = {plain_name(name): name for name in cells}
-    stated = cells.pop(columns[roles.image]) if roles.image else None
-    key = cells[columns[roles.key]] if roles.key else None
+    roles = roles_of(tuple(cells))
+    stated = cells.pop(roles.image) if roles.image else None
+    key = cells[roles.key] if roles.key else None
     called = next((str(each) for each in (stated, path, key) if each not in (None, "")), number)
     return cells, called, data
 

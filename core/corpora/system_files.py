@@ -41,10 +41,9 @@ def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
         packed = path.suffix.lower() in PACKED
         if not packed and ordinary(path).stat().st_size > MOST_BYTES:
             raise BadCorpus(f"{path} has {path.stat().st_size:,} bytes and at most {MOST_BYTES:,} are taken; split it")
-        data = b"" if packed else path.read_bytes()
+        table = read_caption_table(path) if packed else parse_caption_table(path.read_bytes(), name=path.name)
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); give a file of captions") from error
-    table = read_caption_table(path) if packed else parse_caption_table(data, name=path.name)
     return _systems(table, path.name, name)
 
 
@@ -66,22 +65,25 @@ def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, 
 
 def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     held: dict[str, dict[str, tuple[str, ...]]] = {}
-    own, seen = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, int]()
+    own, said, beside = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, tuple[str, ...]](), set[str]()
     for row in table.rows():
-        if row.picture in seen:
-            raise BadCorpus(f"{table.where(row.number)}: {row.picture!r} was there before, in {table.unit} "
-                            f"{seen[row.picture]}; keep one")  # fmt: skip
-        seen[row.picture] = row.number
+        picture = row.image or row.key
+        if picture in said or picture in beside:
+            raise BadCorpus(f"{table.where(row.number)}: {picture!r} was there before; keep one")
         if row.captions:
-            held.setdefault(own, {})[row.picture] = row.captions
+            said[picture] = row.captions
             continue
+        beside.add(picture)
         for column, cell in row.rest.items() if table.columns else ():
             texts = held.setdefault(table.columns[column], {})
             if cell.strip():
-                texts[row.picture] = (cell,)
+                texts[picture] = (cell,)
+    held |= {own: said} if said else {}
     if called and table.columns and set(held) != {own}:
         raise BadCorpus(f"{name} is a table whose columns name its systems; leave the name {called!r} out")
-    if seen and not any(text.strip() for each in held.values() for texts in each.values() for text in texts):
+    if (beside or held) and not any(
+        text.strip() for each in held.values() for texts in each.values() for text in texts
+    ):
         raise BadCorpus(f"{name} holds no caption: there is no column of captions beside the image; add one for each "
                         "system, or name it caption or prediction")  # fmt: skip
     for column, captions in held.items():

@@ -34,5 +34,5 @@ def check_scorable(spec: EvaluatorSpec, captions: Iterable[str], *, references: 
     said = {text for text in captions if text.strip()}
     unread = unread_captions(spec, said)
     if unread and len(unread) == len(said):
-        raise InvalidInput(f"none of the {len(said):,} captions can be scored: {next(iter(unread.values()))}; choose an "
-                           "evaluator that does")  # fmt: skip
+        why = next(iter(unread.values()))
+        raise InvalidInput(f"none of the {len(said):,} captions can be scored: {why}; choose an evaluator that does")

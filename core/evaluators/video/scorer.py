@@ -89,15 +89,18 @@ class VideoScorer:
         return [self.evaluator.match(frames, each, told, read) for each, told in zip(captions, people, strict=True)]
 
 
-def check_scores_videos(kind: type[Evaluator], *, idf: bool) -> None:
-    """Refuse an evaluator that scores no videos, or whose tokens cannot be weighed, before it is loaded.
+def check_scores_videos(kind: type[Evaluator], *, idf: bool, references: bool = False) -> None:
+    """Refuse an evaluator that scores no videos, or not with what is given, before it is loaded.
 
     Args:
-        idf: whether there are document frequencies.
+        idf: whether there are document frequencies; references: likewise.
 
     Raises:
         InvalidInput: with what to choose or leave out.
     """
+    if references and not kind.spec.takes_references:
+        raise InvalidInput(f"{kind.spec.name} compares no captions of videos with references; choose refemscore or "
+                           "refpac-s++-video, or leave --references out")  # fmt: skip
     if issubclass(kind, VideoEvaluator):
         return
     if not issubclass(kind, DualEncoder) or issubclass(kind, Referenced):

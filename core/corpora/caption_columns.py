@@ -12,7 +12,7 @@ KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
 """Likewise of an id, of the line or of its picture."""
 
 SAID = ("prediction", "predictions", "candidate", "caption", "captions", "caption_str", "text", "sentence", "sentences",
-        "comment")  # fmt: skip
+        "comment", "raw")  # fmt: skip
 """Likewise of the caption: a captioner's comes before one by people."""
 
 CAPTIONERS = SAID[:3]

@@ -15,6 +15,7 @@ Any of them may be packed with gzip. Sources of the layouts: cocodataset.org/#fo
 huggingface.co/docs/datasets/image_dataset; Young et al. (2014), readme of Flickr30k; textvqa.org/textcaps.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -208,7 +209,7 @@ class CaptionTable:
         said: tuple[str, ...] = ()
         if roles.said:
             text = cells[roles.said]
-            usual = type(text) is str and len(text) > _SHORT
+            usual = type(text) is str and len(text) > _SHORT and text[0] != "["
             said = (text,) if usual else self._texts(number, text, roles.said)
         people = self._texts(number, cells[roles.people], roles.people) if roles.people else ()
         rest = {plain: cells[name] for plain, name in roles.rest} if roles.rest else _NO_CELLS
@@ -237,6 +238,7 @@ class CaptionTable:
         return str(value)
 
     def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
+        value = _listed_in(value) if self.columns else value
         found = tuple(_said(each) for each in value) if isinstance(value, list) else (_said(value),)
         if None in found:
             name = name or f"the caption of {of!r}"
@@ -245,6 +247,15 @@ class CaptionTable:
 
 
 _NO_CELLS: Mapping[str, Any] = MappingProxyType({})
+
+
+def _listed_in(cell: object) -> object:
+    """The list that a cell of a table holds as JSON, as Flickr30k's annotations on the hub; else the cell."""
+    try:
+        held = json.loads(cell) if isinstance(cell, str) and cell.startswith("[") else cell
+    except (ValueError, RecursionError):
+        return cell
+    return held if isinstance(held, list) else cell
 
 
 def _objects(value: object) -> bool:

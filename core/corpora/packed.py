@@ -15,6 +15,7 @@ Sources: huggingface.co/docs/datasets/image_dataset; webdataset/webdataset, READ
 import hashlib
 import json
 import os
+import re
 import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -53,6 +54,12 @@ _TOGETHER = 16
 _LONGEST = 200
 """Most bytes of a name that is kept; a file system takes 255."""
 
+_FORM = 1
+"""Of what is written of a file's content; another number where the same file is unpacked otherwise."""
+
+_NUMBERED = re.compile(r"captions?_?\d+")
+"""A column for each caption of a picture: Flickr8k's ``caption_0`` to ``caption_4`` on Hugging Face's hub."""
+
 _CAPTIONS_OF = ("txt", "text", "caption")
 """Endings of a sample's captions."""
 
@@ -86,7 +93,7 @@ def unpacked(path: Path) -> Path:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
-    folder = settings.cache_dir() / "unpacked" / digest
+    folder = settings.cache_dir() / "unpacked" / f"{digest}-{_FORM}"
     if not (folder / CAPTIONS).is_file():
         samples = _of_tar(path) if path.suffix.lower() == ".tar" else _of_parquet(path)
         with _readable(path):
@@ -232,9 +239,27 @@ def _of_parquet(path: Path) -> Iterator[_Sample]:
                             f"at most {MOST_BYTES:,} and {MOST_GROUP:,} are read; write it in parts")  # fmt: skip
         picture = _picture_column(schema)
         read = [each.name for each in schema if each.name == picture or not _holds_bytes(each.type)]
+        classes = _classes(schema)
         batches = file.iter_batches(batch_size=_TOGETHER, columns=read)
         for number, cells in enumerate(cells for batch in batches for cells in batch.to_pylist()):
+            for name, words in classes.items():
+                place = cells.get(name)
+                cells[name] = words[place] if isinstance(place, int) and 0 <= place < len(words) else place
+            if numbered := [name for name in cells if _NUMBERED.fullmatch(plain_name(name))]:
+                cells.setdefault("captions", [cells.pop(name) for name in numbered])
             yield _row(cells, picture, f"{number:06d}")
+
+
+def _classes(schema: "pa.Schema") -> dict[str, list[str]]:
+    """Words of the columns that hold numbers of classes, as Hugging Face's datasets state them beside the schema."""
+    told = (schema.metadata or {}).get(b"huggingface")
+    try:
+        features = json.loads(told)["info"]["features"] if told else {}
+        found = {name: each["names"] for name, each in features.items()
+                 if isinstance(each, dict) and each.get("_type") == "ClassLabel"}  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # another's metadata says nothing
+        return {}
+    return {name: words for name, words in found.items() if isinstance(words, list) and name in schema.names}
 
 
 def _row(cells: dict[str, Any], picture: str | None, number: str) -> _Sample:

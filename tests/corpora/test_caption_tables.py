@@ -199,3 +199,13 @@ def test_a_line_of_flickr30k_without_its_bar_costs_that_line(tmp_path: Path) -> 
     path.write_text("image|comment\n2.jpg|a|b\n")
     with pytest.raises(BadCorpus, match="line 2: another number of cells"):
         list(read_caption_table(path).rows())
+
+
+def test_a_cell_that_holds_a_list_as_json_is_a_list_of_captions() -> None:
+    """A row of nlphuji/flickr30k's flickr_annotations_30k.csv; a caption that only begins with a bracket is one."""
+    text = 'raw,sentids,filename,img_id\n"[""A dog ."", ""A pet .""]","[0, 1]",1.jpg,0\n[sic] a dgo,[],2.jpg,1\n'
+    rows = list(parse_caption_table(text.encode(), name="a.csv").rows())
+    assert [(row.image, row.captions) for row in rows] == [
+        ("1.jpg", ("A dog .", "A pet .")),
+        ("2.jpg", ("[sic] a dgo",)),
+    ]

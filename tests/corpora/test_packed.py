@@ -95,6 +95,19 @@ def test_a_picture_of_a_row_is_called_by_its_column_of_names_its_path_its_id_or_
         assert read(tmp_path / str(place)) == {f"x.parquet/{name}": (1, ("a",))}, name
 
 
+def test_columns_of_numbered_captions_and_classes_are_read_as_the_hub_states_them(tmp_path: Path) -> None:
+    """jxie/flickr8k's columns, and a ClassLabel as datasets 4 writes it beside the schema."""
+    row = {"image": {"bytes": picture(1), "path": "a.png"}, "label": 1, "caption_0": "a dog", "caption_1": "a pet"}
+    path = parquet(tmp_path / "x" / "x.parquet", [row], image=PICTURE)
+    told = {"info": {"features": {"label": {"names": ["cat", "dog"], "_type": "ClassLabel"}}}}
+    for metadata in (told, {"info": []}, {"info": {"features": {"label": {"names": 3, "_type": "ClassLabel"}}}}):
+        table = pq.read_table(path).replace_schema_metadata({b"huggingface": json.dumps(metadata).encode()})
+        pq.write_table(table, path)
+        (item,) = load(path.parent).items
+        assert item.captions == {"en": ("a dog", "a pet")}
+        assert (item.label == "dog") is (metadata is told)
+
+
 def test_two_pictures_of_one_name_are_two_and_one_picture_in_two_rows_is_one(tmp_path: Path) -> None:
     rows = [{"image": {"bytes": picture(shade), "path": "a.png"}, "caption": text}
             for shade, text in ((1, "one"), (2, "two"), (1, "three"))]  # fmt: skip

@@ -1,18 +1,15 @@
 """What fits a corpus: its usual subjects and evaluators, and the probes that its items hold the ground for."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
-from core.corpora.schema import Corpus
+from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput
+from core.evaluators.base import EvaluatorSpec
 from core.evaluators.references import NO_REFERENCE
 from core.evaluators.registry import find
 from core.evaluators.video.items import scores_videos
-from core.probes.base import FRAMES, HUMAN, TEMPLATE, Edits, Probe
+from core.probes.base import ENGLISH, FRAMES, HUMAN, TEMPLATE, Edits, Probe
 from core.probes.registry import DEFAULT, catalogue, select
-
-if TYPE_CHECKING:
-    from core.audit.plan import Plan
 
 
 def usual_subjects(corpus: Corpus) -> tuple[str, ...]:
@@ -49,19 +46,24 @@ def applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
     return kept
 
 
-def check_references(plan: "Plan") -> None:
+def check_references(
+    specs: Sequence[EvaluatorSpec], items: Sequence[Item], subjects: Collection[str], languages: Sequence[str]
+) -> None:
     """Refuse an evaluator that compares with references where no item has a caption beside the one that is scored.
+
+    Args:
+        subjects: that are scored; languages: of the human captions among them.
 
     Raises:
         InvalidInput: naming the first such evaluator.
     """
-    needing = next((spec.name for spec in plan.specs if spec.takes_references), None)
+    needing = next((spec.name for spec in specs if spec.takes_references), None)
     if needing is None:
         return
-    for item in plan.corpus.items:
-        texts = {language: len(set(item.captions.get(language, ()))) for language in (*plan.spoken, "en")}
-        template = TEMPLATE in plan.identity_subjects and item.label and texts["en"]
-        if template or (HUMAN in plan.identity_subjects and any(texts[each] > 1 for each in plan.languages)):
+    for item in items:
+        if TEMPLATE in subjects and item.label and item.captions.get(ENGLISH):
+            return
+        if HUMAN in subjects and any(len(set(item.captions.get(each, ()))) > 1 for each in languages):
             return
     raise InvalidInput(f"{NO_REFERENCE.format(name=needing).replace('this item', 'every item')}, or choose another "
                        "evaluator")  # fmt: skip

@@ -370,7 +370,7 @@ def make_plan(
     )
     _check_languages(plan, languages_in(corpus.items))
     _check_labels(plan)
-    check_references(plan)
+    check_references(plan.specs, plan.corpus.items, plan.identity_subjects, plan.languages)
     _check_idf(plan)
     _check_reader(plan)
     return plan

@@ -49,7 +49,8 @@ def roles_of(names: tuple[str, ...]) -> Roles:
         people = next((name for name in SAID if name in own and name not in CAPTIONERS), None)
     used = (image, key, number, said, people)
     rest = tuple((plain, name) for plain, name in own.items() if plain and plain not in used)
-    return Roles(*(own[name] if name else None for name in used), rest)
+    image, key, number, said, people = (own[name] if name else None for name in used)
+    return Roles(image, key, number, said, people, rest)
 
 
 @lru_cache(maxsize=1000)

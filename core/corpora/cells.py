@@ -39,9 +39,10 @@ class Cells:
         check_columns(first, where=where)
         self.between = max(SEPARATORS, key=lambda each: _fits(first, each, usual, known))
         self.bare = self.between in bare
-        quoting = csv.QUOTE_NONE if self.bare else csv.QUOTE_MINIMAL
-        self._rows = csv.reader(chain((first,), waiting), delimiter=self.between, quoting=quoting,
-                                strict=True, skipinitialspace=self.bare)  # fmt: skip
+        self._rows = csv.reader(
+            chain((first,), waiting), delimiter=self.between, strict=True, skipinitialspace=self.bare,
+            quoting=csv.QUOTE_NONE if self.bare else csv.QUOTE_MINIMAL,
+        )  # fmt: skip
         self.header = [cell.strip() for cell in self._next()] if first.strip() else []
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:

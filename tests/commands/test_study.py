@@ -225,8 +225,8 @@ def test_a_study_that_was_broken_by_hand_is_refused_in_a_sentence(invoke: Invoke
             read_definition(path.parent)
         except StoreError:
             refused += 1
-            if each is not broken[1]:
-                continue
-        done = invoke("study", "rates", "pilot")
-        assert (done.exit_code == Code.BAD_INPUT) is (each is broken[1]), each
     assert refused > len(broken) / 2
+    for each in (broken[1], {**whole, "run": "x"}, {**whole, "items": 3}):
+        path.write_text(json.dumps(each), "utf-8")
+        done = invoke("study", "rates", "pilot")
+        assert (done.exit_code, done.stderr.count("error: ")) == (Code.BAD_INPUT, 1), each

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from core.errors import InvalidInput
+from core.yes_no import yes_or_no
 
 _SHIPPED = Path(__file__).resolve().parent / "shipped"
 """What a wheel brings beside the code (``tools/wheel.py`` puts it there); a checkout has no such folder."""
@@ -144,8 +145,15 @@ def environment() -> dict[str, str]:
 
 
 def says_yes(variable: str) -> bool:
-    """Whether a variable of the environment is set to ``yes``, ``1`` or ``true``."""
-    return os.environ.get(variable, "").strip().lower() in ("yes", "1", "true")
+    """Whether a variable of the environment says yes; one that is not set or empty says no.
+
+    Raises:
+        InvalidInput: if it says neither.
+    """
+    try:
+        return bool(yes_or_no(os.environ.get(variable)))
+    except InvalidInput as error:
+        raise InvalidInput(f"{variable}: {error}") from error
 
 
 def public_url() -> str | None:

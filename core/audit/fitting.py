@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Sequence
 
-from core.corpora.schema import Corpus
+from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput
+from core.evaluators.base import EvaluatorSpec
+from core.evaluators.references import NO_REFERENCE
 from core.evaluators.registry import find
 from core.evaluators.video.items import scores_videos
-from core.probes.base import FRAMES, HUMAN, TEMPLATE, Edits, Probe
+from core.probes.base import ENGLISH, FRAMES, HUMAN, TEMPLATE, Edits, Probe
 from core.probes.registry import DEFAULT, catalogue, select
 
 
@@ -42,6 +44,29 @@ def applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
         told = " or ".join(sorted(set(lacking.values())))
         raise InvalidInput(f"no item of corpus {corpus.name!r} has {told}, which {', '.join(patterns)} need")
     return kept
+
+
+def check_references(
+    specs: Sequence[EvaluatorSpec], items: Sequence[Item], subjects: Collection[str], languages: Sequence[str]
+) -> None:
+    """Refuse an evaluator that compares with references where no item has a caption beside the one that is scored.
+
+    Args:
+        subjects: that are scored; languages: of the human captions among them.
+
+    Raises:
+        InvalidInput: naming the first such evaluator.
+    """
+    needing = next((spec.name for spec in specs if spec.takes_references), None)
+    if needing is None:
+        return
+    for item in items:
+        if TEMPLATE in subjects and item.label and item.captions.get(ENGLISH):
+            return
+        if HUMAN in subjects and any(len(set(item.captions.get(each, ()))) > 1 for each in languages):
+            return
+    raise InvalidInput(f"{NO_REFERENCE.format(name=needing).replace('this item', 'every item')}, or choose another "
+                       "evaluator")  # fmt: skip
 
 
 _LABEL = "label"

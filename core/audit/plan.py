@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.audit.fitting import applicable
+from core.audit.fitting import applicable, check_references
 from core.corpora.labels import load_labels
 from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
@@ -371,6 +371,7 @@ def make_plan(
     )
     _check_languages(plan, languages_in(corpus.items))
     _check_labels(plan)
+    check_references(plan.specs, plan.corpus.items, plan.identity_subjects, plan.languages)
     _check_idf(plan)
     _check_reader(plan)
     return plan

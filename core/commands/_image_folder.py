@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from core.corpora.files import LeftOut, inside
+from core.corpora.folder_files import packed_images
 from core.corpora.image_header import SUFFIXES
 from core.corpora.image_names import ImageNames
 from core.corpora.videos import find_videos
@@ -23,6 +24,7 @@ class ImageFolder:
         self.folder = folder
         self._videos = videos
         self._names: dict[Path | None, ImageNames] = {}
+        self._paths: dict[Path | None, dict[str, Path]] = {}
 
     def find(self, item: str, named: str | None) -> Path | None:
         """Image of an id, or the one that its line names; None where there is none.
@@ -48,31 +50,39 @@ class ImageFolder:
             return ()
         asked = set(used)
         folders = dict.fromkeys([self.folder, *(path.parent for path in asked if path.is_relative_to(self.folder))])
-        over = [path for folder in folders for name in self._of(folder).paths
-                if (path := self.folder / name) not in asked]  # fmt: skip
+        held = {name: path for folder in folders for name, path in self._paths_of(folder).items()}
+        held |= {name: path for name, path in self._paths.get(None, {}).items() if path != self.folder / name}  # packed
+        over = {name: path for name, path in held.items() if path not in asked}
         real = {os.path.realpath(path) for path in asked} if over else set()
-        return tuple(
-            sorted(path.relative_to(self.folder).as_posix() for path in over if os.path.realpath(path) not in real)
-        )
+        return tuple(sorted(name for name, path in over.items() if os.path.realpath(path) not in real))
 
     def _below(self, root: Path, name: str) -> Path | None:
         name = name.replace("\\", "/")
         folder = inside(root, name).parent if "/" in name else root  # also refuses what leads out
         for each in dict.fromkeys((folder if folder.is_dir() else root, None)):
             try:
-                return root / self._of(each).meant(name)
+                return self._paths_of(each)[self._of(each).meant(name)]
             except LeftOut as reason:
                 if reason.code == "entry-ambiguous-image":
                     raise InvalidInput(f"{reason.detail.replace(' could be ', ' may be ', 1)} {root}") from reason
         return None
 
     def _of(self, folder: Path | None) -> ImageNames:
-        """Images of a folder, or of them all, by their names below the first one; read once."""
         if folder not in self._names:
+            self._names[folder] = ImageNames(self._paths_of(folder))
+        return self._names[folder]
+
+    def _paths_of(self, folder: Path | None) -> dict[str, Path]:
+        """Images of a folder, or of them all and those that files pack, by their names below the first; read once."""
+        if folder not in self._paths:
             root = self.folder or Path()
             paths = self._all(root) if folder is None else self._own(folder)
-            self._names[folder] = ImageNames([path.relative_to(root).as_posix() for path in paths])
-        return self._names[folder]
+            self._paths[folder] = {path.relative_to(root).as_posix(): path for path in paths}
+            if folder is None and not self._videos:
+                self._paths[folder] |= {
+                    key: path for each in packed_images(root).values() for key, path in each.items()
+                }
+        return self._paths[folder]
 
     def _own(self, folder: Path) -> list[Path]:
         there = sorted(folder.iterdir()) if folder.is_dir() else []

@@ -161,9 +161,11 @@ def _scored(
     )
     from core.commands._progress import progress
     from core.corpora.caption_tables import read_references
+    from core.evaluators.loading import check_available
     from core.evaluators.pool import Pool
+    from core.evaluators.registry import find
     from core.scoring.board_references import score_references
-    from core.scoring.leaderboard import enter, score_board
+    from core.scoring.leaderboard import check_board, enter, score_board
     from core.seeds import RUN_SEED
 
     seed = RUN_SEED if seed is None else seed
@@ -175,6 +177,9 @@ def _scored(
     for sentence in entered.remarks:
         note(sentence)
     items = (entered.common or entered.items)[:limit] if limit else entered.items
+    for kind in map(find, names):
+        check_board(kind.spec, entered)
+        check_available(kind)
     rejected: list[str] = []
     parts, prints, left_out = [], {}, []
     pool = Pool(device=device)

@@ -122,8 +122,10 @@ def score(
     from core.commands._score_files import read_job, report_of
     from core.corpora.videos import Sampling
     from core.evaluators.pool import Pool
-    from core.evaluators.video.scorer import video_scorer
+    from core.evaluators.registry import find
+    from core.evaluators.video.scorer import check_scores_videos, video_scorer
     from core.scoring.captions import score_captions
+    from core.scoring.scorable import check_scorable
 
     captions = _once("files of captions", [candidates], candidates_option)
     folder = _once("folders of images", [images], images_option)
@@ -142,8 +144,12 @@ def score(
     for remark in job.remarks():
         note(remark)
     lines = job.lines if compares else tuple(replace(line, references=()) for line in job.lines)
+    texts = [line.caption for line in lines]
+    check_scorable(find(name).spec, texts, references=any(line.references for line in lines))
+    if videos:
+        check_scores_videos(find(name), idf=idf is not None, references=people is not None)
     with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
-        _tell_cut(loaded, [line.caption for line in lines])
+        _tell_cut(loaded, texts)
         if videos:
             scorer = video_scorer(loaded, sampling=Sampling.from_option(frames or "all", name="--frames"), idf=idf)
             scores = _of_videos(scorer, job, progress=update)
@@ -208,18 +214,11 @@ def _of_videos(
 ) -> "tuple[CaptionScore, ...]":
     """Score captions of videos."""
     from core.corpora.video_folder import kinds_told
-    from core.scoring.captions import EMPTY, CaptionScore
+    from core.scoring.captions import CaptionScore, unscored
     from core.scoring.videos import VideoLine, score_videos
 
-    given = any(line.references for line in job.lines)
-    if given and not scorer.takes_references:
-        raise InvalidInput(
-            f"{scorer.name} compares no captions with references; choose refemscore or refpac-s++-video, or leave "
-            "--references out"
-        )
-    if scorer.takes_references and not given:
-        raise InvalidInput(f"{scorer.name} compares with reference captions; give --references")
-    worded = [line for line in job.lines if line.caption.strip()]
+    lost = unscored(scorer.evaluator.spec, job.lines)
+    worded = [line for line, reason in zip(job.lines, lost, strict=True) if not reason]
     lines = [VideoLine(line.id, line.caption, line.image, line.references) for line in worded]
     note(f"videos: {kinds_told(line.path for line in lines)}")
     said: list[str] = []
@@ -230,8 +229,8 @@ def _of_videos(
         note(f"{len(said) - ERRORS_SHOWN:,} more videos like the last")
     return tuple(
         CaptionScore(line.id, None if each.error else each.score, error=each.error)
-        if line.caption.strip() and (each := next(found)) else CaptionScore(line.id, None, error=EMPTY)
-        for line in job.lines
+        if not reason and (each := next(found)) else CaptionScore(line.id, None, error=reason)
+        for line, reason in zip(job.lines, lost, strict=True)
     )  # fmt: skip
 
 

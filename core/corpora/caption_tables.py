@@ -8,46 +8,30 @@
 - JSON lines of records (CaptionEvalKit, Hugging Face's ``metadata.jsonl``);
 - tables with a line of columns and ``,``, ``;``, tab or ``|`` between cells (Hugging Face's ``metadata.csv``,
   Flickr8k's ``captions.txt``, Flickr30k's ``results.csv``);
+- Parquet and webdataset's tar, as :mod:`core.corpora.packed` unpacks them;
 - ``name#0<TAB>caption`` (Flickr30k's ``results_20130124.token``, Flickr8k's ``Flickr8k.token.txt``).
 
 Any of them may be packed with gzip. Sources of the layouts: cocodataset.org/#format-results; karpathy/neuraltalk2;
 huggingface.co/docs/datasets/image_dataset; Young et al. (2014), readme of Flickr30k; textvqa.org/textcaps.
 """
 
-import csv
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from core.corpora.csv_header import LONGEST, check_columns
-from core.corpora.files import decoded, read_text
-from core.corpora.formats import LINES, parse_json, shown
+from core.corpora.caption_columns import IMAGE, KEY, plain_name, roles_of
+from core.corpora.cells import Cells
+from core.corpora.files import decoded, parse_json, read_text, shown
+from core.corpora.formats import LINES
+from core.corpora.packed import CAPTIONS, PACKED, unpacked
 from core.errors import BadCorpus
-
-IMAGE = ("image", "file_name", "filename", "image_path", "image_file", "image_name", "img", "img_path", "filepath",
-         "path")  # fmt: skip
-"""Names of the column that says which picture a line is about; of several the first counts."""
-
-KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
-"""Likewise of an id, of the line or of its picture."""
-
-SAID = ("prediction", "predictions", "candidate", "caption", "captions", "caption_str", "text", "sentence", "sentences",
-        "comment")  # fmt: skip
-"""Likewise of the caption: a captioner's comes before one by people."""
-
-CAPTIONERS = SAID[:3]
-
-PEOPLE = ("references", "reference", "refs", "reference_strs")
-"""Likewise of captions by people beside a captioner's."""
-
-NUMBER = ("comment_number",)
-"""Likewise of the number of a caption among those of its picture."""
+from core.yes_no import says_nothing
 
 LISTS = ("annotations", "images", "data", "samples", "predictions", "results")
 """What an object may call its list of records."""
@@ -55,18 +39,16 @@ LISTS = ("annotations", "images", "data", "samples", "predictions", "results")
 ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")
 """Endings of the files that are read; ``.gz`` may follow."""
 
-_SEPARATORS = ",;\t|"
-_NOTHING = ("", "nan", "null", "none", "<na>")
-"""What a program writes for a caption that is not there."""
+_KNOWN = (*IMAGE, *KEY)
 _SHORT = 7
-"""Characters of the longest of them, with some blanks."""
+"""Characters of the longest word for a caption that is not there, with some blanks."""
 _TOKEN = re.compile(r"([^\t\n]+?)#(\d+)\t(.*)")
 _RAW = ("raw", "caption", "text", "label")
 """What an object that stands for a caption calls its text: Karpathy's sentences, FiftyOne's classifications."""
 
 
 _Record = tuple[int, Mapping[str, Any]]
-"""A place in a file, and what stands there by its plain name."""
+"""A place in a file, and what stands there by its name."""
 
 
 class CaptionRow(NamedTuple):
@@ -113,7 +95,7 @@ class CaptionTable:
     columns: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> Iterator[CaptionRow]:
-        """Read the rows.
+        """Read the rows, once.
 
         Raises:
             BadCorpus: naming the first that cannot be read, or if none holds a caption by anybody.
@@ -122,7 +104,10 @@ class CaptionTable:
             self.unit = "line"
             yield from map(self._row, self._lines())
         elif self.ending == ".json":
-            yield from self._json(parse_json(self.text, self.name, unique_keys=True))
+            text, self.text = self.text, ""  # not held beside what it says
+            held = [parse_json(text, where=self.name, unique_keys=True)]
+            del text
+            yield from self._json(held.pop())
         elif _TOKEN.match(self.text) or self.ending == ".token":
             self.unit = "line"
             yield from map(self._row, self._tokens())
@@ -137,10 +122,10 @@ class CaptionTable:
     def _lines(self) -> Iterator[_Record]:
         for number, line in enumerate(self.text.split("\n"), start=1):
             if line.strip():
-                record = parse_json(line, self.where(number), unique_keys=True)
+                record = parse_json(line, where=self.where(number), unique_keys=True)
                 if not isinstance(record, dict):
                     raise BadCorpus(f"{self.where(number)} must be a JSON object, got {shown(record)}")
-                yield number, _plain(record)
+                yield number, record
 
     def _tokens(self) -> Iterator[_Record]:
         for number, line in enumerate(self.text.split("\n"), start=1):
@@ -165,7 +150,9 @@ class CaptionTable:
     def _by_image(self, held: Mapping[str, Any]) -> Iterator[CaptionRow]:
         for number, (key, value) in enumerate(held.items(), start=1):
             if isinstance(value, dict):
-                yield self._row((number, {"id": key, **_plain(value)}))
+                yield self._row((number, {"id": key, **value}))
+            elif type(value) is str and len(value) > _SHORT:
+                yield CaptionRow(number, key, "", (value,), (), _NO_CELLS)
             else:
                 yield CaptionRow(number, key, "", self._texts(number, value, "", of=key), (), _NO_CELLS)
 
@@ -173,7 +160,7 @@ class CaptionTable:
         for number, record in enumerate(records, start=1):
             if not isinstance(record, dict):
                 raise BadCorpus(f"{self.where(number)} must be {{image_id, caption}}, got {shown(record)}")
-            yield number, _plain(record)
+            yield number, record
 
     def _coco(self, images: list[Any], annotations: list[Any]) -> Iterator[_Record]:
         """COCO's captions, all those of a picture together, in the order of their ids."""
@@ -190,30 +177,17 @@ class CaptionTable:
             yield found[0][0], {"image_id": key, "image": names.get(key), "captions": captions}
 
     def _cells(self) -> Iterator[_Record]:
-        check_columns(self.text, where=self.name)
-        rows = _table(self.text, self.ending)
-        header: list[str] = []
-        try:
-            for row in rows:
-                if not (row and row[0]) and not any(map(str.strip, row)):
-                    continue
-                if not header:
-                    header = self._header(row)
-                    continue
-                if len(row) != len(header):
-                    raise BadCorpus(
-                        f"{self.where(rows.line_num)}: another number of cells than the first line, {len(row)} cells "
-                        f"under {len(header)} columns; put a caption that holds the separator between double quotes"
-                    )
-                yield rows.line_num, dict(zip(header, row))  # noqa: B905  # as many
-        except csv.Error as error:
-            raise BadCorpus(f"{self.where(rows.line_num)}: {error}; mend the line or quote the cell") from error
-        if not header:
+        table = Cells(StringIO(self.text, newline=""), where=self.name, usual="\t" if self.ending == ".tsv" else ",",
+                      known=_KNOWN, bare="|")  # fmt: skip
+        if not table.header:
             raise BadCorpus(f"{self.name} is empty: it has no column 'image'; its first line must name the columns, "
                             "e.g. image,caption")  # fmt: skip
+        header = self._header(table.header)
+        for number, row in table.rows():
+            yield number, dict(zip(header, row))  # noqa: B905  # as many
 
     def _header(self, row: Sequence[str]) -> list[str]:
-        header = [_name(cell) for cell in row]
+        header = [plain_name(cell) for cell in row]
         named = [name for name in header if name]
         if len(set(named)) < len(named):
             raise BadCorpus(f"{self.name} has the columns {', '.join(map(str.strip, row))}; each name may stand once")
@@ -225,20 +199,25 @@ class CaptionTable:
 
     def _row(self, record: _Record) -> CaptionRow:
         number, cells = record
-        roles = _roles(tuple(cells))
+        roles = roles_of(tuple(cells))
         image = self._identity(number, cells[roles.image]) if roles.image else ""
         key = (self._identity(number, cells[roles.key]) if roles.key else "") or image
         if not key:
             raise BadCorpus(self._unnamed(number, cells))
         if roles.number:
             key = f"{key}#{cells[roles.number]}"
-        said = self._texts(number, cells[roles.said], roles.said) if roles.said else ()
+        said: tuple[str, ...] = ()
+        if roles.said:
+            text = cells[roles.said]
+            usual = type(text) is str and len(text) > _SHORT and text[0] != "["
+            said = (text,) if usual else self._texts(number, text, roles.said)
         people = self._texts(number, cells[roles.people], roles.people) if roles.people else ()
-        rest = {name: cells[name] for name in roles.rest} if roles.rest else _NO_CELLS
+        rest = {plain: cells[name] for plain, name in roles.rest} if roles.rest else _NO_CELLS
         return CaptionRow(number, key, image, said, tuple(filter(str.strip, people)) if people else people, rest)
 
     def _unnamed(self, number: int, record: Mapping[str, Any]) -> str:
-        column = next((name for name in (*IMAGE, *KEY) if name in record), None)
+        roles = roles_of(tuple(record))
+        column = roles.image or roles.key
         if column is None:
             return f"{self.where(number)}: id must name the image, and there is none; call it one of {', '.join(KEY)}"
         return (
@@ -248,6 +227,8 @@ class CaptionTable:
     def _identity(self, number: int, value: object) -> str:
         if isinstance(value, str):
             return value.strip()
+        if type(value) is int:
+            return str(value)
         if value is None:
             return ""
         if isinstance(value, float) and value.is_integer():
@@ -257,6 +238,7 @@ class CaptionTable:
         return str(value)
 
     def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
+        value = _listed_in(value) if self.columns else value
         if isinstance(value, str) and len(value) > _SHORT:
             return (value,)
         found = tuple(map(said_text, value)) if isinstance(value, list) else (said_text(value),)
@@ -266,44 +248,16 @@ class CaptionTable:
         return found or ("",)  # type: ignore[return-value]  # None was looked for
 
 
-class _Roles(NamedTuple):
-    """Which cell of a record is what; the names of those that are nothing known are the rest."""
-
-    image: str | None
-    key: str | None
-    number: str | None
-    said: str | None
-    people: str | None
-    rest: tuple[str, ...]
-
-
 _NO_CELLS: Mapping[str, Any] = MappingProxyType({})
 
 
-@lru_cache(maxsize=1000)
-def _roles(names: tuple[str, ...]) -> _Roles:
-    """Which cell of a record with such names is what; the name of one, None where there is none.
-
-    Beside a captioner's caption, one by people is a reference.
-    """
-    image, key, number, said, people = (
-        next((name for name in known if name in names), None) for known in (IMAGE, KEY, NUMBER, SAID, PEOPLE)
-    )
-    if people is None and said in CAPTIONERS:
-        people = next((name for name in SAID if name in names and name not in CAPTIONERS), None)
-    used = (image, key, number, said, people, "")
-    return _Roles(image, key, number, said, people, tuple(name for name in names if name not in used))
-
-
-@lru_cache(maxsize=1000)
-def _name(cell: str) -> str:
-    """The plain name of a column; empty for the numbers of rows that pandas writes."""
-    name = re.sub(r"[\s-]+", "_", cell.strip().casefold())
-    return "" if name.startswith("unnamed:") else name
-
-
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {_name(name): cell for name, cell in record.items()}
+def _listed_in(cell: object) -> object:
+    """The list that a cell of a table holds as JSON, as Flickr30k's annotations on the hub; else the cell."""
+    try:
+        held = json.loads(cell) if isinstance(cell, str) and cell.startswith("[") else cell
+    except (ValueError, RecursionError):
+        return cell
+    return held if isinstance(held, list) else cell
 
 
 def _objects(value: object) -> bool:
@@ -315,7 +269,7 @@ def said_text(value: object) -> str | None:
     if isinstance(value, dict):
         value = next((value[name] for name in _RAW if name in value), None)
     if isinstance(value, str):
-        return "" if len(value) <= _SHORT and value.strip().casefold() in _NOTHING else value
+        return "" if len(value) <= _SHORT and says_nothing(value) else value
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else None
 
 
@@ -325,6 +279,8 @@ def read_caption_table(path: Path) -> CaptionTable:
     Raises:
         BadCorpus: if it cannot be read, or has another ending.
     """
+    if path.suffix.lower() in PACKED:
+        return CaptionTable(str(path), read_text(unpacked(path) / CAPTIONS), LINES[0])
     return CaptionTable(str(path), read_text(path), _ending(path.name))
 
 
@@ -355,19 +311,3 @@ def _ending(name: str) -> str:
         raise BadCorpus(f"{name} is of no kind that is read: captions are read from {', '.join(ENDINGS[:-1])} or "
                         f"{ENDINGS[-1]}; convert the file or rename it")  # fmt: skip
     return ending
-
-
-def _table(text: str, ending: str) -> Any:
-    """A reader of cells, by the separator with which the first line names a picture and the most columns."""
-    first = next((line for line in text[: LONGEST + 1].split("\n") if line.strip()), "")
-    usual = "\t" if ending == ".tsv" else ","
-
-    def fits(between: str) -> tuple[bool, int, bool]:
-        cells = [_name(cell.strip().strip('"')) for cell in first.split(between)]
-        return any(name in cells for name in (*IMAGE, *KEY)), len(cells), between == usual
-
-    between = max(_SEPARATORS, key=fits)
-    lines = StringIO(text, newline="")
-    if between == "|":  # Flickr30k's quotes nothing, and its captions hold quotes
-        return csv.reader(lines, delimiter=between, quoting=csv.QUOTE_NONE, skipinitialspace=True)
-    return csv.reader(lines, delimiter=between, strict=True)

@@ -14,7 +14,7 @@ from core.errors import BadCorpus, InvalidInput
 MOST_BYTES = 1_000_000_000
 """Largest text file, in bytes, that is read at once; taken apart, JSON takes about eight times its size in memory."""
 
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
+WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Begins UTF-16, as spreadsheets save "Unicode text"."""
 
 
@@ -53,7 +53,7 @@ def read_text(path: Path) -> str:
         if path.suffix.lower() == ".gz":
             return decoded(path.read_bytes(), str(path))
         with path.open("rb") as file:
-            wide = file.read(2) in _WIDE
+            wide = file.read(2) in WIDE
         return path.read_text(encoding="utf-16" if wide else "utf-8-sig")
     except MemoryError as error:
         raise no_memory(str(path)) from error
@@ -80,7 +80,7 @@ def decoded(data: bytes, name: str, *, most: int = MOST_BYTES) -> str:
                 data = file.read(most + 1)
         if len(data) > most:
             raise BadCorpus(f"{name} has more than {most:,} bytes and at most so many are taken; split it")
-        return data.decode("utf-16" if data[:2] in _WIDE else "utf-8-sig")
+        return data.decode("utf-16" if data[:2] in WIDE else "utf-8-sig")
     except (OSError, EOFError, zlib.error) as error:
         raise BadCorpus(f"{name} cannot be unpacked ({error}); pack it anew with gzip") from error
     except UnicodeDecodeError as error:
@@ -96,22 +96,43 @@ def read_json(path: Path) -> Any:
     return parse_json(read_text(path), where=str(path))
 
 
-def parse_json(text: str, *, where: str, first_line: int = 1) -> Any:
-    """Parse JSON text; ``where`` and ``first_line`` say in messages where the text stands.
+def parse_json(text: str, *, where: str, first_line: int = 1, unique_keys: bool = False) -> Any:
+    """Parse JSON text that comes from outside.
+
+    Args:
+        where, first_line: where the text stands, for messages.
+        unique_keys: refuse an object that holds a key twice.
 
     Raises:
-        BadCorpus: if it is malformed; names the line and column.
+        BadCorpus: if it is malformed, naming the line and column, or a key stands twice where it must not.
     """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in found if keys.count(key) > 1)
+            raise BadCorpus(f"{where} holds {shown(twice)} twice; keep one")
+        return found
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique if unique_keys else None)
+    except BadCorpus:
+        raise
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
         raise BadCorpus(f"{where} is not valid JSON at line {line}, column {error.colno}: {error.msg}; "
                         "restore or mend the file") from error  # fmt: skip
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
-        raise BadCorpus(f"{where} cannot be read as JSON ({error}); restore or mend the file") from error
+        raise BadCorpus(f"{where} is not valid JSON ({error}); restore or mend the file") from error
     except MemoryError as error:
         raise no_memory(where) from error
+
+
+def shown(value: object) -> str:
+    """A value as it stands in a message, 60 characters of it at most."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
 
 
 def no_memory(where: str) -> BadCorpus:

@@ -10,7 +10,15 @@ from core.corpora.coco_boxes import upright_around
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_files import assign, auditable_header, caption_files, choose_file, find_images, unread_files
+from core.corpora.folder_files import (
+    assign,
+    auditable_header,
+    caption_files,
+    choose_file,
+    find_images,
+    packed_images,
+    unread_files,
+)
 from core.corpora.folder_tables import (
     BOX_FILES,
     Note,
@@ -27,7 +35,7 @@ from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
 from core.corpora.scripts import caption_languages, stated_language
 from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
-from core.errors import InvalidInput
+from core.errors import BadCorpus, InvalidInput
 
 SLICES = ("all", "single-object")
 
@@ -86,15 +94,24 @@ def load_folder(
         choose_file(root, captions, (), option="captions")  # before the pictures are looked for
     box_file = choose_file(root, boxes, BOX_FILES, option="boxes")
     found = Findings()
-    paths = find_images(root, found)
+    packed = packed_images(root, most=most)
+    paths = find_images(root, found, {key: path for each in packed.values() for key, path in each.items()})
     read_files = caption_files(root, captions, paths)
+    if captions is None:
+        read_files += [(path, f"{path.relative_to(root).as_posix()}/") for path in packed]
     beside = {} if read_files else _texts_beside(paths)
     told = [*read_files, *([(box_file, "")] if box_file else [])]
-    for each in unread_files(root, [path for path, _ in told]):
+    for each in unread_files(root, [*packed, *(path for path, _ in told)]):
         detail = f"{each} lies in the folder and is not read; if it holds captions: --option captions={each}"
         found.remark(Rejection(each, "file-unread", detail))
     own = OwnColumns()
     notes = assign(_notes(read_files, beside, box_file, own), paths, found)
+    lost = [each.subject for each in found.rejected if each.code == "entry-no-image"]
+    if lost and not notes:
+        raise BadCorpus(
+            f"{told[0][0]} names {len(lost):,} pictures, such as {lost[0]!r}, and none of them is in {root}; give the "
+            "folder of its pictures, or another file with captions=…"
+        )
     facts = own.of_pictures({key: [note.own for note in notes.get(key, ())] for key in paths}, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
     shares = boxes_in_shares([(note.where, note.box) for each in notes.values() for note in each if note.box], found)

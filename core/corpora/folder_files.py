@@ -11,6 +11,7 @@ from core.corpora.folder_tables import CAPTION_FILES, MORE_FILES, Note
 from core.corpora.image_header import SUFFIXES, ImageHeader, require_auditable, sniff
 from core.corpora.image_names import ImageNames
 from core.corpora.images import read_header
+from core.corpora.packed import packed_files, unpacked
 from core.corpora.places import in_kernel, ordinary
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus, BadImage, InvalidInput
@@ -76,15 +77,34 @@ def _may_hold_captions(path: Path) -> bool:
     return not name.endswith(".txt") or "caption" in name
 
 
-def find_images(root: Path, findings: Findings) -> dict[str, Path]:
-    """Return the images by their path in the folder, sorted; notes what is refused.
+def find_images(root: Path, findings: Findings, packed: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the images by their path in the folder, sorted, and those packed in files of it; notes what is refused.
 
     Raises:
         BadCorpus: if there is none.
     """
-    found = dict(_images(root, findings))
+    found = {**dict(_images(root, findings)), **packed}
     if not found:
-        raise BadCorpus(f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image; give a folder that does")
+        raise BadCorpus(f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image, and no Parquet or tar that packs "
+                        "some; give a folder that does")  # fmt: skip
+    return found
+
+
+def packed_images(root: Path, *, most: int | None = None) -> dict[Path, dict[str, Path]]:
+    """Return the images in each packed file of a folder, by the file's path and their own below it.
+
+    Args:
+        most: images after which no further file is unpacked.
+
+    Raises:
+        BadCorpus: as :func:`core.corpora.packed.unpacked`.
+    """
+    found: dict[Path, dict[str, Path]] = {}
+    for path in packed_files(root):
+        if most is not None and sum(map(len, found.values())) >= most:
+            break
+        below = path.relative_to(root).as_posix()
+        found[path] = {f"{below}/{key}": image for key, image in _images(unpacked(path), Findings())}
     return found
 
 
@@ -206,6 +226,10 @@ class NamedImages:
         if path.is_file():
             return path
         if self._names is None:
-            self._paths = dict(_images(self.root, Findings()))
+            packed = packed_images(self.root).values()
+            self._paths = {
+                **dict(_images(self.root, Findings())),
+                **{key: each[key] for each in packed for key in each},
+            }
             self._names = ImageNames(self._paths)
         return self._paths[self._names.meant(name)]

@@ -6,16 +6,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.corpora.caption_tables import SAID, CaptionRow, CaptionTable, read_caption_table
+from core.corpora.caption_columns import SAID
+from core.corpora.caption_tables import CaptionRow, CaptionTable, read_caption_table
 from core.corpora.files import read_json, read_text
 from core.corpora.own_columns import OwnCells, OwnColumns
+from core.corpora.packed import PACKED
 from core.errors import BadCorpus
 
 CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captions.jsonl", "FineCapEval.csv")
 """Looked for in the folder, where no option names a file; of several, the owner says which."""
 
-MORE_FILES = ("metadata.csv", "metadata.jsonl", "captions.txt", "captions.json", "captions.tsv", "captions.token",
-                      "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json")  # fmt: skip
+MORE_FILES = (
+    "metadata.csv", "metadata.jsonl", "metadata.parquet", "captions.txt", "captions.json", "captions.tsv",
+    "captions.token", "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json",
+)  # fmt: skip
 """Looked for after those; the first that is there counts."""
 
 BOX_FILES = ("boxes.csv", "boxes.json")
@@ -93,7 +97,7 @@ def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Itera
         if not any(said) and any(row.rest.get(name) for name in ("label", "box", "x")):
             said = ()  # a row of a label or a box alone
         yield from _notes(table, row, said or (None,), own, below)
-    if not captions:
+    if not captions and path.suffix.lower() not in PACKED:  # whose pictures are there all the same
         raise BadCorpus(f"{path} holds no caption; call its column or key {', '.join(SAID[:-1])} or {SAID[-1]}")
 
 

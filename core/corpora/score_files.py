@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from core.corpora.formats import shown
+from core.corpora.files import shown
 from core.corpora.places import ordinary
 from core.corpora.score_layouts import (
     ID,
@@ -24,6 +24,7 @@ from core.corpora.score_layouts import (
     is_number,
     open_table,
 )
+from core.corpora.stated import key as named_key
 from core.errors import InvalidInput
 
 MOST_SCORES = 20_000_000
@@ -115,9 +116,9 @@ def read_scores(path: Path, *, column: str = "", pairs: Pairs | None = None) -> 
         table = open_table(path)
         keys = _key_columns(path, table, by_pair=pairs is not None)
         name = _score_column(path, table, column)
-        for where, key, value in _keyed(path, table, keys, name, pairs):
-            if not isinstance(key, str) or not key:
-                raise InvalidInput(f"{where}: the id must be a text, got {shown(key)}")
+        for where, key, value in _keyed(table, keys, name, pairs):
+            if not key:
+                raise InvalidInput(f"{where}: the id must be a text or a whole number, got {shown(key)}")
             if key in scores:
                 raise InvalidInput(f"{where}: the id {shown(key)} was there before; keep one")
             scores[key] = _number(value, where, key)
@@ -179,15 +180,12 @@ def _key_columns(path: Path, table: Table, *, by_pair: bool) -> list[str]:
     return [image, caption]
 
 
-def _keyed(
-    path: Path, table: Table, keys: Sequence[str], score: str, pairs: Pairs | None
-) -> Iterator[tuple[str, object, object]]:
+def _keyed(table: Table, keys: Sequence[str], score: str, pairs: Pairs | None) -> Iterator[tuple[str, str, object]]:
     """Where each row stands, its id and its score, still unchecked."""
-    text = path.suffix.lower() in (".csv", ".tsv")
     known = pairs() if pairs is not None and len(keys) == 2 else {}
     for where, (*named, value) in table.rows([*keys, score]):
-        own = named[0] if len(named) == 1 else _pair(where, known, *named)
-        yield where, own, cell_value(str(value)) if text else value
+        own = named_key(named[0]) if len(named) == 1 else _pair(where, known, *named)
+        yield where, own or "", cell_value(value, comma=table.comma) if isinstance(value, str) else value
 
 
 def _pair(where: str, known: Mapping[tuple[str, str], str | None], image: object, caption: object) -> str:

@@ -1,6 +1,7 @@
 """Tables of scores in the layouts that other tools write: which columns a file has, and its rows.
 
-- CSV and TSV (``,``, ``;``, a tab or ``|`` between columns), Parquet, JSON Lines: a pair a row.
+- CSV and TSV (``,``, ``;``, a tab or ``|`` between columns; but for ``,`` with decimal commas), Parquet, JSON Lines: a
+  pair a row. These and JSON may be packed with gzip.
 - clipscore, ``--save_per_instance``: ``{id: {"CLIPScore": 0.8}}``; also ``{id: 0.8}``.
 - CaptionEvalKit, ``--output``, in both of its shapes: ``{"CLIPScore": mean, "per_item": {id: {"CLIPScore": 0.8}}}`` and
   ``{"PAC-S": {"score": mean, "per_item": {id: 0.8}}, …}``.
@@ -12,20 +13,23 @@ Sources: jmhessel/clipscore, clipscore.py; CaptionEvalKit, output of its score c
 EvolvingLMMs-Lab/lmms-eval, saved samples; inspect_ai, log files of its version 0.3.
 """
 
-import csv
+import gzip
 import itertools
-import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
-from core.corpora.csv_header import check_csv_header
-from core.corpora.formats import LINES, shown
+from core.corpora.cells import Cells
+from core.corpora.files import WIDE, parse_json, read_text, shown
+from core.corpora.formats import LINES
 from core.errors import InvalidInput
+from core.yes_no import says_nothing
 
 MOST_BYTES = 2 << 30
 """Largest file that is read line by line, and most bytes of a Parquet file's columns."""
@@ -39,7 +43,6 @@ MOST_LINE = 1 << 20
 ID, SCORE = "id", "score"
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
-_NONE = frozenset(("", "nan", "-nan", "+nan", "null", "none", "na", "n/a", "<na>"))
 _MOST_DIGITS = 400
 _LOOKED_AT = 1000
 """Rows by which a column of a text table is told to hold numbers."""
@@ -56,11 +59,13 @@ class Table:
         names: of its columns, as the file spells them.
         numbers: names of columns that hold a number anywhere.
         rows: the values of some columns, row by row; None where a row lacks one.
+        comma: whether a comma may stand before the decimals of its cells.
     """
 
     names: Sequence[str]
     numbers: frozenset[str]
     rows: Callable[[Sequence[str]], Iterator[Row]]
+    comma: bool = False
 
 
 def open_table(path: Path) -> Table:
@@ -78,10 +83,14 @@ def reader_of(path: Path) -> str:
     Raises:
         InvalidInput: for another one.
     """
-    ending = path.suffix.lower()
-    if ending not in _READERS:
+    ending = _ending(path)
+    if ending not in _READERS or (path.suffix.lower() == ".gz" and ending not in _PACKABLE):
         raise InvalidInput(f"{path} ends in none of {', '.join(_READERS)}; save the scores as one of these")
     return ending
+
+
+def _ending(path: Path) -> str:
+    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def is_held_whole(path: Path) -> bool:
@@ -90,39 +99,55 @@ def is_held_whole(path: Path) -> bool:
 
 
 def _csv(path: Path) -> Table:
-    check_csv_header(path)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        first = file.readline()
-    between = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=first.count)
-    with _mendable(path, between) as rows:
-        names = [name.strip() for name in next(rows, [])]
-        looked = [row for row in itertools.islice(rows, _LOOKED_AT) if len(row) == len(names)]
-    numbers = {name for row in looked for name, cell in zip(names, row, strict=True) if isinstance(_cell(cell), float)}
+    cells = _cells(path)
+    names, comma = cells.header, cells.between != ","
+    looked = [row for _, row in itertools.islice(cells.rows(), _LOOKED_AT)]
+    numbers = {name for row in looked for name, cell in zip(names, row, strict=True)
+               if is_number(cell_value(cell, comma=comma))}  # fmt: skip
 
     def read(wanted: Sequence[str]) -> Iterator[Row]:
         places = [names.index(name) for name in wanted]
-        with _mendable(path, between) as rows:
-            next(rows, [])
-            for row in rows:
-                where = f"{path.name}, line {rows.line_num}"
-                if row and len(row) != len(names):
-                    raise InvalidInput(f"{where}: {len(row)} cells and {len(names)} columns; mend the line")
-                if row:
-                    yield where, [row[place].strip() for place in places]
+        for line, row in _cells(path).rows():
+            yield f"{path.name}, line {line}", [row[place].strip() for place in places]
 
-    return Table(names, frozenset(numbers), read)
+    return Table(names, frozenset(numbers), read, comma)
 
 
-@contextmanager
-def _mendable(path: Path, between: str) -> Iterator[Any]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, strict=True, delimiter=between)
-        try:
-            yield rows
-        except csv.Error as error:
-            raise InvalidInput(
-                f"{path.name}, line {rows.line_num}: {error}; mend the line or quote the cell"
-            ) from error
+def _cells(path: Path) -> Cells:
+    usual = "\t" if _ending(path) == ".tsv" else ","
+    return Cells(_text_lines(path), where=path.name, usual=usual, known=(ID,))
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    """Lines of a text file, unpacked, none of them endless."""
+    try:
+        with path.open("rb") as plain, _unpacking(path, plain) as file:
+            yield from _bounded(path, file)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InvalidInput(f"{path} cannot be unpacked ({error}); pack it anew with gzip") from error
+
+
+def _unpacking(path: Path, plain: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(plain)) if path.suffix.lower() == ".gz" else plain
+
+
+def _bounded(path: Path, file: BinaryIO) -> Iterator[str]:
+    encoding = "utf-16" if file.read(2) in WIDE else "utf-8-sig"
+    file.seek(0)
+    held = 0
+    with TextIOWrapper(file, encoding=encoding, newline="") as text:
+        for number in itertools.count(1):
+            line = text.readline(MOST_LINE + 1)
+            held += len(line)
+            if len(line) > MOST_LINE:
+                raise InvalidInput(
+                    f"{path.name}, line {number} has more than {MOST_LINE:,} characters; a line holds one score"
+                )
+            if held > MOST_BYTES:
+                raise InvalidInput(f"{path} holds more than {MOST_BYTES:,} characters; import it in parts")
+            if not line:
+                return
+            yield line
 
 
 def _lines(path: Path) -> Table:
@@ -130,19 +155,14 @@ def _lines(path: Path) -> Table:
 
 
 def _line_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
-    with path.open(encoding="utf-8-sig") as file:
-        number = 0
-        while line := file.readline(MOST_LINE + 1):
-            number += 1
-            where = f"{path.name}, line {number}"
-            if len(line) > MOST_LINE:
-                raise InvalidInput(f"{where} has more than {MOST_LINE:,} characters; a line holds one score")
-            if not line.strip():
-                continue
-            record = _parse(line, where)
-            if not isinstance(record, dict):
-                raise InvalidInput(f"{where} must be a JSON object with id and score, got {shown(record)}")
-            yield where, _flat(record)
+    for number, line in enumerate(_text_lines(path), start=1):
+        where = f"{path.name}, line {number}"
+        if not line.strip():
+            continue
+        record = parse_json(line, where=where, unique_keys=True)
+        if not isinstance(record, dict):
+            raise InvalidInput(f"{where} must be a JSON object with id and score, got {shown(record)}")
+        yield where, _flat(record)
 
 
 def _flat(record: Mapping[str, object]) -> dict[str, object]:
@@ -209,7 +229,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _json(path: Path) -> Table:
-    held = _parse(path.read_text(encoding="utf-8-sig"), path.name)
+    held = parse_json(read_text(path), where=path.name, unique_keys=True)
     if isinstance(held, dict) and isinstance(held.get("samples"), list):
         return _of_records(lambda: (_sample(path.name, each) for each in held["samples"]))
     if isinstance(held, list):
@@ -258,7 +278,8 @@ def _archive(path: Path) -> Table:
             parts = [each for each in held.infolist() if re.fullmatch(r"samples/[^/]+[.]json", each.filename)]
             if sum(each.file_size for each in parts) > MOST_JSON_BYTES:
                 raise InvalidInput(f"{path} unpacks to more than {MOST_JSON_BYTES:,} bytes; import it in parts")
-            samples = [_sample(path.name, _parse(_text(held, each), each.filename)) for each in parts]
+            texts = [(_text(held, each), each.filename) for each in parts]
+            samples = [_sample(path.name, parse_json(text, where=name, unique_keys=True)) for text, name in texts]
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise InvalidInput(
             f"{path} is no log of inspect_ai that can be read ({error}); save it as JSON: inspect log convert --to json"
@@ -274,6 +295,8 @@ def _text(held: zipfile.ZipFile, part: zipfile.ZipInfo) -> str:
 _READERS: dict[str, Callable[[Path], Table]] = {
     ".csv": _csv, ".tsv": _csv, **dict.fromkeys(LINES, _lines), ".parquet": _parquet, ".json": _json, ".eval": _archive,
 }  # fmt: skip
+_PACKABLE = (".csv", ".tsv", *LINES, ".json")
+"""Endings before a ``.gz``."""
 
 
 def is_number(value: object) -> bool:
@@ -281,27 +304,14 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def cell_value(text: str) -> object:
-    """A number of a cell, None where it is empty or says that there is none; the text itself otherwise."""
-    return None if text.strip().lower() in _NONE else _cell(text.strip())
+def cell_value(text: str, *, comma: bool = False) -> object:
+    """A number of a cell, None where it is empty or says that there is none; the text itself otherwise.
 
-
-def _cell(text: str) -> object:
-    return float(text) if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text.strip()) else text
-
-
-def _parse(text: str, where: str) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found:
-                raise InvalidInput(f"{where}: {shown(key)} was there before; keep one")
-            found[key] = value
-        return found
-
-    try:
-        return json.loads(text, object_pairs_hook=unique)
-    except InvalidInput:
-        raise
-    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-        raise InvalidInput(f"{where} is not JSON: {error}") from error
+    Args:
+        comma: whether a comma may stand before the decimals, as where something else stands between cells.
+    """
+    text = text.strip()
+    if says_nothing(text):
+        return None
+    number = text.replace(",", ".", 1) if comma and "." not in text else text
+    return float(number) if len(number) <= _MOST_DIGITS and _NUMBER.fullmatch(number) else text

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-_MARKS = {"0": False, "false": False, "no": False, "": False, "1": True, "true": True, "yes": True}
+from core.errors import InvalidInput
+from core.yes_no import yes_or_no
 
 
 def whole(value: Any) -> int | None:
@@ -53,8 +54,10 @@ def mark(value: Any) -> bool | None:
     """
     if not value or value is True:
         return bool(value)
-    number = whole(value)
-    return _MARKS.get(str(value if number is None else number).strip().casefold())
+    try:
+        return bool(yes_or_no(value))
+    except InvalidInput:
+        return None
 
 
 def floats(values: Sequence[Any]) -> list[float]:

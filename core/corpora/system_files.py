@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.corpora.caption_tables import parse_caption_table
+from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table
 from core.corpora.formats import MOST_BYTES
+from core.corpora.packed import PACKED
 from core.corpora.places import ordinary
 from core.errors import BadCorpus
 
@@ -37,12 +38,13 @@ def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
         BadCorpus: if the file cannot be read, or not as captions.
     """
     try:
-        if ordinary(path).stat().st_size > MOST_BYTES:
+        packed = path.suffix.lower() in PACKED
+        if not packed and ordinary(path).stat().st_size > MOST_BYTES:
             raise BadCorpus(f"{path} has {path.stat().st_size:,} bytes and at most {MOST_BYTES:,} are taken; split it")
-        data = path.read_bytes()
+        table = read_caption_table(path) if packed else parse_caption_table(path.read_bytes(), name=path.name)
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); give a file of captions") from error
-    return parse_systems(data, name=path.name, called=name)
+    return _systems(table, path.name, name)
 
 
 def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, ...]:
@@ -58,24 +60,30 @@ def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, 
     """
     if len(data) > MOST_BYTES:
         raise BadCorpus(f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; split it")
-    table = parse_caption_table(data, name=name)
+    return _systems(parse_caption_table(data, name=name), name, called)
+
+
+def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     held: dict[str, dict[str, tuple[str, ...]]] = {}
-    own, seen = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, int]()
+    own, said, beside = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, tuple[str, ...]](), set[str]()
     for row in table.rows():
-        if row.picture in seen:
-            raise BadCorpus(f"{table.where(row.number)}: {row.picture!r} was there before, in {table.unit} "
-                            f"{seen[row.picture]}; keep one")  # fmt: skip
-        seen[row.picture] = row.number
+        picture = row.image or row.key
+        if picture in said or picture in beside:
+            raise BadCorpus(f"{table.where(row.number)}: {picture!r} was there before; keep one")
         if row.captions:
-            held.setdefault(own, {})[row.picture] = row.captions
+            said[picture] = row.captions
             continue
+        beside.add(picture)
         for column, cell in row.rest.items() if table.columns else ():
             texts = held.setdefault(table.columns[column], {})
             if cell.strip():
-                texts[row.picture] = (cell,)
+                texts[picture] = (cell,)
+    held |= {own: said} if said else {}
     if called and table.columns and set(held) != {own}:
         raise BadCorpus(f"{name} is a table whose columns name its systems; leave the name {called!r} out")
-    if seen and not any(text.strip() for each in held.values() for texts in each.values() for text in texts):
+    if (beside or held) and not any(
+        text.strip() for each in held.values() for texts in each.values() for text in texts
+    ):
         raise BadCorpus(f"{name} holds no caption: there is no column of captions beside the image; add one for each "
                         "system, or name it caption or prediction")  # fmt: skip
     for column, captions in held.items():

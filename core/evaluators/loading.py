@@ -11,6 +11,15 @@ from core.settings import pool_budget_mb
 _log = logging.getLogger("invariscope.evaluators")
 
 
+def check_available(kind: type[Evaluator]) -> None:
+    """Raise NotAvailable, with the command that gets what is missing, where an evaluator cannot be loaded here."""
+    availability = kind.availability()
+    if not availability.ready:
+        raise NotAvailable(
+            f"evaluator {kind.spec.name!r} is not available: {availability.reason}; get it with: {availability.command}"
+        )
+
+
 def load(kind: type[Evaluator], device: str, *, make_room: Callable[[], bool]) -> tuple[Evaluator, str, str]:
     """Load on a device; where that has no memory left, on the CPU, said aloud.
 
@@ -24,11 +33,8 @@ def load(kind: type[Evaluator], device: str, *, make_room: Callable[[], bool]) -
         NotAvailable: if its weights are not here, or nothing has the memory for them.
         InvalidInput: if its code ends the process.
     """
-    availability, name = kind.availability(), kind.spec.name
-    if not availability.ready:
-        raise NotAvailable(
-            f"evaluator {name!r} is not available: {availability.reason}; get it with: {availability.command}"
-        )
+    check_available(kind)
+    name = kind.spec.name
     found = _attempt(kind, device)
     if found is None and make_room():
         found = _attempt(kind, device)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 from core.errors import InvalidInput, StoreError
 from core.human.kinds import Kind, kind_of
@@ -20,6 +20,7 @@ ORIGINAL, VARIANT = "original", "variant"
 ATTENTION = "attention"
 """Stratum of the items with a known answer."""
 
+_Made = TypeVar("_Made")
 _STUDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
@@ -190,7 +191,7 @@ def read_definition(folder: Path) -> Definition:
         ) from error
     try:
         return _from_json(told, path)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise StoreError(f"{path} is no study of Invariscope ({error}); restore it from a copy") from error
 
 
@@ -204,12 +205,31 @@ def _from_json(told: Any, path: Path) -> Definition:
     values["read_with"] = told.get("read_with", {})
     if not isinstance(values["read_with"], dict):
         raise TypeError("read_with must be an object")
-    values["items"] = tuple(StudyItem(**each) for each in values["items"])
-    values["examples"] = tuple(Example(**each) for each in values["examples"])
+    values["items"] = tuple(_of_types(StudyItem(**each)) for each in values["items"])
+    values["examples"] = tuple(_of_types(Example(**each)) for each in values["examples"])
     values["strata"] = tuple((str(name), int(a), int(b), int(c)) for name, a, b, c in values["strata"])
     ids = [item.id for item in values["items"]]
     if not ids or len(set(ids)) < len(ids):
         raise ValueError("it has no items, or names one twice")
+    if all(item.attention for item in values["items"]):
+        raise ValueError("all of its items have a known answer, and none is asked about")
     kind_of(values["kind"])
     check_study_id(values["id"])
-    return Definition(**values)
+    return _of_types(Definition(**values))
+
+
+def _of_types(made: _Made) -> _Made:
+    """Return what was made of a file, whose texts and numbers are what its class says they are.
+
+    Raises:
+        TypeError: naming the first that is not.
+    """
+    for name, kind in get_type_hints(type(made)).items():
+        value = getattr(made, name)
+        plain = kind in (str, int, float, str | None)
+        fits = isinstance(value, int | float if kind is float else kind) if plain else True
+        if not fits or (isinstance(value, bool) and plain):
+            raise TypeError(f"{name} must be {getattr(kind, '__name__', kind)}, got {value!r:.60}")
+        if isinstance(value, int | float) and not 0 <= value < 2**63:
+            raise ValueError(f"{name} must be a number from 0, got {value!r:.60}")
+    return made

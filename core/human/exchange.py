@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from core.corpora.csv_header import LONGEST, check_columns
-from core.corpora.yes_no import says_nothing, yes_or_no
 from core.errors import BadCorpus, InvalidInput
 from core.human.kinds import Value
 from core.human.ledger import Ledger
@@ -29,6 +28,7 @@ from core.human.other_tools import (
 from core.human.studies import COMMENT_LIMIT, Study
 from core.human.votes import vote_table
 from core.store.spreadsheets import exact, guarded_csv
+from core.yes_no import says_nothing, yes_or_no
 
 FORMATS = ("csv", "parquet", "json")
 MOST_BYTES = 32 * 2**20

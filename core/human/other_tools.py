@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from core.corpora.yes_no import says_nothing
 from core.errors import InvalidInput
 from core.human.kinds import Kind
+from core.yes_no import says_nothing
 
 Row = dict[str, Any]
 

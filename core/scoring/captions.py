@@ -10,9 +10,10 @@ import numpy as np
 
 from core.corpora.images import read_image
 from core.errors import BadImage, InvalidInput
-from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator
+from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator, EvaluatorSpec
 from core.evaluators.references import Referenced, harmonic_mean
 from core.evaluators.scoring import score_pairs_with_errors
+from core.scoring.scorable import unread_captions
 
 EMPTY = "the caption is empty"
 """Why an empty caption has no score."""
@@ -57,8 +58,8 @@ def score_captions(
 ) -> tuple[CaptionScore, ...]:
     """Score every line; an unreadable image or an unscorable caption costs that line alone.
 
-    Images are decoded batch by batch, so that a folder of any size fits into memory. An empty caption is
-    not scored.
+    Images are decoded batch by batch, so that a folder of any size fits into memory. An empty caption and
+    one in a language that is not read are not scored.
 
     Args:
         evaluator: a loaded evaluator; the caller holds its lease.
@@ -71,7 +72,8 @@ def score_captions(
     """
     if any(line.references for line in lines) and not isinstance(evaluator, DualEncoder | Referenced):
         raise InvalidInput(f"{evaluator.spec.name} compares no captions with references; leave the references out")
-    said = [line for line in lines if line.caption.strip()]
+    lost = unscored(evaluator.spec, lines)
+    said = [line for line, reason in zip(lines, lost, strict=True) if not reason]
     found = score_pairs_with_errors(
         evaluator,
         {str(line.image): partial(_pixels, line.image) for line in said},
@@ -81,11 +83,17 @@ def score_captions(
         progress=progress,
     )
     pairs = zip(found.scores, found.errors, strict=True)
-    scores = [_score(line, *next(pairs)) if line.caption.strip() else CaptionScore(line.id, None, error=EMPTY)
-              for line in lines]  # fmt: skip
+    scores = [CaptionScore(line.id, None, error=reason) if reason else _score(line, *next(pairs))
+              for line, reason in zip(lines, lost, strict=True)]  # fmt: skip
     if isinstance(evaluator, DualEncoder) and not isinstance(evaluator, Referenced):
         return tuple(_with_references(evaluator, lines, scores))
     return tuple(scores)
+
+
+def unscored(spec: EvaluatorSpec, lines: Sequence[CaptionedImage]) -> list[str]:
+    """Why each caption is not given to an evaluator: it is empty, or in a language that is not read; else empty."""
+    unread = unread_captions(spec, (line.caption for line in lines))
+    return [unread.get(line.caption, "") if line.caption.strip() else EMPTY for line in lines]
 
 
 def _score(line: CaptionedImage, score: float, error: str | None) -> CaptionScore:

@@ -11,7 +11,7 @@ from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import System, unlike
 from core.errors import InvalidInput, InvariscopeError
-from core.evaluators.base import Evaluator
+from core.evaluators.base import Evaluator, EvaluatorSpec
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.references import Referenced, references_of
 from core.evaluators.scoring import score_pairs_with_errors
@@ -20,6 +20,7 @@ from core.evaluators.video.items import asks, for_item
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
 from core.probes.titles import title
 from core.probes.words.health import known_instances, objects_named, objects_there
+from core.scoring.scorable import check_scorable, unread_captions
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED, stream
 
@@ -147,6 +148,22 @@ def drawn_references(references: Mapping[str, Sequence[str]], *, seed: int = RUN
     }
 
 
+def check_board(spec: EvaluatorSpec, entered: Entered) -> None:
+    """Refuse an evaluator that can rank none of these systems, before it is loaded.
+
+    Raises:
+        InvalidInput: if its scores fall as captions get better, it needs references and no picture has any, or it reads
+            none of the captions.
+    """
+    if not spec.higher_is_better:
+        raise InvalidInput(f"{spec.name} gives better captions lower scores; a leaderboard needs the opposite")
+    check_scorable(
+        spec,
+        (text for held in entered.captions.values() for texts in held.values() for text in texts),
+        references=any(entered.references.get(item.id) for item in entered.items),
+    )
+
+
 def score_board(
     evaluator: Evaluator,
     entered: Entered,
@@ -170,12 +187,9 @@ def score_board(
         progress: called with (items done, items).
 
     Raises:
-        InvalidInput: if the evaluator's scores fall as captions get better.
+        InvalidInput: as :func:`check_board`.
     """
-    if not evaluator.spec.higher_is_better:
-        raise InvalidInput(
-            f"{evaluator.spec.name} gives better captions lower scores; a leaderboard needs the opposite"
-        )
+    check_board(evaluator.spec, entered)
     chosen = entered.items if items is None else tuple(items)
     evaluator = for_item(evaluator, chosen[0]) if chosen else evaluator
     work = _Work(evaluator, entered, tuple(each for each in probes if asks(type(evaluator), each)), seed)
@@ -220,11 +234,18 @@ class _Work:
         self.measured: dict[str, dict[str, object]] = {}
         self.prompts = ClipPrompts()
         self.known = known_instances(entered.items)
+        texts = (text for held in entered.captions.values() for each in held.values() for text in each)
+        self.unscored = unread_captions(evaluator.spec, texts)
 
     def score(self, benches: Sequence[Workbench]) -> None:
         """Score the captions of some items and keep their rows."""
         images: dict[str, np.ndarray] = {}
-        wanted = [each for bench in benches for each in self._wanted(bench, images)]
+        wanted = []
+        for each in (each for bench in benches for each in self._wanted(bench, images)):
+            if reason := self.unscored.get(str(each.row["caption"])):
+                self._keep(each, np.nan, reason)
+            else:
+                wanted.append(each)
         if not wanted:
             return
         takes = isinstance(self.evaluator, Referenced)
@@ -236,9 +257,12 @@ class _Work:
             cache=self.cache,
         )
         for each, score, error in zip(wanted, found.scores.tolist(), found.errors, strict=True):
-            self.records.append({**each.row, "score": score})
-            if error:
-                self.left_out.append(f"{each.row['item']}, {each.row['system']}: {error}")
+            self._keep(each, score, error)
+
+    def _keep(self, wanted: _Wanted, score: float, error: str | None) -> None:
+        self.records.append({**wanted.row, "score": score})
+        if error:
+            self.left_out.append(f"{wanted.row['item']}, {wanted.row['system']}: {error}")
 
     def unread(self, item: Item) -> None:
         """Keep the captions of an item whose picture cannot be read, without a score."""

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from core.commands._shared import Code
-from core.errors import InvalidInput
+from core.errors import InvalidInput, StoreError
+from core.human.definition import read_definition
 from core.human.kinds import ACCEPTABILITY
 from core.human.precision import planned_precision
 from core.human.studies import Study, studies_dir
@@ -205,3 +206,27 @@ def test_what_cannot_be_set_is_one_sentence(invoke: Invoke, data: Path, tmp_path
         found = invoke("study", *arguments)
         assert found.exit_code != Code.OK
         assert why in " ".join(found.stderr.split())
+
+
+def test_a_study_that_was_broken_by_hand_is_refused_in_a_sentence(invoke: Invoke, data: Path) -> None:
+    """Each value of its file changed for one of another kind, and its items for what are none, or not asked about."""
+    invoke("study", "create", "pilot", "--run", "demo", "--total", 3, "--attention", 0, "--per-item", 2)
+    path = studies_dir() / "pilot" / "study.json"
+    whole = json.loads(path.read_text("utf-8"))
+    asked = {**whole["items"][0], "stratum": "attention", "probe": "identity"}
+    broken = [{**whole, "items": items} for items in ([], [asked], {}, "x", [1], [whole["items"][0]] * 2)]
+    for strange in (None, [], "x", 1e400):
+        broken += [{**whole, name: strange} for name in whole]
+        broken += [{**whole, "items": [{**whole["items"][0], name: strange}]} for name in whole["items"][0]]
+    refused = 0
+    for each in broken:
+        path.write_text(json.dumps(each), "utf-8")
+        try:
+            read_definition(path.parent)
+        except StoreError:
+            refused += 1
+    assert refused > len(broken) / 2
+    for each in (broken[1], {**whole, "run": "x"}, {**whole, "items": 3}):
+        path.write_text(json.dumps(each), "utf-8")
+        done = invoke("study", "rates", "pilot")
+        assert (done.exit_code, done.stderr.count("error: ")) == (Code.BAD_INPUT, 1), each

@@ -110,16 +110,16 @@ def test_numbers_that_pandas_made_fractions_of_are_whole() -> None:
         ("c.json", '{"a": 3}', "the caption of 'a' must be a text or a list of texts, got 3"),
         ("c.json", '{"a": ["x", 3]}', "the caption of 'a'"),
         ("c.json", '{"a": "x", "a": "y"}', "holds 'a' twice"),
-        ("c.json", '{"a": "x"', "is not JSON"),
-        ("c.json", "[" * 100_000, "is not JSON"),
-        ("c.json", "", "is not JSON"),
+        ("c.json", '{"a": "x"', "is not valid JSON"),
+        ("c.json", "[" * 100_000, "is not valid JSON"),
+        ("c.json", "", "is not valid JSON"),
         ("c.json", '[{"image_id": 1, "caption": "x"}, 3]', "entry 2 must be"),
         ("c.json", '{"images": [{"id": 1}], "annotations": [{"image_id": [1]}]}', "entry 1 must be"),
         ("p.jsonl", '{"id": "a", "caption": "x"}\n{"caption": "y"}', "line 2: id must"),
         ("p.jsonl", '{"id": true, "caption": "x"}', "line 1: the image must be"),
-        ("p.jsonl", '{"id": "a", "caption": {"a": 3}, "b": 2}\n{', "line 2 is not JSON"),
+        ("p.jsonl", '{"id": "a", "caption": {"a": 3}, "b": 2}\n{', "line 2 is not valid JSON"),
         ("p.jsonl", '{"id": "a", "caption": "x", "image": 3.5}', "line 1: the image must be a text or a whole number"),
-        ("p.jsonl", '{"id": "a", "caption": "x"} trailing', "line 1 is not JSON"),
+        ("p.jsonl", '{"id": "a", "caption": "x"} trailing', "line 1 is not valid JSON"),
         ("p.jsonl", "3", "line 1 must be a JSON object"),
         ("c.csv", "", "is empty"),
         ("c.csv", "picture,A\n", "no column names the image"),
@@ -183,3 +183,29 @@ def test_a_picture_goes_by_path_name_stem_or_cocos_number(named: str, meant: str
     with pytest.raises(LeftOut) as raised:
         find()
     assert raised.value.code == ("entry-ambiguous-image" if meant == "several" else "entry-no-image")
+
+
+def test_a_line_of_flickr30k_without_its_bar_costs_that_line(tmp_path: Path) -> None:
+    """Line 19 999 of Kaggle's results.csv (hsankesara, version 1) lacks the bar before its caption."""
+    path = tmp_path / "results.csv"
+    path.write_text(
+        'image_name| comment_number| comment\n2.jpg| 3| The dog "Rex" runs .\n'
+        "2.jpg| 4   A dog runs .\n3.jpg| 0| A cat .\n"
+    )
+    rows = list(read_caption_table(path).rows())
+    assert [(row.image, row.captions) for row in rows] == [
+        ("2.jpg", ('The dog "Rex" runs .',)), ("2.jpg", ("",)), ("3.jpg", ("A cat .",))
+    ]  # fmt: skip
+    path.write_text("image|comment\n2.jpg|a|b\n")
+    with pytest.raises(BadCorpus, match="line 2: another number of cells"):
+        list(read_caption_table(path).rows())
+
+
+def test_a_cell_that_holds_a_list_as_json_is_a_list_of_captions() -> None:
+    """A row of nlphuji/flickr30k's flickr_annotations_30k.csv; a caption that only begins with a bracket is one."""
+    text = 'raw,sentids,filename,img_id\n"[""A dog ."", ""A pet .""]","[0, 1]",1.jpg,0\n[sic] a dgo,[],2.jpg,1\n'
+    rows = list(parse_caption_table(text.encode(), name="a.csv").rows())
+    assert [(row.image, row.captions) for row in rows] == [
+        ("1.jpg", ("A dog .", "A pet .")),
+        ("2.jpg", ("[sic] a dgo",)),
+    ]

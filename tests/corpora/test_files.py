@@ -67,8 +67,8 @@ def test_json_is_told_with_its_line_and_column(tmp_path: Path) -> None:
     [
         (b"", "line 1, column 1"),
         (b"\xff\xfe{", "not UTF-8 text"),
-        (b"[" * 100_000, "cannot be read as JSON"),
-        (b"9" * 5_000, "cannot be read as JSON"),
+        (b"[" * 100_000, "is not valid JSON"),
+        (b"9" * 5_000, "is not valid JSON"),
     ],
 )
 def test_what_is_no_json_is_told(tmp_path: Path, data: bytes, sentence: str) -> None:

@@ -1,5 +1,6 @@
 """Files of scores in every shape that is read, and what is refused in them."""
 
+import gzip
 import json
 import math
 import zipfile
@@ -66,16 +67,18 @@ def test_what_is_no_number_is_told_from_what_is_not_there(tmp_path: Path) -> Non
         ("a.csv", "id,score\npa,1\n\npa,2\n", "line 4: the id 'pa' was there before"),
         ("a.csv", "id,score\npa,high\n", "line 2: the score of 'pa' is no number, got 'high'"),
         ("a.csv", "id,score\npa,1_0\n", "line 2.*no number"), ("a.csv", "id,score\npa,\"0,5\"\n", "line 2.*no number"),
-        ("a.csv", "id,score\npa,1,2\n", "line 2: 3 cells"), ("a.csv", "id,score\npa,NaN\n", "no number for any"),
+        ("a.csv", "id,score\npa,1,2\n", "line 2.*3 cells"), ("a.csv", "id,score\npa,NaN\n", "no number for any"),
         ("a.csv", "pair,score\npa,1\n", "one must be 'id'"), ("a.csv", "", "one must be 'id'"),
         ("a.csv", "id,one,two\npa,1,2\n", "which column"), ("a.csv", "id,id\npa,1\n", "each once"),
         ("a.csv", 'id,score\npa,"1\n', "line"),
-        ("a.jsonl", '{"id": "pa", "score": "0.5"}', "line 1.*no number, got '0.5'"),
-        ("a.jsonl", '{"id": "pa", "score": true}', "no number"), ("a.jsonl", '{"id": 7, "score": 1}', "must be a text"),
-        ("a.jsonl", "[1]", "line 1 must be a JSON object"), ("a.jsonl", "{", "line 1 is not JSON"),
-        ("a.json", '{"pa": 1, "pa": 2}', "'pa' was there before"), ("a.json", "[1]", "entry 1 must be an object"),
+        ("a.jsonl", '{"id": "pa", "score": "0,5"}', "line 1.*no number, got '0,5'"),
+        ("a.jsonl", '{"id": "pa", "score": true}', "no number"), ("a.jsonl", '{"id": [7], "score": 1}', "whole number"),
+        ("a.csv", "id;score\npa;1.000,5\n", "line 2.*no number, got '1.000,5'"),
+        ("a.csv.gz", "id,score\npa,1\n", "cannot be unpacked"), ("a.parquet.gz", "PAR1", "ends in none of"),
+        ("a.jsonl", "[1]", "line 1 must be a JSON object"), ("a.jsonl", "{", "line 1 is not valid JSON"),
+        ("a.json", '{"pa": 1, "pa": 2}', "'pa' twice"), ("a.json", "[1]", "entry 1 must be an object"),
         ("a.json", "1", "one object"),
-        ("a.json", '{"pa": {"A": 1, "B": 2}}', "--column"), ("a.json", "[" * 100_000, "not JSON"),
+        ("a.json", '{"pa": {"A": 1, "B": 2}}', "--column"), ("a.json", "[" * 100_000, "not valid JSON"),
         ("a.parquet", "PAR1", "no Parquet file"), ("a.xlsx", "x", "ends in none of"),
     ],
 )  # fmt: skip
@@ -94,7 +97,7 @@ def test_a_column_is_chosen_by_name(tmp_path: Path) -> None:
 def test_texts_in_parquet_and_files_that_are_too_large_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pq.write_table(pa.table({"id": ["pa"], "score": ["0.5"]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"id": ["pa"], "score": ["high"]}), tmp_path / "a.parquet")
     with pytest.raises(InvalidInput, match="row 1: the score of 'pa' is no number"):
         read_scores(tmp_path / "a.parquet")
     path = write(tmp_path, "a.csv", "id,score\npa,1\npb,2\n")
@@ -106,6 +109,27 @@ def test_texts_in_parquet_and_files_that_are_too_large_are_refused(
         read_scores(path)
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_scores(tmp_path / "none.csv")
+
+
+def test_scores_are_read_as_other_programs_write_numbers_and_ids(tmp_path: Path) -> None:
+    """Whole-number ids, numbers as texts, a German spreadsheet's commas, UTF-16, and files packed with gzip."""
+    rows = "id;score\n007;0,5\n9007199254740993;-1,25e-2\n3;\n"
+    wanted = {"007": 0.5, "9007199254740993": -0.0125}
+    for name, text in {
+        "a.csv": rows, "b.tsv": rows.replace(";", "\t"),
+        "c.jsonl": '{"id": "007", "score": "0.5"}\n{"id": 9007199254740993, "score": "-1.25e-2"}\n{"id": 3}\n',
+        "d.json": '{"007": "0.5", "9007199254740993": -0.0125, "3": "nan"}',
+    }.items():  # fmt: skip
+        packed = tmp_path / f"{name}.gz"
+        packed.write_bytes(gzip.compress(text.encode()))
+        wide = tmp_path / f"wide-{name}"
+        wide.write_text(text, "utf-16")
+        for path in (write(tmp_path, name, text), packed, wide):
+            found = read_scores(path)
+            assert {key: score for key, score in found.scores.items() if key != "3"} == wanted, path
+            assert math.isnan(found.of("3")[0]), path
+    pq.write_table(pa.table({"id": [7, 8], "score": ["0.5", ""]}), tmp_path / "e.parquet")
+    assert read_scores(tmp_path / "e.parquet").of("7") == (0.5, None)
 
 
 @given(st.dictionaries(st.text("abcdef0123", min_size=1), st.floats(allow_infinity=False), min_size=1))

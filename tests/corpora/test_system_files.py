@@ -40,7 +40,7 @@ def test_a_table_has_a_system_a_column_and_an_empty_cell_no_caption() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "named"),
     [
-        ("a.json", b"{", "is not JSON"),
+        ("a.json", b"{", "is not valid JSON"),
         ("a.json", b"3", "must hold"),
         ("a.json", b'{"x": 3}', "caption of 'x'"),
         ("a.json", b'{"x": []}', "holds no caption"),
@@ -50,7 +50,7 @@ def test_a_table_has_a_system_a_column_and_an_empty_cell_no_caption() -> None:
         ("a.json", b'[{"image_id": true, "caption": "a"}]', "entry 1"),
         ("a.json", b"[3]", "entry 1"),
         ("a.json", b"\xff", "not UTF-8"),
-        ("a.json", b"[" * 100_000, "is not JSON"),
+        ("a.json", b"[" * 100_000, "is not valid JSON"),
         ("a.jsonl", b'{"id": 1}', "holds no caption"),
         ("a.jsonl", b"[]", "line 1"),
         ("a.jsonl", b'{"id": 1, "caption": "a"}\n{"id": "1", "caption": "b"}', "line 2"),
@@ -59,7 +59,7 @@ def test_a_table_has_a_system_a_column_and_an_empty_cell_no_caption() -> None:
         ("a.csv", b"image\n1\n", "no column of captions"),
         ("a.csv", b"image,A,A\n", "may stand once"),
         ("a.csv", b"image,A\n1,x,y\n", "3 cells under 2 columns"),
-        ("a.csv", b"image,A\n1,x\n1,y\n", "in line 2"),
+        ("a.csv", b"image,A\n1,x\n1,y\n", "line 3: '1' was there before"),
         ("a.csv", b"image,A\n,x\n", "line 2"),
         ("a.csv", b"image,A\n1,0.71\n2,1e-3\n", "holds numbers such as '0.71'"),
         ("a.csv", b'image,A\n1,"x\n', "line"),

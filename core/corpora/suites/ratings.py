@@ -7,7 +7,7 @@ from typing import Any
 
 from core.corpora.files import read_text
 from core.corpora.folder_tables import language_code
-from core.corpora.records import Record, csv_rows
+from core.corpora.records import Record, csv_cells, csv_records
 from core.corpora.suites.comparisons import never_itself
 from core.corpora.suites.entries import entry_of, number
 from core.corpora.suites.model import TAU_B, TAU_C, Decision, Rated, Suite, own_references, spaced, texts
@@ -182,13 +182,12 @@ def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
 
 def composite_csv(path: Path) -> Suite:
     """Composite as its publisher has it, the file with the correctness; it names no references."""
-    rows = csv_rows(read_text(path), where=str(path))
-    names = rows.fieldnames or ()
+    names = csv_cells(path).header
     count = sum(name.startswith("input.text") for name in names)
     if "input.image_url" not in names or not count:
         raise BadCorpus(f"{path} has no columns Input.image_url and Input.text1; give Composite's *_correctness.csv")
     found = Judged()
-    for row in rows:
+    for _, row in csv_records(path):
         image = (row.get("input.image_url") or "").rstrip("/").rpartition("/")[2]
         for place in range(1, count + 1):
             caption, rating = row.get(f"input.text{place}"), number(row.get(f"answer.q{place}answer"))

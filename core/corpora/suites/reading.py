@@ -27,9 +27,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.corpora.files import read_json, read_text
+from core.corpora.files import read_json
 from core.corpora.formats import LINES
-from core.corpora.records import csv_records, csv_rows, jsonl_records
+from core.corpora.records import csv_cells, csv_records, jsonl_records
 from core.corpora.suites.comparisons import battles, foil, pairs
 from core.corpora.suites.model import Decision, Suite
 from core.corpora.suites.ratings import TOKENS, capeval, capeval_columns, composite, composite_csv, flickr, raw_flickr
@@ -109,7 +109,7 @@ def _by_name(path: Path, *, keep: bool) -> Suite | None:
 
 
 def _of_table(path: Path) -> Suite:
-    columns = csv_rows(read_text(path), where=str(path)).fieldnames or ()
+    columns = csv_cells(path).header
     if is_rows(columns):
         return rows(path, list(csv_records(path)))
     if is_capeval(columns):

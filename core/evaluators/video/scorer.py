@@ -89,6 +89,26 @@ class VideoScorer:
         return [self.evaluator.match(frames, each, told, read) for each, told in zip(captions, people, strict=True)]
 
 
+def check_scores_videos(kind: type[Evaluator], *, idf: bool, references: bool = False) -> None:
+    """Refuse an evaluator that scores no videos, or not with what is given, before it is loaded.
+
+    Args:
+        idf: whether there are document frequencies; references: likewise.
+
+    Raises:
+        InvalidInput: with what to choose or leave out.
+    """
+    if references and not kind.spec.takes_references:
+        raise InvalidInput(f"{kind.spec.name} compares no captions of videos with references; choose refemscore or "
+                           "refpac-s++-video, or leave --references out")  # fmt: skip
+    if issubclass(kind, VideoEvaluator):
+        return
+    if not issubclass(kind, DualEncoder) or issubclass(kind, Referenced):
+        raise InvalidInput(NO_FRAMES.format(name=kind.spec.name))
+    if idf:
+        raise InvalidInput(f"{kind.spec.name} matches no tokens, so that --idf changes nothing; leave it out")
+
+
 def video_scorer(
     evaluator: Evaluator, *, sampling: Sampling | None = None, idf: Path | Idf | None = None
 ) -> VideoScorer:
@@ -100,16 +120,14 @@ def video_scorer(
         idf: document frequencies, or their file; None: every token counts the same.
 
     Raises:
-        InvalidInput: if it can score no video, or takes no document frequencies.
+        InvalidInput: as :func:`check_scores_videos`.
     """
+    check_scores_videos(type(evaluator), idf=idf is not None)
     chosen = sampling or Sampling()
     if isinstance(evaluator, VideoEvaluator):
         weighed = read_idf(idf) if isinstance(idf, Path) else idf
         return VideoScorer(evaluator.weighed(weighed), chosen, weighed.corpus if weighed else "")
-    if not isinstance(evaluator, DualEncoder) or isinstance(evaluator, Referenced):
-        raise InvalidInput(NO_FRAMES.format(name=evaluator.spec.name))
-    if idf is not None:
-        raise InvalidInput(f"{evaluator.spec.name} matches no tokens, so that --idf changes nothing; leave it out")
+    assert isinstance(evaluator, DualEncoder)
     return VideoScorer(evaluator, chosen)
 
 

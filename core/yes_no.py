@@ -4,7 +4,7 @@ from core.errors import InvalidInput
 
 _YES = frozenset(("yes", "y", "true", "t", "1", "1.0", "on"))
 _NO = frozenset(("no", "n", "false", "f", "0", "0.0", "off"))
-_NOTHING = frozenset(("", "na", "n/a", "#n/a", "nan", "none", "null", "nil", "<na>", "nat"))
+_NOTHING = frozenset(("", "na", "n/a", "#n/a", "nan", "none", "null", "nil", "<na>", "nat", "-nan", "+nan"))
 
 
 def says_nothing(cell: object) -> bool:

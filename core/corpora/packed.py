@@ -1,0 +1,301 @@
+"""Pictures inside other files, each such file as a folder: Parquet with pictures in a column, and webdataset's tar.
+
+- Parquet: a column of ``{bytes, path}`` (Hugging Face), or of bytes that is called as a picture is (img2dataset's
+  ``jpg``); the other columns are a caption table's.
+- tar: members of one name are one sample, ``000.jpg`` with ``000.txt`` (captions, one a line) and ``000.json`` (cells
+  of a caption table).
+
+What such a file holds is unpacked into the cache, in a folder named by the file's content: the pictures, and CAPTIONS,
+which :mod:`core.corpora.caption_tables` reads. No name in it is trusted: what leads out, is hidden or stands twice is
+named by its number instead.
+
+Sources: huggingface.co/docs/datasets/image_dataset; webdataset/webdataset, README; rom1504/img2dataset, README.
+"""
+
+import hashlib
+import json
+import os
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from core import settings
+from core.corpora.caption_columns import IMAGE, SAID, plain_name, roles_of
+from core.corpora.files import decoded, inside, parse_json, shown
+from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
+from core.corpora.places import in_kernel, ordinary
+from core.errors import BadCorpus, InvalidInput
+from core.writing import write_folder_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PACKED = (".parquet", ".tar")
+"""Endings of the files that are unpacked."""
+
+CAPTIONS = "captions.jsonl"
+"""File of an unpacked folder with a line for each sample: its picture, and what the file says of it."""
+
+MOST_BYTES = 64 << 30
+"""Most bytes that one file may unpack to."""
+
+MOST_GROUP = 4 << 30
+"""Most bytes of a Parquet file's group of rows, unpacked: one is in memory at a time."""
+
+_MOST_TEXT = 10 << 20
+"""Most bytes of a text of a sample."""
+
+_TOGETHER = 16
+"""Rows that are in memory at a time."""
+
+_LONGEST = 200
+"""Most bytes of a name that is kept; a file system takes 255."""
+
+_FORM = 1
+"""Of what is written of a file's content; another number where the same file is unpacked otherwise."""
+
+_NUMBERED = re.compile(r"captions?_?\d+")
+"""A column for each caption of a picture: Flickr8k's ``caption_0`` to ``caption_4`` on Hugging Face's hub."""
+
+_CAPTIONS_OF = ("txt", "text", "caption")
+"""Endings of a sample's captions."""
+
+_Sample = tuple[dict[str, Any], str, bytes | None]
+"""Cells by column, what the file calls the picture, and its bytes; None where there are none, or too many."""
+
+
+def packed_files(root: Path) -> list[Path]:
+    """The files of a folder, and of those below it, that hold pictures; sorted, links not followed."""
+    found = [
+        Path(place, name)
+        for place, folders, names in os.walk(root)
+        if not folders.sort()  # type: ignore[func-returns-value]  # sorts in place
+        and not any(part.startswith(".") for part in Path(place).relative_to(root).parts)
+        for name in sorted(names)
+        if name.lower().endswith(PACKED) and not name.startswith(".")
+    ]
+    return [path for path in found if in_kernel(path.resolve()) is None and _is_within(root, path) and _packs(path)]
+
+
+def unpacked(path: Path) -> Path:
+    """Return the folder of the cache that holds what a file packs; unpacked once for each content.
+
+    Raises:
+        BadCorpus: if it is damaged, or larger than is read; the sentence says where.
+        StoreError: if the cache cannot be written.
+    """
+    ordinary(path)
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
+    folder = settings.cache_dir() / "unpacked" / f"{digest}-{_FORM}"
+    if not (folder / CAPTIONS).is_file():
+        samples = _of_tar(path) if path.suffix.lower() == ".tar" else _of_parquet(path)
+        with _readable(path):
+            write_folder_whole(folder, lambda new: _write(samples, new))
+    return folder
+
+
+def _is_within(root: Path, path: Path) -> bool:
+    try:
+        inside(root, path.relative_to(root).as_posix())
+    except InvalidInput:
+        return False
+    return path.is_file()
+
+
+def _packs(path: Path) -> bool:
+    """Whether a file holds pictures; not one that cannot be read, which is named as unread."""
+    try:
+        with _readable(path):
+            if path.suffix.lower() == ".tar":
+                with tarfile.open(path, "r:") as held:
+                    return any(member.name.lower().endswith(tuple(SUFFIXES)) for member in held)
+            import pyarrow.parquet as pq
+
+            return _picture_column(pq.read_schema(path)) is not None
+    except BadCorpus:
+        return False
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise BadCorpus(f"{path} is damaged or no {path.suffix} file ({reason}); copy or make it again") from error
+
+
+def _write(samples: Iterator[_Sample], folder: Path) -> None:
+    held: dict[str, str] = {}
+    with (folder / CAPTIONS).open("w", encoding="utf-8") as lines:
+        for number, (cells, called, data) in enumerate(samples):
+            name = called
+            if data is not None:
+                digest = hashlib.sha256(data).hexdigest()
+                name = _name(called, number, data, digest, held)
+                if name.casefold() not in held:
+                    held[name.casefold()] = digest
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / name).write_bytes(data)
+            if cells or data is None:
+                named = {"image": name} if name else {}
+                lines.write(json.dumps({**named, **cells}, default=str) + "\n")
+
+
+def _name(called: str, number: int, data: bytes, digest: str, held: Mapping[str, str]) -> str:
+    """Name of a picture's file: what it is called where that is safe and free, or taken by the same bytes.
+
+    Folders of a name do not end as pictures do, so that none is ever a file, too.
+    """
+    ending = next((each for each, kind in SUFFIXES.items() if kind == sniff(data[:32])), ".bin")
+    path = PurePosixPath(called.replace("\\", "/"))
+    parts = path.parts[-1:] if path.is_absolute() or ":" in called else path.parts
+    own = "/".join(parts) + ("" if path.suffix.lower() in SUFFIXES else ending)
+    safe = parts and own.isprintable() and len(own.encode(errors="replace")) <= _LONGEST
+    inward = not any(part.startswith(".") or PurePosixPath(part).suffix.lower() in SUFFIXES for part in parts[:-1])
+    if safe and inward and not parts[-1].startswith(".") and held.get(own.casefold(), digest) == digest:
+        return own
+    own = f"{number:06d}{ending}"
+    while held.get(own, digest) != digest:
+        own = f"n{own}"
+    return own
+
+
+def _of_tar(path: Path) -> Iterator[_Sample]:
+    """Samples of webdataset's tar: neighbours of one name up to its first dot."""
+    with tarfile.open(path, "r:") as held:
+        key, parts = "", dict[str, bytes | None]()
+        for member in held:
+            folder, _, last = member.name.removeprefix("./").rpartition("/")
+            stem, _, ending = last.partition(".")
+            if member.isdir() or not stem:  # a hidden file, as macOS adds them
+                continue
+            if not member.isreg() or member.issparse():
+                raise BadCorpus(f"{path}: {shown(member.name)} is a link, a device or sparse and no plain file; pack "
+                                "the files themselves")  # fmt: skip
+            if (whole := f"{folder}/{stem}".lstrip("/")) != key:
+                yield from _sample(path, key, parts)
+                key, parts = whole, {}
+            parts[ending.lower()] = _member(path, held, member)
+        yield from _sample(path, key, parts)
+
+
+def _member(path: Path, held: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:
+    """Bytes of a picture or a text; None where they are too many, or neither."""
+    ending = PurePosixPath(member.name).suffix.lower()
+    if ending in SUFFIXES:
+        most = MAX_BYTES
+    elif ending[1:] in (*_CAPTIONS_OF, "json"):
+        most = _MOST_TEXT
+    else:
+        return None
+    file = held.extractfile(member) if member.size <= most else None
+    data = file.read() if file else None
+    if data is not None and len(data) < member.size:
+        raise BadCorpus(f"{path} is cut off in {shown(member.name)}; copy or make it again")
+    return data
+
+
+def _sample(path: Path, key: str, parts: Mapping[str, bytes | None]) -> Iterator[_Sample]:
+    """The sample of some members, with as many lines as it has pictures."""
+    cells: dict[str, Any] = {}
+    where = f"{path}, {shown(key)}"
+    if told := parts.get("json"):
+        held = parse_json(decoded(told, where), where=where)
+        cells = (
+            {name: cell for name, cell in held.items() if plain_name(name) not in IMAGE}
+            if isinstance(held, dict)
+            else {}
+        )
+    for ending in _CAPTIONS_OF:
+        if text := parts.get(ending):
+            cells = {name: cell for name, cell in cells.items() if plain_name(name) not in SAID}
+            cells["caption"] = [line for line in decoded(text, where).splitlines() if line.strip()]
+            break
+    pictures = [ending for ending in parts if f".{ending.rpartition('.')[2]}" in SUFFIXES]
+    for ending in pictures:
+        yield cells, f"{key}.{ending}", parts[ending]
+    if cells and not pictures:
+        yield cells, key, None
+
+
+def _of_parquet(path: Path) -> Iterator[_Sample]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        schema, about = file.schema_arrow, file.metadata
+        sizes = [about.row_group(place).total_byte_size for place in range(about.num_row_groups)]
+        if max(sizes, default=0) > MOST_GROUP or sum(sizes) > MOST_BYTES:
+            raise BadCorpus(f"{path} unpacks to {sum(sizes):,} bytes, {max(sizes):,} of them in one group of rows, and "
+                            f"at most {MOST_BYTES:,} and {MOST_GROUP:,} are read; write it in parts")  # fmt: skip
+        picture = _picture_column(schema)
+        read = [each.name for each in schema if each.name == picture or not _holds_bytes(each.type)]
+        classes = _classes(schema)
+        batches = file.iter_batches(batch_size=_TOGETHER, columns=read)
+        for number, cells in enumerate(cells for batch in batches for cells in batch.to_pylist()):
+            for name, words in classes.items():
+                place = cells.get(name)
+                cells[name] = words[place] if isinstance(place, int) and 0 <= place < len(words) else place
+            if numbered := [name for name in cells if _NUMBERED.fullmatch(plain_name(name))]:
+                cells.setdefault("captions", [cells.pop(name) for name in numbered])
+            yield _row(cells, picture, f"{number:06d}")
+
+
+def _classes(schema: "pa.Schema") -> dict[str, list[str]]:
+    """Words of the columns that hold numbers of classes, as Hugging Face's datasets state them beside the schema."""
+    told = (schema.metadata or {}).get(b"huggingface")
+    try:
+        features = json.loads(told)["info"]["features"] if told else {}
+        found = {name: each["names"] for name, each in features.items()
+                 if isinstance(each, dict) and each.get("_type") == "ClassLabel"}  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # another's metadata says nothing
+        return {}
+    return {name: words for name, words in found.items() if isinstance(words, list) and name in schema.names}
+
+
+def _row(cells: dict[str, Any], picture: str | None, number: str) -> _Sample:
+    """A row of a Parquet file; its picture is called by a column of names, else by its path, its id or its number."""
+    held = cells.pop(picture) if picture else None
+    data, path = (held.get("bytes"), held.get("path")) if isinstance(held, dict) else (held, None)
+    if data is not None and len(data) > MAX_BYTES:
+        data = None
+    if not picture:
+        return cells, "", None
+    roles = roles_of(tuple(cells))
+    stated = cells.pop(roles.image) if roles.image else None
+    key = cells[roles.key] if roles.key else None
+    called = next((str(each) for each in (stated, path, key) if each not in (None, "")), number)
+    return cells, called, data
+
+
+def _picture_column(schema: "pa.Schema") -> str | None:
+    """The column of a Parquet file that holds pictures, by its type, one called ``image`` first; None where none."""
+    import pyarrow as pa
+
+    def rank(field: "pa.Field") -> int:
+        name = plain_name(field.name)
+        if pa.types.is_struct(field.type) and {"bytes", "path"} <= {each.name for each in field.type}:
+            return 1 if name in IMAGE else 2
+        return 3 if _holds_bytes(field.type) and (name in IMAGE or f".{name}" in SUFFIXES) else 0
+
+    found = [field for field in schema if rank(field)]
+    return min(found, key=rank).name if found else None
+
+
+def _holds_bytes(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        return any(_holds_bytes(each.type) for each in kind)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _holds_bytes(kind.value_type)
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)

@@ -72,7 +72,7 @@ def packed_files(root: Path) -> list[Path]:
     found = [
         Path(place, name)
         for place, folders, names in os.walk(root)
-        if not folders.sort()  # type: ignore[func-returns-value]  # sorts in place
+        if not folders.sort()  # sorts in place
         and not any(part.startswith(".") for part in Path(place).relative_to(root).parts)
         for name in sorted(names)
         if name.lower().endswith(PACKED) and not name.startswith(".")
@@ -298,4 +298,4 @@ def _holds_bytes(kind: "pa.DataType") -> bool:
         return any(_holds_bytes(each.type) for each in kind)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _holds_bytes(kind.value_type)
-    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))

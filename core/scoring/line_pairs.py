@@ -95,8 +95,8 @@ class Pairs:
         best = np.zeros((len(self._own), 2))
         for place, (own, theirs) in enumerate(zip(self._own.tolist(), self._theirs, strict=True)):
             common = longest_common(cut[own], [cut[each] for each in theirs])
-            recall = max(length / len(cut[each]) for length, each in zip(common, theirs, strict=True))
-            best[place] = max(common) / len(cut[own]), recall
+            covered = max(length / len(cut[each]) for length, each in zip(common, theirs, strict=True))
+            best[place] = max(common) / len(cut[own]), covered
         precision, recall = best.T
         whole = recall + _BETA**2 * precision
         return np.divide((1 + _BETA**2) * precision * recall, whole, out=np.zeros_like(whole), where=whole > 0)
@@ -124,7 +124,8 @@ class Pairs:
         norms = np.sqrt(held.power(2) @ squared)
         size = norms[self._own[self._caption]] * norms[self._reference]
         dots = shared.multiply(held[self._reference]) @ squared
-        return np.divide(dots, size, out=np.zeros_like(size), where=size > 0)
+        alike: np.ndarray = np.divide(dots, size, out=np.zeros_like(size), where=size > 0)
+        return alike
 
 
 def _most(shared: sparse.csr_array, caption: np.ndarray, n: int) -> np.ndarray:

@@ -51,4 +51,5 @@ def corpus_meteor(counts: ArrayLike) -> np.ndarray:
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    shares: np.ndarray = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    return shares

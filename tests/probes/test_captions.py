@@ -18,7 +18,7 @@ from core.probes.words.screening import accepted_controls
 from tests.probes.hand_checked import coco_bare, coco_modified
 from tests.probes.painted import SUBJECT
 
-LABELS = st.text(max_size=60).filter(lambda text: text.split() != [])
+LABELS = st.text(max_size=60).filter(lambda text: text.replace("_", " ").split() != [])
 FAMILIES = tuple(families())
 HOSTILE = [
     "x" * 10_000,

@@ -173,8 +173,12 @@ def holds_clause(caption: str) -> bool:
     adverb, and has not the ending of a participle. A rule, not a parser: a phrase with a relative clause counts as one.
     """
     found = words(caption)
-    nouns = tuple(_english(found))
-    return any(not noun and _finite(word.core.casefold()) for word, noun in zip(found, nouns, strict=True))
+    texts = [word.core.casefold() for word in found]
+    verbs = (
+        text for text, after, noun in zip(texts, [*texts[1:], ""], _english(found), strict=True)
+        if not noun and text not in listed("frames") and not (after == "of" and text in listed("amounts"))
+    )  # fmt: skip
+    return any(map(_finite, verbs))
 
 
 def _finite(text: str) -> bool:

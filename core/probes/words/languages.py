@@ -56,7 +56,7 @@ def reads_as(caption: str, language: str) -> bool:
     japanese = any(_JAPANESE.search(word) for word in words)
     if language == "ja" or japanese:
         return japanese == (language == "ja")
-    if not any(word.isascii() for word in words):
+    if not any(_plain(word).isascii() for word in words):
         return language != "en"
     if language == "en" and 2 * sum(is_known(word) or is_known(_plain(word)) for word in words) < len(words):
         return False

@@ -19,7 +19,7 @@ from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
-from core.charts.human import (
+from core.charts.people_figures import (
     COMPETENCE_NOTE,
     COMPETENCE_TITLE,
     KAPPA_NOTE,

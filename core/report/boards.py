@@ -12,8 +12,8 @@ from core.analysis.systems.file import Leaderboard
 from core.analysis.systems.health import health, told_as
 from core.analysis.systems.kept import Kept
 from core.analysis.systems.scales import scales
-from core.charts.scales import scale_shares
 from core.charts.spec import Figure
+from core.charts.system_figures import scale_shares
 from core.errors import InvariscopeError
 from core.report.model import Missing, Table
 from core.scoring.board_references import RANKED

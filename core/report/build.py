@@ -17,7 +17,7 @@ from core.analysis.suites.result import SuiteResult
 from core.analysis.systems.kept import Kept
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
-from core.charts.apart import Drawings
+from core.charts.drawing_process import Drawings
 from core.charts.spec import Figure
 from core.human.studies import Study
 from core.report.beyond import PARTS, Encode, beyond

@@ -16,7 +16,7 @@ from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.verdicts import MARGIN, reached, settled, told_from_null
-from core.charts.fairness import family_shifts
+from core.charts.fairness_figures import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
 from core.errors import InvalidInput

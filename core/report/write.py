@@ -3,7 +3,7 @@
 from contextlib import nullcontext
 from pathlib import Path
 
-from core.charts.apart import Drawings
+from core.charts.drawing_process import Drawings
 from core.charts.spec import Figure
 from core.errors import InvalidInput
 from core.report.html import html

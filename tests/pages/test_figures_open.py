@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from core.analysis.scope import narrow
-from core.charts.human import ALL_PAIRS, reanalysis_dots
 from core.charts.interactive import plot
+from core.charts.people_figures import ALL_PAIRS, reanalysis_dots
 from core.charts.spec import COLUMNS, Figure
 from core.settings import ROOT
 from pages.views.common import charts

@@ -14,7 +14,7 @@ from core.calibration.measured import Measured, find
 from core.calibration.measurement import stamp
 from core.calibration.measuring import Asked, obstacle, refused
 from core.calibration.readings import MEASURED
-from core.charts.calibration import measured_bars
+from core.charts.calibration_figures import measured_bars
 from core.charts.style import colours
 from core.errors import InvariscopeError
 from core.jobs import jobs

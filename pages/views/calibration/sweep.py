@@ -14,7 +14,7 @@ from core.calibration.fit import Fit, sweep_table
 from core.calibration.measured import Measured, Settled, settled
 from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
 from core.calibration.sweep import LAMBDAS
-from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
+from core.charts.calibration_figures import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
 from core.statistics.flip_risk import GAPS

@@ -12,7 +12,7 @@ from core.analysis.made_with import manifest_differences
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import CHOICES
-from core.charts.comparison import differences, dumbbell, of_scatter
+from core.charts.comparison_figures import differences, dumbbell, of_scatter
 from core.charts.layout import legend_above
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title

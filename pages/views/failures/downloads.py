@@ -8,7 +8,7 @@ from core.analysis.failures import EXPORT_ROWS, export
 from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.charts.contact_sheet import Cell, contact_sheet
+from core.charts.canvas import Cell, contact_sheet
 from core.charts.differences import side_by_side
 from core.charts.style import signed
 from core.corpora.images import encode_png

@@ -22,7 +22,7 @@ from core.analysis.questions.flips import as_families, named_cells, named_rows
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst_family import furthest
-from core.charts.flip_risk import family_styles, risk_curves, risk_map
+from core.charts.flip_risk_figures import family_styles, risk_curves, risk_map
 from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flips.systems import SystemFlips, system_flips
-from core.charts.flip_risk import flip_shares
+from core.charts.flip_risk_figures import flip_shares
 from core.charts.style import colours
 from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus, Item

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.geometry import ALL, PHRASE, WORD, Geometry, concluded
 from core.analysis.questions.columns import opening
-from core.charts.geometry import valence_scatter
+from core.charts.geometry_figures import valence_scatter
 from core.charts.style import signed
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS

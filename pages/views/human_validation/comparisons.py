@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
-from core.charts.human import comparison_dots
+from core.charts.people_figures import comparison_dots
 from core.human.studies import Study
 from core.human.votes import vote_table
 from pages.views.common.charts import draw, titled

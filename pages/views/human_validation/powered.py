@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
-from core.charts.human import powered_dots
+from core.charts.people_figures import powered_dots
 from core.errors import InvalidInput
 from core.human.studies import Study
 from pages.views.common.charts import draw

@@ -13,7 +13,7 @@ from core.analysis.people.outcomes import Aggregates, aggregates, item_outcomes,
 from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope
-from core.charts.human import ALL_PAIRS, kappa_map, outcome_bars, reanalysis_dots
+from core.charts.people_figures import ALL_PAIRS, kappa_map, outcome_bars, reanalysis_dots
 from core.charts.spec import Figure
 from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY
@@ -192,7 +192,7 @@ def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
     """The re-analyses over a whole run, where a mark of all pairs opens them; the others leave pairs out by votes.
 
     Args:
-        figure: of :func:`core.charts.human.reanalysis_dots`.
+        figure: of :func:`core.charts.people_figures.reanalysis_dots`.
         scope: of the scores.
     """
     held = {"run": scope.run, "corpus": scope.corpus, "subject": scope.subject, "language": scope.language}

@@ -13,7 +13,7 @@ import streamlit as st
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import more_alike, not_on_card
 from core.analysis.verdicts import reached, settled, told_from_null
-from core.charts.fairness import family_shifts, shared_top
+from core.charts.fairness_figures import family_shifts, shared_top
 from core.charts.style import colours
 from core.probes.titles import family_title
 from pages.views.common.charts import draw

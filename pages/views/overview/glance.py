@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.analysis.glance import AND
 from core.analysis.overview import more_alike
-from core.charts.fairness import worst_of_axes
+from core.charts.fairness_figures import worst_of_axes
 from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
 from core.probes.titles import family_title

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from core.charts.contact_sheet import Cell, contact_sheet
+from core.charts.canvas import Cell, contact_sheet
 from core.charts.style import signed
 from core.corpora.images import encode_png
 from core.corpora.stacks import as_picture

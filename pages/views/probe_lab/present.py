@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from core.charts.beside import pair_of_bars
 from core.charts.canvas import thumbnail
 from core.charts.differences import word_changes
+from core.charts.lab_figures import pair_of_bars
 from core.charts.style import colours, signed
 from core.corpora.stacks import as_picture
 from core.probes.base import Probe, Variant

@@ -8,9 +8,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.charts.beside import bars_beside
 from core.charts.canvas import thumbnail
-from core.charts.lab import shift_bars, shift_curves
+from core.charts.lab_figures import bars_beside, shift_bars, shift_curves
 from core.charts.spec import Axis as AlongAxis
 from core.charts.style import colours, signed
 from core.corpora.stacks import as_picture

@@ -3,7 +3,7 @@
 from core.analysis.glance import at_a_glance
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
-from core.charts.fairness import worst_of_axes
+from core.charts.fairness_figures import worst_of_axes
 from core.probes.titles import family_title
 from core.stories.slide import Slide
 from core.stories.story import Story

@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.questions.base import Column
 from core.analysis.suites import tables
 from core.analysis.suites.result import SuiteResult
-from core.charts.suites import agreement
+from core.charts.people_figures import agreement
 from core.corpora.suites.videos import VIDEOS
 from pages.views.common.charts import draw
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons

@@ -22,7 +22,7 @@ def draw_behind(made: Leaderboard, opens: str) -> None:
 
     Args:
         made: the leaderboard.
-        opens: of the mark; see ``core.charts.systems``.
+        opens: of the mark; see ``core.charts.system_figures``.
     """
     asked = {str(name): str(value) for name, value in json.loads(opens).items()}
     with st.container(border=True, key="systems_behind"):

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.analysis.systems.board import rank_range
 from core.analysis.systems.file import Leaderboard
-from core.charts.systems import swap_map, system_means, system_ranks
+from core.charts.system_figures import swap_map, system_means, system_ranks
 from core.probes.titles import family_title, title
 from core.report.cells import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core.charts.scales import scale_shares
+from core.charts.system_figures import scale_shares
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.tables import draw_table

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from core.charts.videos import edit_dots, token_heat
+from core.charts.lab_figures import edit_dots, token_heat
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.evaluators.video.base import COARSE, TokenMap, VideoEvaluator

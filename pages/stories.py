@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from core.errors import InvariscopeError
-from core.report.story import story_html
+from core.report.html import story_html
 from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate
 from pages.views.common.callbacks import operators_only

@@ -1,4 +1,4 @@
-"""Pictures that a page draws on: small ones, a mask, a metric's crop, a map over a picture, all variants on one sheet."""
+"""Pictures that a page draws on: small ones, a mask, a metric's crop, a map over a picture, all on one sheet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -15,7 +15,6 @@ from core import settings
 from core.charts.spec import Figure
 from core.charts.still import drawings
 
-
 WORTH_A_PROCESS = 1500
 """Marks in all figures from which on a second process saves more than its start costs."""
 

@@ -35,7 +35,7 @@ from core.errors import InvalidInput, InvariscopeError
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
-from core.report.model import Missing, Table
+from core.report.document import Missing, Table
 
 Encode = Callable[[str, Sequence[str]], np.ndarray]
 """Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.analysis.valence.embed`."""

@@ -22,7 +22,7 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.report.build import build
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.settings import ROOT
 from core.store.store import Store
 from pages.views.common.runs import present

@@ -5,7 +5,7 @@ import re
 from core.analysis.reading import read_table
 from core.report.beyond import OF_PAGES, PARTS
 from core.report.build import build, questions
-from core.report.model import Report
+from core.report.document import Report
 from core.settings import ROOT
 from core.store.store import Store
 from pages.views.contrast_tests.state import VIEWS as TESTS

@@ -13,7 +13,7 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.probes.titles import family_title
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.settings import results_dir, runs_dir
 from core.statistics.bootstrap import LEAST_N
 from core.store.publish import publish

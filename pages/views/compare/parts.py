@@ -16,7 +16,7 @@ from core.charts.comparison_figures import differences, dumbbell, of_scatter
 from core.charts.layout import legend_above
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
-from core.report.cells import p_value
+from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
 from pages.views.common.keys import KEYED

@@ -12,7 +12,7 @@ from core.analysis.slices import is_cut
 from core.charts.differences import Change, word_changes
 from core.charts.style import signed
 from core.probes.titles import title
-from core.report.pair import times_null
+from core.report.pair_slides import times_null
 from core.stories.slide import Slide
 from pages.views.common.collect import collect_button
 from pages.views.common.corpora import corpus_name_of

@@ -6,7 +6,7 @@ import streamlit as st
 from core.analysis.failures import PAIR, as_json, verdicts
 from core.analysis.scope import Narrowed
 from core.probes.titles import title
-from core.report.pair import shown
+from core.report.pair_slides import shown
 from core.stories.tags import Held
 from pages.views.common.before_after import offer
 from pages.views.common.dialogs import finding

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from core.analysis.scope import Narrowed
-from core.report.pair import pair_slide, shown
+from core.report.pair_slides import pair_slide, shown
 from core.report.signature import signature_of
 from core.stories.slide import Picture, Slide
 from pages.views.common.links import record_text

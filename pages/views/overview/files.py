@@ -16,10 +16,10 @@ from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.human.studies import list_studies
 from core.report.build import build
-from core.report.card import card_report
+from core.report.document import Report
+from core.report.fairness_card import card_report
 from core.report.html import html
-from core.report.model import Report
-from core.report.write import fill_report
+from core.report.report_files import fill_report
 from core.store.manifest import Run
 from core.store.uploads import accept_published
 from pages.views.common.access import operates

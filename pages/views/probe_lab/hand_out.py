@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.probes.base import Probe, Variant
-from core.report.story import story_html
+from core.report.html import story_html
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.stories.story import Telling

@@ -14,7 +14,7 @@ from core.analysis.questions.columns import PERCENT, UNITS
 from core.charts.spec import Figure
 from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
-from core.report.cells import p_value
+from core.report.document import p_value
 from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.links import pairs_behind

@@ -9,7 +9,7 @@ from core.analysis.systems.board import rank_range
 from core.analysis.systems.file import Leaderboard
 from core.charts.system_figures import swap_map, system_means, system_ranks
 from core.probes.titles import family_title, title
-from core.report.cells import p_value
+from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons

@@ -31,8 +31,7 @@ from core.analysis.verdicts import (
 )
 from core.analysis.worst_family import furthest, worst_first
 from core.probes.base import Axis
-from core.report.cells import number
-from core.report.model import Opening
+from core.report.document import Opening, number
 from core.statistics.wording import counted
 
 Answers = Mapping[str, pd.DataFrame]

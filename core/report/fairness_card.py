@@ -20,7 +20,7 @@ from core.charts.fairness_figures import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
 from core.errors import InvalidInput
-from core.report.cells import number
+from core.report.document import number
 from core.report.html import page
 from core.report.signature import signature_of
 from core.store.store import Store

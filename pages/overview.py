@@ -11,10 +11,9 @@ from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import OVERVIEW, draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
-from pages.views.common.runs import (
+from pages.views.common.links import OVERVIEW, draw_no_run
+from pages.views.common.open_runs import (
     Signature,
     blind,
     blur_control,
@@ -28,7 +27,8 @@ from pages.views.common.runs import (
     scores,
     store,
 )
-from pages.views.common.scope import choose_scope, say_withheld, scope_fields
+from pages.views.common.page_head import header
+from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.overview.card import draw_card

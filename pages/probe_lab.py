@@ -10,8 +10,8 @@ from core.probes.base import Probe
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.entry import enter
-from pages.views.common.frame import UPLOAD_LOST, header
 from pages.views.common.into_view import into_view
+from pages.views.common.page_head import UPLOAD_LOST, header
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.downloads import draw_downloads

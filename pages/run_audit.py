@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.views.common.access import operates
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.page_head import header
 from pages.views.run_audit.cost import draw_cost
 from pages.views.run_audit.jobs import draw_jobs, running
 from pages.views.run_audit.setup import choose_audit

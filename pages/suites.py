@@ -6,7 +6,7 @@ from core.analysis.suites.result import SuiteResult, changed
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.page_head import header
 from pages.views.common.text import safe
 from pages.views.suites.bring import draw_bring
 from pages.views.suites.draw import draw_result

@@ -8,7 +8,7 @@ from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.downloads import counted_making
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.page_head import header
 from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import PageState
 from pages.views.systems.board import (

@@ -6,8 +6,8 @@ import builtins
 import pytest
 
 from core.settings import ROOT
-from pages.views.common import callbacks
-from pages.views.common.callbacks import operators_only
+from pages.views.common import access
+from pages.views.common.access import operators_only
 from tests.pages.handlers import BRINGERS, WIDGETS, Found, Pages, pages
 
 LOOKS = frozenset({
@@ -173,7 +173,7 @@ def test_the_files_are_those_of_the_dashboard() -> None:
 
 @pytest.mark.parametrize("right", [True, False])
 def test_a_callback_does_nothing_for_who_lost_the_right(right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callbacks, "may_operate", lambda: right)
+    monkeypatch.setattr(access, "may_operate", lambda: right)
     done = list[int]()
     operators_only(done.append)(1)
     assert done == [1] * right

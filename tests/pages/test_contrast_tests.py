@@ -21,7 +21,7 @@ from core.human.studies import list_studies, studies_dir
 from core.probes.titles import family_title
 from core.settings import results_dir
 from core.store.store import Store
-from pages.views.common.runs import narrowed, present
+from pages.views.common.open_runs import narrowed, present
 from pages.views.contrast_tests import rates
 from pages.views.contrast_tests.state import USUAL
 from pages.views.results.data import answer

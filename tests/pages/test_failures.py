@@ -21,7 +21,7 @@ from core.settings import runs_dir
 from core.stories.tags import Pair, Tags
 from pages.views.common import before_after
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
-from pages.views.common.runs import narrowed, present
+from pages.views.common.open_runs import narrowed, present
 from pages.views.common.text import as_percent
 from pages.views.failures import gallery, like, tags
 from pages.views.failures.card import cut_said

@@ -19,7 +19,7 @@ from core.report.build import build
 from core.report.document import Report, number
 from core.report.fairness_card import card_report
 from core.settings import results_dir
-from pages.views.common.runs import Signature, card, families, present, risks, scores, store
+from pages.views.common.open_runs import Signature, card, families, present, risks, scores, store
 from pages.views.results.data import answer, questions
 from tests.analysis.made_runs import SHIPPED, audited, write_run
 

@@ -11,7 +11,7 @@ from core.evaluators.pool import shared_pool
 from core.probes.registry import select
 from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
-from pages.views.common.corpora import load_corpus
+from pages.views.common.run_corpora import load_corpus
 from pages.views.probe_lab.hand_out import hand_out
 from tests.pages.opening import LAB, Open, said, shown
 

@@ -10,7 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
-from pages.views.common.uploads import Uploads, let_go
+from pages.views.common.reader_uploads import Uploads, let_go
 from pages.views.probe_lab.state import SESSION_PICTURES
 from tests.pages.opening import LAB, Open, texts
 

@@ -10,7 +10,7 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.calibration.questions import ABLATION, questions
 from pages.views.common.downloads import data_buttons
-from pages.views.common.runs import Signature, scores
+from pages.views.common.open_runs import Signature, scores
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.results.blocks import answer_rows

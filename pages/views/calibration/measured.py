@@ -22,12 +22,11 @@ from core.jobs.measuring import MeasureRequest, measure_request
 from core.settings import results_dir, runs_dir
 from core.store.manifest import Run
 from pages.views.calibration.state import effect
-from pages.views.common.access import operates
-from pages.views.common.callbacks import operators_only
-from pages.views.common.charts import draw
+from pages.views.common.access import operates, operators_only
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.tables import draw_table
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.run_audit.jobs import EVERY_S, draw_card
 

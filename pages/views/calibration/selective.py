@@ -12,8 +12,8 @@ from core.analysis.table import View
 from core.calibration.fit import Fit
 from core.calibration.selective import change, lacking, measured_beside, moved
 from core.statistics.bootstrap import Interval
-from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
+from pages.views.common.page_charts import draw
 from pages.views.common.text import counted, number, safe
 from pages.views.results.blocks import spoken
 

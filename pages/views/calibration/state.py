@@ -16,9 +16,9 @@ from core.human.ratings import ratings
 from core.human.studies import list_studies, studies_dir
 from core.probes.base import IDENTITY
 from core.statistics.flip_risk import GAPS
-from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, scores, store, stored_values, view
-from pages.views.common.scope import scope_fields
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, scores, store, stored_values, view
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 

@@ -23,12 +23,12 @@ from pages.views.calibration.lead import LED, lead
 from pages.views.calibration.measured import OPENS, Source, draw_measured, measurement, opened
 from pages.views.calibration.selective import draw_selectivity
 from pages.views.calibration.state import MEASURES, Bands, effect
-from pages.views.common.charts import draw
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
-from pages.views.common.folded import draw_folded
+from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
 from pages.views.common.slice_filters import slice_link
-from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 

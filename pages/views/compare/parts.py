@@ -19,9 +19,9 @@ from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
-from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, known_values, store, view
-from pages.views.common.tables import draw_table
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, known_values, store, view
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, evaluators_of, side_scope, usual_evaluator

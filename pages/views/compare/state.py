@@ -8,8 +8,8 @@ import streamlit as st
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
-from pages.views.common.runs import Signature, narrowed, scores, store, stored_values
-from pages.views.common.scope import scope_fields
+from pages.views.common.open_runs import Signature, narrowed, scores, store, stored_values
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
 from pages.views.results.state import read_margin
 

@@ -13,7 +13,7 @@ from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.probes.titles import family_title
-from pages.views.common.runs import Signature, scores
+from pages.views.common.open_runs import Signature, scores
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows

@@ -13,7 +13,7 @@ from core.analysis.slices import Slice
 from core.charts.spec import Figure
 from pages.views.common.collect import origin
 from pages.views.common.downloads import data_buttons
-from pages.views.common.runs import Signature
+from pages.views.common.open_runs import Signature
 from pages.views.common.text import safe
 from pages.views.contrast_tests.state import FILTERS
 from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken

@@ -5,9 +5,9 @@ import streamlit as st
 from core.analysis.comparisons import AUDIT
 from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed
-from pages.views.common.empty import AUDIT as RUN_AUDIT
+from pages.views.common.links import AUDIT as RUN_AUDIT
 from pages.views.common.links import LAB, is_listed
-from pages.views.common.runs import Signature, scores
+from pages.views.common.open_runs import Signature, scores
 from pages.views.common.text import safe
 
 

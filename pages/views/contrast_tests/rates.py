@@ -14,8 +14,8 @@ from core.analysis.questions import Options
 from core.analysis.questions.directional import in_depth, matrix
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, view
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, view
 
 NUMBERS = "contrast.numbers"
 """Key of the table behind the matrix, where it is folded; in the session, whether it is open."""

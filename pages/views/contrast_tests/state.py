@@ -14,10 +14,10 @@ from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.probes.titles import family_title
-from pages.views.common.frame import Chips, filter_panel
-from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
-from pages.views.common.scope import scope_fields
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, scores, store, stored_values, told_values, view
+from pages.views.common.page_head import Chips, filter_panel
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import percentage_of, read_switch
 from pages.views.common.text import counted
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text

@@ -8,7 +8,7 @@ from core.analysis.questions import SECTIONS, Options, Question
 from core.analysis.questions.directional import SECTION
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from pages.views.common.runs import Signature, scores
+from pages.views.common.open_runs import Signature, scores
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import draw_question

@@ -11,10 +11,10 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
 from core.probes.titles import family_title, title
+from pages.views.common.caches import KEYED
 from pages.views.common.collect import collect_button
 from pages.views.common.downloads import data_buttons
-from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, store, view
+from pages.views.common.open_runs import Signature, store, view
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import carried
 from pages.views.failures.card import below_pictures, captions, draw_pictures, place_for_pictures, scores, to_lab

@@ -15,9 +15,9 @@ from core.probes.titles import title
 from core.report.pair_slides import times_null
 from core.stories.slide import Slide
 from pages.views.common.collect import collect_button
-from pages.views.common.corpora import corpus_name_of
 from pages.views.common.links import LAB, lab_link, record_text
-from pages.views.common.runs import Signature
+from pages.views.common.open_runs import Signature
+from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.pictures import Made

@@ -14,7 +14,7 @@ from core.charts.style import signed
 from core.corpora.images import encode_png
 from core.stories.tags import Held
 from pages.views.common.downloads import counted_making, data_buttons
-from pages.views.common.runs import Signature, store
+from pages.views.common.open_runs import Signature, store
 from pages.views.common.text import counted, number
 from pages.views.common.url_state import PageState
 from pages.views.failures.pictures import Made, as_pixels, finished, pictures

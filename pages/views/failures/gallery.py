@@ -11,7 +11,7 @@ from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.stories.tags import Held
-from pages.views.common.runs import Signature, any_judged, store
+from pages.views.common.open_runs import Signature, any_judged, store
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState

@@ -19,8 +19,8 @@ from core.report.signature import fingerprints
 from core.scoring.replay import open_bench
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
-from pages.views.common.corpora import load_corpus_of
-from pages.views.common.runs import Signature, scores, store
+from pages.views.common.open_runs import Signature, scores, store
+from pages.views.common.run_corpora import load_corpus_of
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.state import Named

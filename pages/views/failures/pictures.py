@@ -23,9 +23,9 @@ from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from core.store.store import Store
-from pages.views.common.corpora import load_corpus_of
+from pages.views.common.caches import Shelf
 from pages.views.common.quota import metered_here
-from pages.views.common.shelf import Shelf
+from pages.views.common.run_corpora import load_corpus_of
 
 SIDE = 320
 """Longest side, in px, of a picture on a card."""

@@ -9,10 +9,10 @@ from core.probes.titles import title
 from core.report.pair_slides import shown
 from core.stories.tags import Held
 from pages.views.common.before_after import offer
-from pages.views.common.dialogs import finding
+from pages.views.common.layers import finding
 from pages.views.common.links import read_record
-from pages.views.common.runs import Signature, store
-from pages.views.common.tables import draw_table
+from pages.views.common.open_runs import Signature, store
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import below_pictures, captions, draw_pictures, to_lab, verdict

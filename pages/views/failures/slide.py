@@ -9,7 +9,7 @@ from core.report.pair_slides import pair_slide, shown
 from core.report.signature import signature_of
 from core.stories.slide import Picture, Slide
 from pages.views.common.links import record_text
-from pages.views.common.runs import Signature, scores, store
+from pages.views.common.open_runs import Signature, scores, store
 from pages.views.failures.card import below_pictures, cut_said
 from pages.views.failures.pictures import LARGE, Made, finished, pictures
 

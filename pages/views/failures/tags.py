@@ -10,9 +10,8 @@ from core.errors import InvariscopeError
 from core.probes.titles import title
 from core.stories.slide import MOST_NOTE
 from core.stories.tags import MOST_TAGS, Held, Pair, Tagged, Tags
-from pages.views.common.access import may_operate
-from pages.views.common.callbacks import operators_only
-from pages.views.common.dialogs import finding
+from pages.views.common.access import may_operate, operators_only
+from pages.views.common.layers import finding
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 

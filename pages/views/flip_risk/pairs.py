@@ -13,9 +13,9 @@ from core.corpora.pictures import read_item
 from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import title
-from pages.views.common.corpora import load_corpus
 from pages.views.common.downloads import data_buttons
-from pages.views.common.making import make_counted
+from pages.views.common.quota import make_counted
+from pages.views.common.run_corpora import load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes

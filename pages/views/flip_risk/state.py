@@ -8,10 +8,10 @@ import streamlit as st
 from core.analysis.flips.risk import IQR, SCALE
 from core.probes import registry as probes
 from core.probes.base import Axis, Edits, Expectation, Probe
-from pages.views.common.corpora import corpus_names
-from pages.views.common.runs import Signature
-from pages.views.common.scope import scope_fields
-from pages.views.common.shelf import Shelf
+from pages.views.common.caches import Shelf
+from pages.views.common.open_runs import Signature
+from pages.views.common.run_corpora import corpus_names
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.state import linked_evaluators, ready_evaluators

@@ -13,10 +13,10 @@ from core.charts.geometry_figures import valence_scatter
 from core.charts.style import signed
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
-from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.tables import draw_table
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
 

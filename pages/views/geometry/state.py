@@ -9,10 +9,10 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.valence import embed, modifier_objects, modifier_shifts, split_words, text_encoders, valence_words
 from core.evaluators.pool import shared_pool
-from pages.views.common.keys import KEYED
-from pages.views.common.own_metrics import Stamps
-from pages.views.common.runs import Signature, scores, stored_values, view
-from pages.views.common.scope import scope_fields
+from pages.views.common.caches import KEYED
+from pages.views.common.file_evaluators import Stamps
+from pages.views.common.open_runs import Signature, scores, stored_values, view
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, one_of, text
 

@@ -9,10 +9,10 @@ from core.analysis.people.comparisons import evaluator_rows, judged_comparisons,
 from core.charts.people_figures import comparison_dots
 from core.human.studies import Study
 from core.human.votes import vote_table
-from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
-from pages.views.common.runs import Signature, present, store
-from pages.views.common.tables import draw_table
+from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.page_charts import draw, titled
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.desk import desk

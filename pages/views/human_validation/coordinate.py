@@ -9,11 +9,10 @@ from core.errors import InvariscopeError
 from core.human.ledger import CLOSED, OPEN, PAUSED
 from core.human.quality import coverage_table
 from core.human.studies import Study
-from pages.views.common.access import draw_sign_out
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import draw_sign_out, operators_only
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.frame import header
-from pages.views.common.runs import narrowed, present
+from pages.views.common.open_runs import narrowed, present
+from pages.views.common.page_head import header
 from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.human_validation.comparisons import draw_comparisons

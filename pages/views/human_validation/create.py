@@ -28,10 +28,10 @@ from core.human.studies import studies_dir
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
-from pages.views.common.callbacks import operators_only
-from pages.views.common.empty import draw_no_run
-from pages.views.common.runs import Signature, present, store
-from pages.views.common.tables import draw_table
+from pages.views.common.access import operators_only
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.desk import desk

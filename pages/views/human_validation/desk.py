@@ -13,7 +13,7 @@ from core.human.definition import DEFINITION, Example, StudyItem
 from core.human.pictures import Pictures, load_corpus, make_example, make_pictures
 from core.human.prolific import Visit, participant, recruits
 from core.human.studies import Refused, Study, studies_dir
-from pages.views.common.shelf import Shelf
+from pages.views.common.caches import Shelf
 
 
 class Desk:

@@ -5,7 +5,7 @@ import streamlit as st
 from core.human.consent import set_consent
 from core.human.entrance import CONSENT_LIMIT
 from core.human.studies import Study
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operators_only
 from pages.views.common.text import counted
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.practice_setting import draw_practice_setting

@@ -10,13 +10,12 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operators_only
 from pages.views.common.downloads import data_buttons
-from pages.views.common.qr import code_svg
-from pages.views.common.tables import draw_table
+from pages.views.common.page_address import annotators_address, code_svg
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.human_validation.address import address
 from pages.views.human_validation.reminders import draw_reminders
 
 _COLUMNS = {
@@ -115,7 +114,7 @@ def _link(study: Study, annotator: str) -> str | None:
     token = study.token(annotator)
     if token is None:
         return None
-    return f"{address()}?{urlencode({'token': token})}"
+    return f"{annotators_address()}?{urlencode({'token': token})}"
 
 
 def _draw_actions(study: Study) -> None:

@@ -12,10 +12,10 @@ from core.analysis.scope import Scope
 from core.charts.people_figures import powered_dots
 from core.errors import InvalidInput
 from core.human.studies import Study
-from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
-from pages.views.common.runs import Signature, present, store
-from pages.views.common.tables import draw_table
+from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.desk import desk

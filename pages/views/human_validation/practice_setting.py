@@ -19,7 +19,7 @@ from core.human.entrance import (
 from core.human.kinds import TIE, Value
 from core.human.practice import practice_table, set_practice
 from core.human.studies import Study
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operators_only
 from pages.views.common.downloads import data_buttons
 from pages.views.common.text import counted, safe
 from pages.views.human_validation.desk import desk

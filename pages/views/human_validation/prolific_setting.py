@@ -5,9 +5,9 @@ import streamlit as st
 from core.human.entrance import Prolific
 from core.human.prolific import FEWEST_ANSWERED, MOST_ITEMS, close_link, link_query, new_code, open_link
 from core.human.studies import Study
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operators_only
+from pages.views.common.page_address import annotators_address
 from pages.views.common.text import counted
-from pages.views.human_validation.address import address
 from pages.views.human_validation.settings import act
 
 USUAL_ITEMS = 40
@@ -74,7 +74,7 @@ def _draw_link(study: Study) -> None:
     if query is None:
         st.warning("The link works, but it cannot be shown: the study's secret is gone. Close it and open a new one.")
         return
-    st.code(f"{address()}?{query}", language=None, wrap_lines=True)
+    st.code(f"{annotators_address()}?{query}", language=None, wrap_lines=True)
     joined = [each for each in study.state().annotators.values() if each.pid is not None]
     st.caption(f"{counted(len(joined), 'participant')} joined. Paste the link as it stands into the study at Prolific; "
                "it fills the parts in double braces.")  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.errors import InvariscopeError
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operators_only
 from pages.views.common.text import safe
 
 _PROBLEM, _DONE = "study.settings.problem", "study.settings.done"

@@ -16,10 +16,10 @@ from core.analysis.verdicts import reached, settled, told_from_null
 from core.charts.fairness_figures import family_shifts, shared_top
 from core.charts.style import colours
 from core.probes.titles import family_title
-from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import CONTRAST, pairs_behind
-from pages.views.common.tables import draw_table
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 

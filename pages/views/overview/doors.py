@@ -7,8 +7,7 @@ from core.analysis.table import ScoreTable
 from core.probes.titles import family_title
 from core.store.manifest import Run
 from pages.views.common.access import may_operate
-from pages.views.common.doors import Door, draw_doors
-from pages.views.common.links import FAILURES, LAB, RESULTS, failures_link
+from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.common.url_state import carried
 from pages.views.overview.thresholds import Thresholds

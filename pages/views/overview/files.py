@@ -22,11 +22,10 @@ from core.report.html import html
 from core.report.report_files import fill_report
 from core.store.manifest import Run
 from core.store.uploads import accept_published
-from pages.views.common.access import operates
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operates, operators_only
 from pages.views.common.downloads import counted_making
+from pages.views.common.open_runs import Signature, store
 from pages.views.common.quota import metered_here
-from pages.views.common.runs import Signature, store
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 
 UPLOAD = "overview.upload"

@@ -15,11 +15,11 @@ from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
 from core.probes.titles import family_title
 from pages.views.common.access import may_operate
-from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
-from pages.views.common.glossary import meaning
+from pages.views.common.hints import meaning
 from pages.views.common.links import pairs_behind
-from pages.views.common.tables import draw_table, written
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table, written
 from pages.views.common.text import listed, number, safe
 from pages.views.overview.doors import AUDIT
 

@@ -11,11 +11,11 @@ from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import family_title, title
 from core.store.manifest import Run
-from pages.views.common.corpora import corpus_name_of, load_corpus
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link
-from pages.views.common.making import make_counted
-from pages.views.common.runs import evaluator_names, run_table
-from pages.views.common.tables import draw_table
+from pages.views.common.open_runs import evaluator_names, run_table
+from pages.views.common.page_tables import draw_table
+from pages.views.common.quota import make_counted
+from pages.views.common.run_corpora import corpus_name_of, load_corpus
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.overview.thresholds import Thresholds
 from pages.views.probe_lab.state import offered_probes, shared

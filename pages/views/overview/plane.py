@@ -9,7 +9,7 @@ from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
 from pages.views.common.links import CONTRAST
-from pages.views.common.runs import Signature, narrowed, view
+from pages.views.common.open_runs import Signature, narrowed, view
 from pages.views.common.text import safe
 from pages.views.results.blocks import figure_block, spoken
 from pages.views.results.data import answer, questions

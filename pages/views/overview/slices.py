@@ -8,8 +8,8 @@ from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.probes.titles import family_title
-from pages.views.common.runs import Signature, scores
-from pages.views.common.runs import stored_values as stored
+from pages.views.common.open_runs import Signature, scores
+from pages.views.common.open_runs import stored_values as stored
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.overview.thresholds import Thresholds

@@ -4,9 +4,8 @@ import streamlit as st
 
 from core.charts.canvas import thumbnail
 from core.settings import public_url
-from pages.views.common.access import audience_lacks, may_operate, takes_audience
-from pages.views.common.callbacks import operators_only
-from pages.views.common.qr import code_svg
+from pages.views.common.access import audience_lacks, may_operate, operators_only, takes_audience
+from pages.views.common.page_address import code_svg
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.drawn import forget_object

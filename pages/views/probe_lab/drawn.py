@@ -14,8 +14,8 @@ from core.errors import BadImage, InvalidInput, InvariscopeError
 from core.scoring.painted import at_size, read_painted
 from core.scoring.workbench import Workbench, format_box, parse_box
 from core.settings import assets_dir
+from pages.views.common.reader_uploads import session
 from pages.views.common.text import safe
-from pages.views.common.uploads import session
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.state import SESSION_MASKS, shared
 

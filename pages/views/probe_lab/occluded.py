@@ -13,8 +13,8 @@ from core.probes.pairs import subject_of
 from core.scoring.occlusion import OcclusionMap, WordLoss, occlusion_map, word_losses
 from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
-from pages.views.common.own_metrics import stamps
-from pages.views.common.tables import draw_table
+from pages.views.common.file_evaluators import stamps
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared

@@ -13,7 +13,7 @@ from core.scoring.position_map import PositionMap, position_map
 from core.scoring.workbench import Workbench
 from core.store.files import csv_text
 from pages.views.common.downloads import counted_making
-from pages.views.common.own_metrics import stamps
+from pages.views.common.file_evaluators import stamps
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.source import said_of

@@ -15,8 +15,7 @@ from core.scoring.lab_result import LabResult, LabRow
 from core.scoring.workbench import Workbench
 from core.statistics.changes import SHIFT_FLOOR
 from pages.views.common.collect import collect_button
-from pages.views.common.dialogs import finding
-from pages.views.common.stage import draw_head, place_of
+from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import marked

@@ -25,11 +25,11 @@ from core.scoring.lab import null_probes, run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
-from pages.views.common.charts import draw
-from pages.views.common.making import make_counted
-from pages.views.common.own_metrics import own_metrics, stamps
-from pages.views.common.runs import null_bands, present
-from pages.views.common.tables import draw_table
+from pages.views.common.file_evaluators import own_metrics, stamps
+from pages.views.common.open_runs import null_bands, present
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
+from pages.views.common.quota import make_counted
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.made_of import apart, marked, template

@@ -14,8 +14,8 @@ from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.captions import attribute_caption, base_caption
 from core.registry import BrokenPlugin
-from pages.views.common.folded import is_open
-from pages.views.common.own_metrics import own_ready, problems
+from pages.views.common.file_evaluators import own_ready, problems
+from pages.views.common.layers import is_open
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.state import (

@@ -17,7 +17,7 @@ from core.scoring.lab import see
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.before_after import offer
-from pages.views.common.tables import draw_table
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import as_percent, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.occluded import draw_occluded

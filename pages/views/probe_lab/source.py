@@ -18,9 +18,9 @@ from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, with_object
 from pages.views.common.access import brings, takes_audience
-from pages.views.common.corpora import corpus_names, item_ids, load_corpus
+from pages.views.common.reader_uploads import let_go, session
+from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus
 from pages.views.common.text import as_percent, counted, safe
-from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.drawn import draw_numbers, draw_object, forget_object, painted_mask, typed_box
 from pages.views.probe_lab.state import SESSION_MB, SESSION_PICTURES, SOURCES, WORKING_SIDE, shared

@@ -22,12 +22,12 @@ from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench
 from core.scoring.worst_edit import Worst
 from core.settings import cache_dir, lab_cache_mb
-from pages.views.common.corpora import corpus_names, item_ids
-from pages.views.common.own_metrics import own_of_links
-from pages.views.common.shelf import Shelf
+from pages.views.common.caches import Shelf
+from pages.views.common.file_evaluators import own_of_links
+from pages.views.common.reader_uploads import Uploads, session
+from pages.views.common.run_corpora import corpus_names, item_ids
 from pages.views.common.slice_filters import read_switch
 from pages.views.common.turns import Turns
-from pages.views.common.uploads import Uploads, session
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 from pages.views.probe_lab.upload import Upload
 

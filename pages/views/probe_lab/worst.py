@@ -28,8 +28,8 @@ from core.scoring.worst_edit import (
 from core.statistics.changes import percent_change
 from core.store.files import csv_text
 from pages.views.common.downloads import counted_making
-from pages.views.common.own_metrics import stamps
-from pages.views.common.tables import draw_table
+from pages.views.common.file_evaluators import stamps
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared

@@ -15,10 +15,10 @@ from core.charts.spec import Figure
 from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
 from core.report.document import p_value
-from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.tables import FAMILIES, draw_table
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import FAMILIES, draw_table
 from pages.views.common.text import counted, number, safe
 
 _NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}

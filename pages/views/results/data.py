@@ -11,8 +11,8 @@ from core.analysis.questions import Options, Question, catalogue
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.human.studies import list_studies
-from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, scores, view
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, scores, view
 
 _KEPT = 256
 """Answers, tables of a few hundred rows, that are kept."""

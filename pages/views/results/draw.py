@@ -12,7 +12,7 @@ from core.analysis.slices import Slice
 from core.charts.spec import Shade
 from pages.views.common.downloads import data_buttons
 from pages.views.common.links import RESULTS
-from pages.views.common.runs import Signature, scores
+from pages.views.common.open_runs import Signature, scores
 from pages.views.common.slice_filters import slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState

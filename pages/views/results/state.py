@@ -12,8 +12,8 @@ from core.analysis.questions.unasked import PART as NOT_AUDITED
 from core.analysis.scope import holdings
 from core.analysis.verdicts import MARGIN
 from core.probes.titles import family_title
-from pages.views.common.runs import Signature, store, stored_values
-from pages.views.common.scope import scope_fields
+from pages.views.common.open_runs import Signature, store, stored_values
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import read_switch, slice_fields
 from pages.views.common.url_state import Field, PageState, one_of, text
 

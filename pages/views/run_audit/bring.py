@@ -15,8 +15,7 @@ from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.brought import MOST_BYTES, keep_metric, kept_metrics
 from core.jobs import jobs
 from core.settings import brought_mb
-from pages.views.common.access import METRIC_UPLOADS, may_bring_code
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
 from pages.views.common.text import counted, safe
 from pages.views.common.upload_limits import OPERATOR_MB
 from pages.views.common.url_state import PageState

@@ -11,7 +11,7 @@ from core.jobs import jobs
 from core.jobs.checking import CheckRequest, check_request
 from core.probes import registry as probes
 from core.probes.titles import family_title
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operators_only
 from pages.views.common.text import safe
 
 METRIC = "run.check.metric"

@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from core.jobs.checking import Breaks, CheckReport, CheckRequest, Sized, read_report
-from pages.views.common.tables import draw_table
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 
 _VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}

@@ -16,9 +16,9 @@ from core.jobs import jobs
 from core.jobs.request import AuditRequest
 from core.probes.titles import family_title
 from core.settings import runs_dir
-from pages.views.common.callbacks import operators_only
-from pages.views.common.runs import present, store
-from pages.views.common.tables import draw_table
+from pages.views.common.access import operators_only
+from pages.views.common.open_runs import present, store
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.setup import Asked

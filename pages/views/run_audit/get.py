@@ -10,8 +10,7 @@ from core.evaluators.weights.published import Published
 from core.jobs import jobs
 from core.jobs.getting import GetRequest, get_request
 from core.jobs.jobs import Job
-from pages.views.common.access import may_operate
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import may_operate, operators_only
 from pages.views.common.text import safe, thousands
 from pages.views.probe_lab.state import availabilities
 

@@ -19,8 +19,7 @@ from core.jobs.progress import Told
 from core.jobs.suite import SuiteRequest
 from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
-from pages.views.common.access import may_operate
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import may_operate, operators_only
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.checked import draw_checked
 from pages.views.run_audit.get import draw_got

@@ -14,9 +14,9 @@ from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditRequest, audit_request, read_options, short_patterns
 from core.seeds import RUN_SEED
 from core.settings import data_dir
-from pages.views.common.corpora import corpus_roots
-from pages.views.common.places import typed
-from pages.views.common.tables import draw_table
+from pages.views.common.linked_paths import typed
+from pages.views.common.page_tables import draw_table
+from pages.views.common.run_corpora import corpus_roots
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators

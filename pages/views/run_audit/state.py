@@ -13,7 +13,7 @@ from core.jobs.request import AuditRequest, check_folder, short_patterns
 from core.probes import registry as probes
 from core.probes.caption_labels import labelled
 from core.store.manifest import check_run_id
-from pages.views.common.places import options_of_link, paths_of_link
+from pages.views.common.linked_paths import options_of_link, paths_of_link
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 

@@ -8,8 +8,8 @@ from core.probes.titles import family_title
 from core.stories.slide import Slide
 from core.stories.story import Story
 from pages.views.common.collect import figure_slide, of_scores
-from pages.views.common.runs import Signature, card, narrowed, risks
-from pages.views.common.scope import scope_fields
+from pages.views.common.open_runs import Signature, card, narrowed, risks
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.url_state import PageState
 from pages.views.failures.slide import card_slide
 from pages.views.failures.state import MARKS, by_pair, page_of_pairs, shifts_of

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from core.stories.story import Telling
-from pages.views.common.dialogs import finding
-from pages.views.common.stage import draw_head, place_of
+from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.stories.slides import draw_content

@@ -8,8 +8,7 @@ from PIL.Image import DecompressionBombError
 from core.errors import InvariscopeError
 from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import Story, Telling
-from pages.views.common.access import may_operate
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import may_operate, operators_only
 from pages.views.common.links import is_listed
 from pages.views.common.text import safe
 

@@ -11,8 +11,7 @@ from core.analysis.suites.imported import reached_elsewhere
 from core.analysis.suites.result import added, result_of, store
 from core.corpora.suites import read_suites, without_companions
 from core.errors import InvalidInput, InvariscopeError
-from pages.views.common.access import operates
-from pages.views.common.callbacks import operators_only
+from pages.views.common.access import operates, operators_only
 from pages.views.common.text import counted, safe
 
 MOST_MB = 64

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from pages.views.common.access import may_operate
-from pages.views.common.doors import Door, draw_doors
+from pages.views.common.links import Door, draw_doors
 from pages.views.suites.example import example_request
 from pages.views.suites.start import start
 

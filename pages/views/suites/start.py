@@ -17,9 +17,8 @@ from core.jobs.suite import SuiteRequest, suite_request
 from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
 from core.settings import data_dir
 from core.store.manifest import list_runs
-from pages.views.common.access import operates
-from pages.views.common.callbacks import operators_only
-from pages.views.common.places import typed
+from pages.views.common.access import operates, operators_only
+from pages.views.common.linked_paths import typed
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.jobs import EVERY_S, draw_card

@@ -7,7 +7,7 @@ import streamlit as st
 from core.analysis.suites.result import Files, SuiteResult, stored
 from core.analysis.suites.tables import MEASURES
 from core.evaluators.references import BY_WORDS
-from pages.views.common.places import paths_of_link
+from pages.views.common.linked_paths import paths_of_link
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.systems.behind import lowest, swapped
 from core.analysis.systems.file import Leaderboard
 from core.probes.titles import family_title
-from pages.views.common.corpora import corpus_holding
+from pages.views.common.run_corpora import corpus_holding
 from pages.views.common.text import counted, number, safe
 from pages.views.flip_risk.pairs import pair_card, pictures
 

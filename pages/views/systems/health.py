@@ -6,7 +6,7 @@ import streamlit as st
 from core.analysis.systems.health import told_as, wide
 from core.charts.style import signed
 from pages.views.common.downloads import data_buttons
-from pages.views.common.tables import draw_table
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.results.blocks import interval
 

@@ -20,11 +20,10 @@ from core.scoring.board_references import score_references
 from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
 from core.store.files import csv_text
-from pages.views.common.access import may_operate, operates
-from pages.views.common.callbacks import operators_only
-from pages.views.common.corpora import corpus_names, load_corpus
-from pages.views.common.doors import Door, draw_doors
+from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.downloads import counted_making
+from pages.views.common.links import Door, draw_doors
+from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes

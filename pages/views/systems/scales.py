@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.system_figures import scale_shares
-from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
-from pages.views.common.tables import draw_table
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.results.blocks import interval
 

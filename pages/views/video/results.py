@@ -10,9 +10,9 @@ from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.evaluators.video.base import COARSE, TokenMap, VideoEvaluator
 from core.scoring.video_edits import BY_CONSTRUCTION, EDITS, ORDER_FREE, REVERSED, score_edits, token_maps
-from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
-from pages.views.common.tables import draw_table
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.video.state import Frames, demo_frames, shared

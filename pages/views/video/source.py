@@ -8,8 +8,8 @@ from core.charts.canvas import thumbnail
 from core.corpora.video_container import KINDS, SUFFIXES
 from core.errors import InvariscopeError
 from pages.views.common.access import brings
+from pages.views.common.reader_uploads import let_go, session
 from pages.views.common.text import counted, safe
-from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
 from pages.views.video.state import (
     LONGEST,

@@ -16,8 +16,8 @@ from core.errors import InvalidInput, InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.video.base import TokenMap
 from core.scoring.video_edits import can_score_videos
-from pages.views.common.shelf import Shelf
-from pages.views.common.uploads import Uploads, session
+from pages.views.common.caches import Shelf
+from pages.views.common.reader_uploads import Uploads, session
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 

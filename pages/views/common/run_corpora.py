@@ -13,7 +13,7 @@ from core.probes.caption_labels import read_again
 from core.settings import data_dir
 from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run, list_runs
-from pages.views.common.runs import Signature, present, store
+from pages.views.common.open_runs import Signature, present, store
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ def corpus_origins(files: Signature | None = None) -> Mapping[str, Origin]:
     One that a run read otherwise, from another folder or with other options, has a name of its own: ``coco of RUN``.
 
     Args:
-        files: what :func:`pages.views.common.runs.present` told the page; None: the runs are looked at again, every
-            shard of them.
+        files: what :func:`pages.views.common.open_runs.present` told the page; None: the runs are looked at again,
+            every shard of them.
     """
     return _here(present() if files is None else files).origins
 

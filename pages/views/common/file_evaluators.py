@@ -12,8 +12,8 @@ from core.evaluators import registry
 from core.store import own_metrics as stored
 from core.store.own_metrics import OwnMetric
 from pages.views.common.access import may_operate
-from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, present, store
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, present, store
 
 Stamps = tuple[tuple[str, str], ...]
 """Evaluators by path: name and digest of the file of each."""

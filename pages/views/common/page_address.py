@@ -1,6 +1,11 @@
-"""A button that copies the address of the view and says so, or shows the address where the browser forbids it."""
+"""The address of a page, to be handed on: copied by a button, as a QR code for phones, and the one of annotators."""
+
+from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
+
+from core.settings import public_url
+from pages.views.common.access import HUMAN
 
 _HTML = """
 <div class="row"><button type="button"><span class="label">Copy link</span></button></div>
@@ -65,3 +70,20 @@ def copy_link(key: str, lost: str) -> None:
         lost: what the address does not carry, as a sentence in our own words; said once it is copied.
     """
     _button(key=key, data={"lost": lost}, width="content")
+
+
+def code_svg(address: str) -> str:
+    """The QR code of an address, dark on white with its quiet zone, as SVG."""
+    from qrcode.constants import ERROR_CORRECT_M  # here, for every page imports this module and two draw a code
+    from qrcode.image.svg import SvgPathFillImage
+    from qrcode.main import QRCode
+
+    code = QRCode(error_correction=ERROR_CORRECT_M, image_factory=SvgPathFillImage)
+    code.add_data(address)
+    return str(code.make_image().to_string(encoding="unicode"))
+
+
+def annotators_address() -> str:
+    """The public address where one is set, else this server's as the browser names it; with the page, no query."""
+    parts = urlsplit(st.context.url or "http://localhost:8501")
+    return f"{public_url() or urlunsplit((parts.scheme, parts.netloc, '', '', ''))}/{HUMAN}"

@@ -15,7 +15,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from core.probes.titles import family_title
-from pages.views.common.glossary import glossary, meaning
+from pages.views.common.hints import glossary, meaning
 
 MOST_CELLS = 50_000
 """Cells up to which a table has words over its values: writing them takes a second for so many."""

@@ -29,7 +29,7 @@ from core.statistics.changes import NullBand
 from core.store.manifest import Run, seal_told
 from core.store.run_files import Signature as Files
 from core.store.store import Store, default_store, run_paths, signature
-from pages.views.common.keys import KEYED
+from pages.views.common.caches import KEYED
 from pages.views.common.text import moment
 
 Signature = str

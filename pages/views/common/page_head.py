@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.views.common.collect import begin
-from pages.views.common.copy_link import copy_link
-from pages.views.common.glossary import meaning
+from pages.views.common.hints import meaning
+from pages.views.common.page_address import copy_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 

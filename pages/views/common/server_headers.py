@@ -1,11 +1,42 @@
-"""The link that holds the server's token: answered with a cookie that no script can read, and without the token."""
+"""Headers of every answer of the server, and the link that holds its token, which is answered with a cookie."""
 
 from urllib.parse import parse_qsl, urlencode
 
+from starlette.datastructures import MutableHeaders
 from starlette.responses import RedirectResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.views.common.access import KEY, key_cookie
+
+HEADERS = {
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+"""No other site shows a page of ours in a frame or hears its address, and a file is what its type says."""
+
+
+class Headers:
+    """Puts HEADERS on every answer over HTTP.
+
+    Args:
+        app: that answers.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
+
 
 _OWN = ("/_stcore/", "/static/", "/media/", "/component/")
 """Where Streamlit answers with something else than a page."""

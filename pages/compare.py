@@ -13,8 +13,18 @@ from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.compare.parts import choose_how, choose_sides, compared, draw_compared, draw_made_with
-from pages.views.compare.state import SIDES, Side, compare_state, side_of, swap
+from pages.views.compare_parts import (
+    SIDES,
+    Side,
+    choose_how,
+    choose_sides,
+    compare_state,
+    compared,
+    draw_compared,
+    draw_made_with,
+    side_of,
+    swap,
+)
 
 
 def draw() -> None:

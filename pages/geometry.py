@@ -14,8 +14,16 @@ from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe, slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.geometry.draw import choose_encoder, draw_geometry, edit_words
-from pages.views.geometry.state import FILTERS, encoders, geometry_state, modifiers, placed
+from pages.views.geometry_parts import (
+    FILTERS,
+    choose_encoder,
+    draw_geometry,
+    edit_words,
+    encoders,
+    geometry_state,
+    modifiers,
+    placed,
+)
 
 
 def draw() -> None:

@@ -15,10 +15,7 @@ from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_head import header
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.stories.example import make_example
-from pages.views.stories.present import draw_present
-from pages.views.stories.slides import draw_slides
-from pages.views.stories.state import story_state
+from pages.views.stories_parts import draw_present, draw_slides, make_example, story_state
 
 _SAID = "stories.example.said"
 

@@ -31,7 +31,7 @@ ANYBODY = {
     "pages/views/human_validation/entering.py:_begin": LINK,
     "pages/views/human_validation/practising.py:_answer": LINK,
     "pages/views/probe_lab/drawn.py:lambda: _take(state, bench, small.shape[:2])": "a mask in memory, within a quota",
-    "pages/views/video/source.py:_written": "reads the captions of a video that is here",
+    "pages/views/video_parts.py:_written": "reads the captions of a video that is here",
 }
 """Callbacks that do more than look and ask no operator -> why whoever sees the widget may."""
 

@@ -11,7 +11,7 @@ from core.store.store import Store
 from pages.views.contrast_tests.state import VIEWS as TESTS
 from pages.views.flip_risk.state import VIEWS
 from pages.views.human_validation.coordinate import PARTS as STUDY_PARTS
-from pages.views.results.state import SHOWN
+from pages.views.results_parts import SHOWN
 from tests.analysis.made_runs import audited, write_run
 
 

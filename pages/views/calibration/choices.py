@@ -9,11 +9,11 @@ from core.analysis.questions import Options, Question
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.calibration.questions import ABLATION, questions
+from pages.views.common.answers import answer_rows
 from pages.views.common.downloads import data_buttons
 from pages.views.common.open_runs import Signature, scores
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.results.blocks import answer_rows
 
 
 def draw_choices(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> None:

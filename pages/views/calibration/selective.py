@@ -12,10 +12,10 @@ from core.analysis.table import View
 from core.calibration.fit import Fit
 from core.calibration.selective import change, lacking, measured_beside, moved
 from core.statistics.bootstrap import Interval
+from pages.views.common.answers import spoken
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.text import counted, number, safe
-from pages.views.results.blocks import spoken
 
 _NAMED = (
     ("Selectivity", "value", "Probability that a broken meaning costs more than a harmless edit moves; 0.5 is chance"),

@@ -13,14 +13,13 @@ from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.probes.titles import family_title
+from pages.views.common.answers import nothing, people_beside, questions
 from pages.views.common.open_runs import Signature, scores
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
 from pages.views.contrast_tests.rates import of_test, whole
 from pages.views.contrast_tests.state import choose_test
-from pages.views.results.blocks import nothing
-from pages.views.results.data import people_beside, questions
 
 
 def draw_test(

@@ -11,13 +11,22 @@ from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.spec import Figure
+from pages.views.common.answers import (
+    answer,
+    answer_rows,
+    baseline_beside,
+    corrected,
+    figure_block,
+    nothing,
+    people_beside,
+    questions,
+    spoken,
+)
 from pages.views.common.collect import origin
 from pages.views.common.downloads import data_buttons
 from pages.views.common.open_runs import Signature
 from pages.views.common.text import safe
 from pages.views.contrast_tests.state import FILTERS
-from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken
-from pages.views.results.data import answer, baseline_beside, people_beside, questions
 
 _OPENS = "A click on a mark leads to the pairs that it stands for."
 _OPENS_NOTHING = "A click on a mark opens nothing: it stands for no one set of pairs."

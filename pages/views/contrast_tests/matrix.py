@@ -15,14 +15,13 @@ from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
 from core.probes.titles import family_title
 from core.statistics.bootstrap import Interval
+from pages.views.common.answers import baseline_beside, nothing, questions
 from pages.views.common.layers import draw_folded
 from pages.views.common.open_runs import Signature
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import draw_figure, draw_rows
 from pages.views.contrast_tests.rates import NUMBERS, cells, shown, whole
 from pages.views.contrast_tests.state import choose_bar
-from pages.views.results.blocks import nothing
-from pages.views.results.data import baseline_beside, questions
 
 BAR, MORE = "against_bar", "to_decide"
 

@@ -8,12 +8,12 @@ from core.analysis.questions import SECTIONS, Options, Question
 from core.analysis.questions.directional import SECTION
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from pages.views.common.answers import questions
 from pages.views.common.open_runs import Signature, scores
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import draw_question
 from pages.views.contrast_tests.state import choose_evaluator
-from pages.views.results.data import questions
 
 _COMMAND = "python -m core"
 

@@ -27,6 +27,7 @@ from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
+from pages.views.common.answers import interval
 from pages.views.common.caches import KEYED
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
@@ -38,7 +39,6 @@ from pages.views.common.slice_filters import describe, slice_link
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import GAPS, UNITS
-from pages.views.results.blocks import interval
 
 USUAL = 0.007
 """The gap where no family has a gap of evidence."""

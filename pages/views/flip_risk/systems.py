@@ -20,6 +20,7 @@ from core.probes.titles import title
 from core.probes.words.captions import base_caption
 from core.scoring.systems import Matched, match, score_systems
 from pages.views.common.access import brings
+from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.file_evaluators import own_ready, stamps
 from pages.views.common.page_charts import draw, titled
@@ -30,7 +31,6 @@ from pages.views.common.url_state import PageState
 from pages.views.flip_risk.pairs import draw_pairs
 from pages.views.flip_risk.state import MOST, SOURCES, Systems, image_probes, systems_shelf
 from pages.views.probe_lab.state import ready_evaluators
-from pages.views.results.blocks import interval
 
 SHOWN = 6
 """Sentences about what was left out that are shown; the rest is counted."""

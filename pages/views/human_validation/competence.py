@@ -9,12 +9,12 @@ from core.analysis.people.competence import Competences, study_competence
 from core.charts.people_figures import COMPETENCE_NOTE, COMPETENCE_TITLE, competence_dots
 from core.human.studies import Study
 from core.human.votes import vote_table
+from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.human_validation.desk import desk
-from pages.views.results.blocks import interval
 
 _WORDS = {"question": "Question", "annotator": "Annotator", "note": "Remark"}
 _NUMBERS = {

@@ -20,6 +20,7 @@ from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
+from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, present, store
@@ -29,7 +30,6 @@ from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.competence import draw_competence
 from pages.views.human_validation.desk import desk
-from pages.views.results.blocks import interval
 
 _SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
 _MEASURES = {

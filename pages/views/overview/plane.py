@@ -8,11 +8,10 @@ from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
+from pages.views.common.answers import answer, figure_block, questions, spoken
 from pages.views.common.links import CONTRAST
 from pages.views.common.open_runs import Signature, narrowed, view
 from pages.views.common.text import safe
-from pages.views.results.blocks import figure_block, spoken
-from pages.views.results.data import answer, questions
 
 _DATA = f"{PLANE}-data"
 

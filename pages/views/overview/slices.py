@@ -8,13 +8,12 @@ from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.probes.titles import family_title
+from pages.views.common.answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.open_runs import Signature, scores
 from pages.views.common.open_runs import stored_values as stored
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.overview.thresholds import Thresholds
-from pages.views.results.blocks import answer_rows, figure_block, spoken
-from pages.views.results.data import answer, questions
 
 
 def slices_field(files: Signature) -> Field:

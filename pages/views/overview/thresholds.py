@@ -7,7 +7,7 @@ import streamlit as st
 from core.analysis.verdicts import MARGIN
 from core.statistics.bootstrap import LEAST_N
 from pages.views.common.url_state import Field, PageState
-from pages.views.results.state import LARGEST_MARGIN, read_margin
+from pages.views.results_parts import LARGEST_MARGIN, read_margin
 
 LARGEST_LEAST = 10_000
 """Most items that a finding can be asked to rest on."""

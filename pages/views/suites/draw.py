@@ -11,12 +11,12 @@ from core.analysis.suites import tables
 from core.analysis.suites.result import SuiteResult
 from core.charts.people_figures import agreement
 from core.corpora.suites.videos import VIDEOS
+from pages.views.common.answers import interval
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.results.blocks import interval
 
 _SENTENCE = 66
 """Height in px of a row whose sentence stands on three lines."""

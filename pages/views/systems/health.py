@@ -5,10 +5,10 @@ import streamlit as st
 
 from core.analysis.systems.health import told_as, wide
 from core.charts.style import signed
+from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
-from pages.views.results.blocks import interval
 
 _NUMBER = st.column_config.NumberColumn
 _INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")

@@ -4,11 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.system_figures import scale_shares
+from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe
-from pages.views.results.blocks import interval
 
 _NUMBER = st.column_config.NumberColumn
 _INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")

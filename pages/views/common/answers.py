@@ -1,4 +1,4 @@
-"""How the results show anything: a figure with its downloads, its table beneath, and what the table's words mean."""
+"""Answers to questions: worked out once for each slice and shared by all sessions, shown as a figure with its table."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -9,17 +9,74 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.effects import COLUMNS
-from core.analysis.questions import Column, Question
+from core.analysis.people.baseline import with_baseline
+from core.analysis.people.sides import with_people
+from core.analysis.questions import Column, Options, Question, catalogue
 from core.analysis.questions.columns import PERCENT, UNITS
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
 from core.charts.spec import Figure
 from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
+from core.human.studies import list_studies
 from core.report.document import p_value
+from pages.views.common.caches import KEYED
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.links import pairs_behind
+from pages.views.common.open_runs import Signature, scores, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import FAMILIES, draw_table
 from pages.views.common.text import counted, number, safe
+
+_KEPT = 256
+"""Answers, tables of a few hundred rows, that are kept."""
+
+
+@st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
+    """Every question to the scores of a scope, by id; see ``core.analysis.questions.catalogue``."""
+    return {each.id: each for each in catalogue(scores(files, scope))}
+
+
+def people_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
+) -> pd.DataFrame:
+    """Means of both sides with people's ratings below; see :func:`core.analysis.people.sides.with_people`."""
+    # without a study nothing is added: looking for one costs less than the key of the means
+    return _people_beside(files, scope, chosen, options, means) if list_studies()[0] else means
+
+
+# The key names the studies' logs too: a vote makes it another.
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
+def _people_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
+) -> pd.DataFrame:
+    return with_people(means, view(files, scope, chosen), list_studies()[0], known=options.known)
+
+
+def baseline_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
+) -> pd.DataFrame:
+    """Failure rates with how often people fail; see :func:`core.analysis.people.baseline.with_baseline`."""
+    return _baseline_beside(files, scope, chosen, options, rates) if list_studies()[0] else rates
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
+def _baseline_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
+) -> pd.DataFrame:
+    return with_baseline(rates, view(files, scope, chosen), list_studies()[0], known=options.known)
+
+
+def answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
+    """The answer to one question about what a slice leaves of a scope: the frame that a report writes of it."""
+    return _answer(files, scope, questions(files, scope)[id_].read(chosen), id_, options)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")
+def _answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
+    return questions(files, scope)[id_].compute(view(files, scope, chosen), options)
+
 
 _NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
 _ENDS = "95 % interval; the files hold both ends as numbers"
@@ -29,7 +86,6 @@ _MORE = (
 )
 _FROZEN = 2
 """Columns at the left that stay in sight when a table is moved sideways."""
-
 
 _BAND = f"background-color: {faded(NEUTRAL, 0.12)}"
 """Behind the rows of every second family, on light and on dark."""

@@ -1,16 +1,47 @@
-"""The slides of a story: read, annotated, put in order, taken out and brought back."""
+"""The parts of the page Stories: slides in order, the stage before an audience, an example to begin with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 from PIL.Image import DecompressionBombError
 
+from core.analysis.glance import at_a_glance
+from core.analysis.scope import Narrowed, Scope
+from core.analysis.slices import Slice
+from core.charts.fairness_figures import worst_of_axes
 from core.errors import InvariscopeError
+from core.probes.titles import family_title
 from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import Story, Telling
 from pages.views.common.access import may_operate, operators_only
+from pages.views.common.collect import figure_slide, of_scores
+from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.links import is_listed
+from pages.views.common.open_runs import Signature, card, narrowed, risks
+from pages.views.common.scope_chips import scope_fields
+from pages.views.common.slice_filters import read_switch
 from pages.views.common.text import safe
+from pages.views.common.url_state import Field, PageState, one_of, text
+from pages.views.failures.slide import card_slide
+from pages.views.failures.state import MARKS, by_pair, page_of_pairs, shifts_of
+
+
+def story_state(known: Sequence[str]) -> PageState:
+    """Return the page's fields.
+
+    Args:
+        known: ids of the stories.
+    """
+    first = known[0] if known else ""
+    return PageState(
+        "stories",
+        (
+            Field("story", first, one_of(lambda: known, first, what="story")),
+            Field("slide", "", text(limit=20)),
+            Field("present", False, read_switch, lambda value: "yes" if value else "no"),
+        ),
+    )
+
 
 _SAID = "stories.said"
 
@@ -116,3 +147,68 @@ def _try(act: Callable[..., None], *args: object) -> None:
         act(*args)
     except InvariscopeError as error:
         st.session_state[_SAID] = str(error)
+
+
+def draw_present(state: PageState, told: Telling) -> None:
+    """Draw the button, and the stage where the link or the button asks for it."""
+    st.button("Present", icon=":material/slideshow:", key="stories.present.open", on_click=state.put,
+              args=("present", True), disabled=not told.slides,
+              help="One slide at a time over the whole screen; ← and → turn them, Esc leaves")  # fmt: skip
+    if state.get("present") and told.slides and not finding():
+        st.dialog(safe(told.title), width="large", on_dismiss=lambda: state.put("present", False))(_stage)(state, told)
+
+
+def _stage(state: PageState, told: Telling) -> None:
+    ids = [each.id for each in told.slides]
+    slide = told.slides[place_of(state, "slide", ids)]
+    with st.container(key="present"):
+        draw_head(state, "slide", ids, title=slide.title, key="stories.present")
+        if slide.note:
+            st.markdown(f"### {safe(slide.note, limit=600)}")
+        with st.container(key="present_pictures"):
+            draw_content(slide, key="stage")
+        st.caption(safe(slide.of, limit=400))
+
+
+TITLE = "An example: what moves these metrics"
+PAIRS = 3
+"""Pairs of the story, one an item."""
+
+
+def make_example(files: Signature) -> Story:
+    """Make the story.
+
+    Args:
+        files: what the store depends on; it has a run.
+
+    Raises:
+        InvariscopeError: if the runs cannot be read, or the story cannot be written.
+    """
+    scope = narrowed(files, Scope()).only()
+    slides = [_glance(files, scope), *_furthest(files, scope)]
+    story = Story.create(TITLE)
+    for slide in slides:
+        story.add(slide)
+    return story
+
+
+def _glance(files: Signature, scope: Narrowed) -> Slide:
+    rows = at_a_glance(card(files, scope), risks(files, scope))
+    named = {str(family): family_title(str(family)) for name in rows if str(name).endswith("_abs")
+             for family in rows[str(name).removesuffix("_abs")].dropna()}  # fmt: skip
+    state = PageState("overview", scope_fields(files))
+    state.restore()
+    figure = worst_of_axes(rows, names=named)
+    return figure_slide(
+        figure, "The family that moves each evaluator most", of_scores("pages/overview.py", state, files, scope)
+    )
+
+
+def _furthest(files: Signature, scope: Narrowed) -> list[Slide]:
+    ranked = page_of_pairs(
+        files, scope, Slice(), "standardised", 5, 1, once=True, item="", a_page=PAIRS, named=None
+    )  # fmt: skip
+    rows = by_pair(ranked.pairs, shifts_of(files, scope, ranked.pairs))
+    held = [pair for _, pair in ranked.pairs.iterrows()]
+    return [card_slide(files, scope, pair, own, marks=next(iter(MARKS)), link={})
+            for pair, own in zip(held, rows, strict=True)]  # fmt: skip

@@ -1,20 +1,28 @@
-"""What the results page remembers in its link, and the controls that set it."""
+"""The parts of the page Results: what the link remembers, the controls that set it, and one question drawn."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import pandas as pd
 import streamlit as st
 
 from core.analysis.effects import MEASURES
 from core.analysis.questions import SECTIONS, Drawing, Options, Question
 from core.analysis.questions.columns import Dots
+from core.analysis.questions.needs import choice
 from core.analysis.questions.unasked import PART as NOT_AUDITED
-from core.analysis.scope import holdings
+from core.analysis.scope import Narrowed, holdings
+from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
+from core.charts.spec import Shade
 from core.probes.titles import family_title
-from pages.views.common.open_runs import Signature, store, stored_values
+from pages.views.common.answers import answer, answer_rows, corrected, figure_block, nothing, spoken
+from pages.views.common.downloads import data_buttons
+from pages.views.common.links import RESULTS
+from pages.views.common.open_runs import Signature, scores, store, stored_values
 from pages.views.common.scope_chips import scope_fields
-from pages.views.common.slice_filters import read_switch, slice_fields
+from pages.views.common.slice_filters import read_switch, slice_fields, slice_link
+from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of, text
 
 SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
@@ -157,3 +165,91 @@ def read_margin(raw: str) -> tuple[float, str]:
     if 0.1 <= value <= LARGEST_MARGIN:
         return value, ""
     return MARGIN, f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}, got {raw[:40]!r}."
+
+
+_COMMAND = "python -m core"
+
+
+def draw_questions(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, asked: tuple[Question, ...]
+) -> None:
+    """Draw the questions of one part below each other.
+
+    Args:
+        state: of the page.
+        files: what the store depends on.
+        scope: whose scores.
+        chosen: the part of them that the filters leave.
+        asked: the questions.
+    """
+    table = scores(files, scope)
+    missing = {each.id: each.needs(table) for each in asked}
+    there = tuple(each for each in asked if not missing[each.id])
+    options = choose_options(state, there, table.corpora) if there else Options()
+    _draw_missing(state, tuple(dict.fromkeys(filter(None, missing.values()))))
+    picked = [each for each in there if "evaluator" in each.pick]
+    for question in there:
+        own = chosen
+        if question in picked:
+            if question is picked[0]:
+                _choose_evaluator(state, table.evaluators)
+            own = replace(chosen, evaluators=(_evaluator(state, table.evaluators),))
+        frame = answer(files, scope, own, question.id, _asked(question, options))
+        _draw(state, question, frame, options, several=len(table.corpora) > 1)
+
+
+def _asked(question: Question, options: Options) -> Options:
+    """Of what a reader set, what changes this answer: the others need not be worked out again."""
+    usual = Options()
+    return replace(usual, **{name: getattr(options, name) for name in question.asks if name != "measure"})
+
+
+def _draw(state: PageState, question: Question, frame: pd.DataFrame, options: Options, *, several: bool) -> None:
+    measure = state.get("measure") if "measure" in question.asks else "percent"
+    if frame.empty:
+        nothing(question.title)
+        return
+    if not question.figures:
+        st.markdown(f"**{safe(question.title)}**")
+    for drawing in question.figures:
+        _draw_figure(state, question, drawing, frame, measure, options)
+    if question.columns:
+        answer_rows(question, frame, measure=measure, several=several)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if not question.figures:
+            data_buttons(frame, question.id, key=f"results.{question.id}")
+        st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
+
+
+def _draw_figure(
+    state: PageState, question: Question, drawing: Drawing, frame: pd.DataFrame, measure: str, options: Options
+) -> None:
+    figure = (parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
+    if figure.frame.empty:
+        return
+    if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
+        figure = replace(figure, shades=(Shade(-options.margin, options.margin),))
+    figure_block(figure, frame, drawing.id, title=drawing.title, alt=f"{drawing.title}. Medians: {spoken(figure)}",
+                 chosen=slice_link(state))  # fmt: skip
+
+
+def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
+    """Say why the scores cannot give an answer, and offer the run that can, or the command that would change it."""
+    ways = [choice(reason) for reason in reasons]
+    for place, (reason, way) in enumerate(zip(reasons, ways, strict=True)):
+        said, command, rest = reason.partition(_COMMAND)
+        st.info(safe(f"{said[:1].upper()}{said[1:]}".rstrip(" :"), limit=600), icon=":material/library_add:")
+        if command:
+            st.code(f"{command}{rest}", language="shell", wrap_lines=True)
+        if way and way not in ways[place + 1 :]:
+            named = safe(", ".join(f"{name} {each}" for name, each in way.items()))
+            st.page_link(RESULTS, label=f"Show {named}", icon=":material/visibility:",
+                         query_params={"question": state.get("question"), **way})  # fmt: skip
+
+
+def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
+    return str(state.get("of")) if state.get("of") in names else names[0]
+
+
+def _choose_evaluator(state: PageState, names: tuple[str, ...]) -> None:
+    choose_one(state, "of", "Evaluator", names, help_text="Whose map, curve or pairs of levels are shown.")

@@ -1,17 +1,22 @@
-"""The pieces of the comparison: the two sides, their medians and difference, and what the runs were made with."""
+"""The parts of the page Compare: two sides in the link, each a slice of a scope, and what is drawn of them.
+
+Results pins what stands there as one side, then another view as the other.
+"""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
 
 from core.analysis.comparison import ALL, SCATTER_ALIKE, SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, compare
 from core.analysis.made_with import manifest_differences
+from core.analysis.questions import Question
 from core.analysis.questions.columns import UNITS
-from core.analysis.scope import Narrowed, holdings
-from core.analysis.slices import CHOICES
+from core.analysis.scope import Narrowed, Scope, holdings
+from core.analysis.slices import CHOICES, Slice
+from core.analysis.verdicts import MARGIN
 from core.charts.comparison_figures import differences, dumbbell, of_scatter
 from core.charts.layout import legend_above
 from core.errors import InvalidInput
@@ -19,14 +24,180 @@ from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
+from pages.views.common.answers import figure_block, interval
 from pages.views.common.caches import KEYED
-from pages.views.common.open_runs import Signature, known_values, store, view
+from pages.views.common.open_runs import Signature, known_values, narrowed, scores, store, stored_values, view
 from pages.views.common.page_tables import draw_table
+from pages.views.common.scope_chips import scope_fields
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import PageState
-from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, evaluators_of, side_scope, usual_evaluator
-from pages.views.results.blocks import figure_block, interval
-from pages.views.results.state import LARGEST_MARGIN
+from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
+from pages.views.results_parts import LARGEST_MARGIN, read_margin
+
+COMPARE = "pages/compare.py"
+SIDES = ("a", "b")
+ONE = {"run": "Run", "corpus": "Corpus", "subject": "Subject caption", "language": "Language"}
+"""What a side may have otherwise than the page's scope -> its label."""
+
+MANY = {"families": "Family", "modifiers": "Modifier", "categories": "Category", "coverage_bins": "Coverage"}
+"""Choice of a slice -> its label; a side has one evaluator and any number of these."""
+
+BY = {"family": "Family", "modifier": "Word", "probe": "Probe", "category": "Category", "coverage_bin": "Coverage"}
+MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ"}
+
+_PINNED = "compare.pinned"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of the comparison.
+
+    Args:
+        scope: one corpus, one run, one subject, one language.
+        chosen: slice of one evaluator.
+    """
+
+    scope: Narrowed
+    chosen: Slice
+
+
+def compare_state(files: Signature) -> PageState:
+    """Fields of the page over these runs."""
+
+    def values(name: str) -> tuple[str, ...]:
+        return stored_values(files)[name]
+
+    def held(name: str) -> tuple[str, ...]:
+        return tuple(sorted(map(str, holdings(store(files))[name].unique())))
+
+    fields = []
+    for side in SIDES:
+        fields.append(Field(f"{side}_evaluator", None, one_of(lambda: values("evaluators"), None, what="evaluator")))
+        for name, label in ONE.items():
+            read = one_of(lambda name=name: held(name), None, what=label.lower())  # type: ignore[misc]
+            fields.append(Field(f"{side}_{name}", None, read))
+        for name, label in MANY.items():
+            some = some_of(lambda name=name: values(name), what=label.lower())  # type: ignore[misc]
+            fields.append(Field(f"{side}_{name}", [], some, joined))
+    return PageState(
+        "compare",
+        (
+            *scope_fields(files),
+            *fields,
+            Field("by", "family", one_of(lambda: tuple(BY), "family", what="level")),
+            Field("measure", "percent", one_of(lambda: tuple(MEASURED), "percent", what="measure")),
+            Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
+        ),
+    )
+
+
+def side_scope(state: PageState, files: Signature, scope: Narrowed, side: str) -> Narrowed:
+    """The scope of one side: the page's, but for what the side chose otherwise.
+
+    Raises:
+        InvalidInput: if nothing is of all that the side chose.
+    """
+    own: Mapping[str, str | None] = {name: state.get(f"{side}_{name}") for name in ONE}
+    rows = holdings(store(files))
+    runs: tuple[str, ...]
+    if own["run"]:
+        runs, corpus, rows = (own["run"],), own["corpus"], rows[rows["run"] == own["run"]]
+    elif own["corpus"] and own["corpus"] not in dict(scope.runs):
+        runs, corpus, rows = (), own["corpus"], rows[rows["corpus"] == own["corpus"]]
+    else:
+        runs, corpus = scope.run_ids, own["corpus"] or scope.corpus
+    subject, language = (
+        own[name] or (usual if usual in set(rows[name]) else None)
+        for name, usual in (("subject", scope.subject), ("language", scope.language))
+    )
+    return narrowed(files, Scope(runs=runs, corpus=corpus, subject=subject, language=language)).only()
+
+
+def side_of(state: PageState, files: Signature, scope: Narrowed, side: str) -> Side:
+    """One side; without a chosen evaluator A has the first one of the scope and B the second.
+
+    Raises:
+        InvalidInput: as :func:`side_scope`.
+    """
+    own = side_scope(state, files, scope, side)
+    many = {name: tuple(state.get(f"{side}_{name}")) for name in MANY}
+    evaluator = state.get(f"{side}_evaluator") or usual_evaluator(files, scope, own, side)
+    return Side(own, Slice(evaluators=(evaluator,), **many))  # type: ignore[arg-type]
+
+
+def evaluators_of(files: Signature, scope: Narrowed, own: Narrowed) -> tuple[str, ...]:
+    """Evaluators of one side's run: those of the page's scope first."""
+    there = scores(files, own).evaluators
+    return tuple(sorted(there, key=lambda name: (name not in scope.evaluators, name)))
+
+
+def usual_evaluator(files: Signature, scope: Narrowed, own: Narrowed, side: str) -> str:
+    """The evaluator of a side that chose none."""
+    return evaluators_of(files, scope, own)[: 2 if side == "b" else 1][-1]
+
+
+def swap(state: PageState) -> None:
+    """Let the sides change places; a callback."""
+    for name in ("evaluator", *ONE, *MANY):
+        a, b = state.get(f"a_{name}"), state.get(f"b_{name}")
+        state.put(f"a_{name}", b)
+        state.put(f"b_{name}", a)
+
+
+def pins() -> dict[str, str]:
+    """What this reader pinned so far and the scope, as parts of the comparison's link."""
+    return carried() | pinned()
+
+
+def pin(side: str, scope: Narrowed, chosen: Slice) -> None:
+    """Pin a slice of a scope as one side; a callback.
+
+    The side keeps its run, corpus, subject and language whatever the scope becomes. Where several evaluators are in
+    view, the evaluator is left to the comparison.
+    """
+    kept = {name: value for name, value in pinned().items() if not name.startswith(f"{side}_")}
+    st.session_state[_PINNED] = kept | _as_link(side, scope, chosen)
+
+
+def pinned() -> dict[str, str]:
+    """What this reader pinned so far."""
+    return dict(st.session_state.get(_PINNED, {}))
+
+
+def _as_link(side: str, scope: Narrowed, chosen: Slice) -> dict[str, str]:
+    link = {f"{side}_{name}": str(getattr(scope, name)) for name in ONE}
+    link |= {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
+    evaluators = chosen.evaluators or scope.evaluators
+    return link | ({f"{side}_evaluator": evaluators[0]} if len(evaluators) == 1 else {})
+
+
+def draw_pins(
+    state: PageState, scope: Narrowed, chosen: Slice, asked: Sequence[Question], families: Sequence[str]
+) -> None:
+    """Draw the buttons that pin this view.
+
+    Args:
+        state: of the results page; the evaluator of its tests is pinned with the view.
+        scope: whose scores.
+        chosen: the slice of the filters.
+        asked: the questions that are shown; a part of one family pins that family.
+        families: that are known.
+    """
+    family = next((each.part for each in asked if each.part in families), None)
+    if family is None and any(each.families for each in asked):
+        family = state.get("under")
+    view = replace(chosen, families=(family,)) if family and not chosen.families else chosen
+    if state.get("of") and any(each.pick for each in asked):
+        view = replace(view, evaluators=(state.get("of"),))
+    st.divider()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("Hold this view against another", width="content", help="Pin it as one side, change the filters or "
+                    "the part, pin that as the other side, and open the comparison.")  # fmt: skip
+        for side in ("a", "b"):
+            held = any(name.startswith(f"{side}_") for name in pinned())
+            st.button(f"Pin as {side.upper()}", icon=":material/keep:" if held else ":material/keep_off:", on_click=pin,
+                      args=(side, scope.only(), view), key=f"results.pin.{side}")  # fmt: skip
+        st.page_link(COMPARE, label="Compare", icon=":material/compare_arrows:", query_params=pins())
+
 
 _FIELDS = {column: name for name, column in CHOICES.items()}
 _NAMES = {ALL: "All together"}

@@ -13,12 +13,16 @@ from pages.views.common.page_head import chips, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
-from pages.views.contrast_tests.depth import draw_test
-from pages.views.contrast_tests.empty import draw_no_test
-from pages.views.contrast_tests.matrix import draw_matrix
-from pages.views.contrast_tests.state import USUAL, choose_items, choose_view, contrast_state, options_of
-from pages.views.contrast_tests.tables import draw_responses, draw_section, draw_tables
-from pages.views.contrast_tests.worst import draw_worst
+from pages.views.contrast_tests.contrast_depth import draw_test, draw_worst
+from pages.views.contrast_tests.contrast_state import (
+    USUAL,
+    choose_items,
+    choose_view,
+    contrast_state,
+    draw_no_test,
+    options_of,
+)
+from pages.views.contrast_tests.contrast_tables import draw_matrix, draw_responses, draw_section, draw_tables
 
 
 def draw() -> None:

@@ -22,8 +22,8 @@ from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import read_switch
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of, text
-from pages.views.failures.slide import card_slide
-from pages.views.failures.state import MARKS, by_pair, page_of_pairs, shifts_of
+from pages.views.failures.failure_card import card_slide
+from pages.views.failures.failures_state import MARKS, by_pair, page_of_pairs, shifts_of
 
 
 def story_state(known: Sequence[str]) -> PageState:

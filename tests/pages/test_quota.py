@@ -162,7 +162,7 @@ def test_a_file_is_counted_for_who_was_shown_its_button(open_page: Open) -> None
 
 UNCOUNTED = {
     "views/common/crash.py": "a few lines about a fault, already made; must be there when all else fails",
-    "views/failures/record.py": "the text that stands on the page, below the button",
+    "views/failures/failure_card.py": "the text that stands on the page, below the button",
     "views/run_audit/checked.py": "a stored file of an operator's page, read and not made",
 }
 """Place in pages/ of a button whose file nobody makes -> why it is not counted."""

@@ -18,7 +18,7 @@ from pages.views.common.collect import collect_button
 from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
-from pages.views.failures.card import marked
+from pages.views.failures.failure_card import marked
 from pages.views.probe_lab.audience import draw_audience
 from pages.views.probe_lab.hand_out import draw_hand_out
 from pages.views.probe_lab.slide import variant_slide

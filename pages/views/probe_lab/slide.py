@@ -12,7 +12,7 @@ from core.scoring.workbench import Workbench
 from core.stories.slide import Picture, Slide
 from pages.views.common.links import LAB
 from pages.views.common.text import number
-from pages.views.failures.pictures import LARGE
+from pages.views.failures.failure_pictures import LARGE
 
 COLUMNS = ("Evaluator", "Score", "%Δ", "Null band, ±", "")
 

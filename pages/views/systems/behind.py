@@ -11,7 +11,7 @@ from core.analysis.systems.file import Leaderboard
 from core.probes.titles import family_title
 from pages.views.common.run_corpora import corpus_holding
 from pages.views.common.text import counted, number, safe
-from pages.views.flip_risk.pairs import pair_card, pictures
+from pages.views.flip_risk.two_systems import pair_card, pictures
 
 _SHOWN = 3
 _MOST = 60

@@ -26,7 +26,7 @@ from pages.views.common.links import Door, draw_doors
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.flip_risk.state import image_probes
+from pages.views.flip_risk.flip_risk_state import image_probes
 from pages.views.probe_lab.state import ready_evaluators
 from pages.views.systems.state import FEW, MOST, SOURCES
 

@@ -59,7 +59,7 @@ def computed(known: tuple[str, int, int], systems: tuple[str, ...]) -> dict[str,
 
 
 def _edits() -> tuple[str, ...]:
-    from pages.views.flip_risk.state import image_probes
+    from pages.views.flip_risk.flip_risk_state import image_probes
 
     return tuple(image_probes())
 

@@ -1,36 +1,45 @@
-"""The gallery of the page Failures: its order, its cards, its pages, and what is taken home."""
+"""The gallery of the page Failures: its order, its cards or tiles, its pages, and what is taken home."""
 
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import relaxations, verdicts
+from core.analysis.failures import EXPORT_ROWS, export, relaxations, verdicts
 from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.charts.canvas import Cell, contact_sheet
+from core.charts.differences import side_by_side
+from core.charts.style import signed
+from core.corpora.images import encode_png
+from core.probes.titles import title
+from core.store.store import Store
 from core.stories.tags import Held
+from pages.views.common.downloads import counted_making, data_buttons
 from pages.views.common.open_runs import Signature, any_judged, store
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import counted, safe, thousands
+from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
-from pages.views.failures.card import (
+from pages.views.failures.failure_card import (
     actions,
     below_pictures,
     captions,
+    card_slide,
     deciding,
     draw_pictures,
+    draw_scores,
+    draw_variant,
     heading,
+    headline,
     opener,
     place_for_pictures,
-    scores,
     verdict,
 )
-from pages.views.failures.downloads import draw_downloads
-from pages.views.failures.pictures import finished, pictures
-from pages.views.failures.slide import card_slide
-from pages.views.failures.state import (
+from pages.views.failures.failure_pictures import Made, as_pixels, finished, pictures
+from pages.views.failures.failures_state import (
     A_PAGE,
     FLOORS,
     LAYOUTS,
@@ -40,9 +49,93 @@ from pages.views.failures.state import (
     once,
     page_in_view,
     shifts_of,
+    usual_scales,
 )
-from pages.views.failures.tags import draw_tag_filter, draw_tags, pair_of, tag_button
-from pages.views.failures.tiles import draw_tiles
+from pages.views.failures.pair_tags import draw_tag_filter, draw_tags, pair_of, tag_button, with_tags
+
+
+def draw_downloads(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, rows: pd.DataFrame, held: Held,
+    *, named: Named,
+) -> None:  # fmt: skip
+    """Draw one menu with the shifts as CSV and Parquet and the pictures of the page as PNG."""
+    order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
+    with st.popover("Download", icon=":material/download:", type="tertiary"):
+        taken = min(found.n_shifts, EXPORT_ROWS)
+        st.caption(
+            f"Every shift of the filters in this order, {counted(taken, 'row')}" if taken == found.n_shifts
+            else f"The furthest {counted(taken, 'row')} of {counted(found.n_shifts, 'shift')}"
+        )  # fmt: skip
+
+        def shifts() -> pd.DataFrame:
+            usual = usual_scales(files, scope)
+            found = export(store(files), scope, chosen, usual, order=order, floor=floor, named=named)
+            return with_tags(found, held, scope)
+
+        data_buttons(shifts, f"failures-{order}", key="failures.data")
+        st.caption("The pictures of this page")
+        st.download_button(
+            "Contact sheet as PNG", counted_making(lambda: encode_png(_sheet(files, found.pairs, rows, marks))),
+            "failures.png",
+            "image/png", on_click="ignore", key="failures.sheet",
+        )  # fmt: skip
+
+
+def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str) -> np.ndarray:
+    with pictures(store(files), pairs, marks=marks) as begun:
+        made = [finished(each) for each in begun]
+    cells = [_cell(own, picture) for own, picture in zip(by_pair(pairs, rows), made, strict=True)]
+    return contact_sheet(cells, title="Failures, the furthest first", columns=3)
+
+
+def _cell(rows: pd.DataFrame, made: Made) -> Cell:
+    first = rows.iloc[0]
+    if isinstance(made, str):
+        shown = np.full((60, 200, 3), 235, np.uint8)
+    else:
+        before = as_pixels(made.before)
+        shown = before if made.after is None else side_by_side(before, as_pixels(made.after))
+    lines = [f"{first['probe']} · {first['item']}", str(first["caption"])]
+    lines += [
+        f"{row['evaluator']} {number(row['baseline_score'])} to {number(row['score'])}  {signed(row['percent'])}"
+        for _, row in rows.iterrows()
+    ]
+    return Cell(shown, tuple(lines))
+
+
+def draw_tiles(
+    state: PageState, opened: Store, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held
+) -> None:
+    """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come.
+
+    Args:
+        state: of the page.
+        opened: the store.
+        scope: whose pairs.
+        pairs: has ``core.analysis.failures.PAIR``.
+        rows: the pairs under every evaluator.
+        held: what is tagged.
+    """
+    parts = by_pair(pairs, rows)
+    rooms = []
+    with pictures(opened, pairs, marks=state.get("marks")) as begun:
+        cells = st.grid(6, min_column_width=150, gap="small")
+        for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
+            with cells.container(gap="xxsmall", key=f"failure_tile_{place}"):
+                rooms.append(st.empty())
+                rooms[-1].caption("…")
+                st.button(headline(pair, own, state.get("sort")), key=f"failures.tile.{place}", type="tertiary",
+                          on_click=opener(state, pair), help="Opens the full record", width="stretch")  # fmt: skip
+                st.caption(_said(pair, own.iloc[0]))
+                draw_tags(held.of(pair_of(pair, language=scope.language, rank=scope.rank)))
+        for place, (room, own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
+            draw_variant(room, finished(made), own.iloc[0], key=f"tile_{place}")
+
+
+def _said(pair: pd.Series, row: pd.Series) -> str:
+    what = row["label"] if pd.notna(row["label"]) else pair["item"]
+    return f"{safe(title(str(pair['probe'])), limit=50)} · {safe(str(what), limit=40)}"
+
 
 _ORDERS = {
     "standardised": "Standardised change",
@@ -211,7 +304,7 @@ def _below(
 ) -> None:  # fmt: skip
     order = state.get("sort")
     captions(rows)
-    scores(rows, bold=deciding(pair, rows, scope.evaluators, order),
+    draw_scores(rows, bold=deciding(pair, rows, scope.evaluators, order),
            floor=state.get("floor") / 100 if order == "percent" else 0.0, key=key)  # fmt: skip
     verdict(judged, pair)
     named = pair_of(pair, language=scope.language, rank=scope.rank)

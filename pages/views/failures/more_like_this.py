@@ -23,7 +23,7 @@ from pages.views.common.open_runs import Signature, scores, store
 from pages.views.common.run_corpora import load_corpus_of
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
-from pages.views.failures.state import Named
+from pages.views.failures.failures_state import Named
 from pages.views.probe_lab.state import ready_evaluators, shared
 
 MOST = 12

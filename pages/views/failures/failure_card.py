@@ -1,4 +1,4 @@
-"""One pair on the page Failures: what was edited, what it looks like, what every evaluator made of it."""
+"""One pair on the page Failures: its card, its full record in a dialog that the link can open, its slide of a story."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,19 +8,28 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.analysis.failures import PAIR, as_json, verdicts
+from core.analysis.scope import Narrowed
 from core.analysis.slices import is_cut
 from core.charts.differences import Change, word_changes
 from core.charts.style import signed
 from core.probes.titles import title
-from core.report.pair_slides import times_null
-from core.stories.slide import Slide
+from core.report.pair_slides import pair_slide, shown, times_null
+from core.report.signature import signature_of
+from core.stories.slide import Picture, Slide
+from core.stories.tags import Held
+from pages.views.common.before_after import offer
 from pages.views.common.collect import collect_button
-from pages.views.common.links import LAB, lab_link, record_text
-from pages.views.common.open_runs import Signature
+from pages.views.common.layers import finding
+from pages.views.common.links import LAB, lab_link, read_record, record_text
+from pages.views.common.open_runs import Signature, scores, store
+from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
-from pages.views.failures.pictures import Made
+from pages.views.failures.failure_pictures import LARGE, Made, finished, pictures
+from pages.views.failures.failures_state import record_of
+from pages.views.failures.pair_tags import draw_tags, pair_of, tag_button
 
 TINY = "†"
 
@@ -148,7 +157,7 @@ def marked(changes: Sequence[Change]) -> str:
     return "".join(said)
 
 
-def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -> None:
+def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -> None:
     """Draw the same pair under every evaluator: score before and after, %Δ, standardised Δ, times the null band.
 
     Args:
@@ -243,3 +252,98 @@ def _spaced(text: str) -> str:
     """Escape a stretch and keep the spaces at its ends."""
     lead, body, trail = _stripped(text)
     return f"{' ' if lead else ''}{safe(body, limit=400)}{' ' if trail else ''}"
+
+
+def show_record(state: PageState, files: Signature, scope: Narrowed, held: Held) -> None:
+    """Open the dialog where the link names a pair; say so where these runs do not hold it."""
+    pair = read_record(state.get("record"))
+    if pair is None or finding():
+        return
+    records = record_of(files, scope, pair)
+    if not records:
+        st.warning(f"The record of item {safe(pair['item'])} under {safe(pair['probe'])} is not in the runs that are "
+                   "loaded.", icon=":material/link_off:")  # fmt: skip
+        state.put("record", "")
+        return
+
+    def close() -> None:
+        state.put("record", "")
+
+    st.dialog(f"{safe(title(pair['probe']))} · {safe(pair['item'])}", width="large", on_dismiss=close)(_draw)(
+        state, files, pd.Series({**pair, "corpus": records[0]["corpus"]}), records, held
+    )
+
+
+def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dict[str, object]], held: Held) -> None:
+    rows = pd.DataFrame(records)
+    only = pd.DataFrame([pair])
+    with pictures(store(files), only, marks=state.get("marks"), side=LARGE) as begun:
+        with st.container(key="failure_room_record"):
+            place = st.empty()
+        made = finished(begun[0])
+    draw_pictures(place, made, rows.iloc[0], key="record")
+    if said := below_pictures(made):
+        st.caption(said)
+    if not isinstance(made, str):
+        for note in made.notes:
+            st.caption(safe(note, limit=300))
+        before, after = made.before, made.after
+        if after is not None:
+            offer(lambda: (before, after), alt=shown(rows.iloc[0]), key="failures.record")
+    captions(rows)
+    told = rows.iloc[0]
+    verdict(verdicts(store(files), only, language=str(told["language"]), rank=int(told["rank"])), pair)
+    named = pair_of(pair, language=str(told["language"]), rank=int(told["rank"]))
+    draw_tags(held.of(named))
+    table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
+    table.index.name = "column"
+    draw_table(table.map(_cell).reset_index(), key="failures.record.table",
+               alt="Every column of this pair under every evaluator", height=360,
+               column_config={"column": st.column_config.TextColumn("Column", pinned=True)})  # fmt: skip
+    text = as_json(records)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button("Record as JSON", text.encode(), f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
+                           "application/json", icon=":material/data_object:", on_click="ignore",
+                           key="failures.record.json")  # fmt: skip
+        to_lab(pair, rows, files)
+        tag_button(named, held, key="record", before=lambda: state.put("record", ""))
+    with st.expander("As JSON, to copy"):
+        st.code(text, language="json", height=300)
+
+
+def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and pd.isna(value)):
+        return "—"
+    return f"{value:.6g}".replace("-", "−") if isinstance(value, float) else str(value)
+
+
+def card_slide(
+    files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, *, marks: str, link: Mapping[str, str]
+) -> Slide:
+    """What a card shows of a pair, its pictures large.
+
+    Args:
+        files: what the store depends on.
+        scope: whose scores.
+        pair: has ``core.analysis.failures.PAIR``.
+        rows: the pair under every evaluator.
+        marks: a key of ``failure_state.MARKS``.
+        link: parameters of the page's link.
+    """
+    with pictures(store(files), pd.DataFrame([pair]), marks=marks, side=LARGE) as begun:
+        made = finished(begun[0])
+    first = rows.iloc[0]
+    without = made[:400] if isinstance(made, str) else ""
+    return pair_slide(
+        pair, rows, pictures=_pictures(made, shown(first)), language=scope.language,
+        said=(below_pictures(made), cut_said(first["object_kept"]), without),
+        link={**link, "record": record_text(pair)},
+        signature=signature_of(scores(files, scope), store(files).runs()),
+    )  # fmt: skip
+
+
+def _pictures(made: Made, what: str) -> tuple[Picture, ...]:
+    if isinstance(made, str):
+        return ()
+    after = () if made.after is None else (Picture(f"{what}, edited", "jpg", made.after),)
+    return (Picture(f"{what}, as it is", "jpg", made.before), *after)

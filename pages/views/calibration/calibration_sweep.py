@@ -1,11 +1,16 @@
-"""The sweep over λ under the hand: two figures, what a strength changes, what to take home."""
+"""The sweep over λ under the hand: what one gets in a sentence, two figures, what it does to selectivity."""
 
+import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from core.analysis.questions.directional import needs
+from core.analysis.questions.selective import headline, plane
+from core.analysis.selectivity import NONE_VERIFIED, VERIFIED_ONLY, lack
 from core.analysis.table import View
 from core.calibration.effect import MEASURES as EVERY
 from core.calibration.effect import OF_AXES, OF_ORDER
@@ -13,27 +18,144 @@ from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
 from core.calibration.measured import Measured, Settled, settled
 from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
+from core.calibration.selective import change, lacking, measured_beside, moved
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration_figures import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
+from core.statistics.bootstrap import Interval
 from core.statistics.flip_risk import GAPS
 from core.statistics.spearman_band import BAND_RESAMPLES
-from pages.views.calibration.lead import LED, lead
-from pages.views.calibration.measured import OPENS, Source, draw_measured, measurement, opened
-from pages.views.calibration.selective import draw_selectivity
-from pages.views.calibration.state import MEASURES, Bands, effect
+from pages.views.calibration.calibration_state import MEASURES, Bands, effect
+from pages.views.calibration.measured_calibration import OPENS, Source, draw_measured, measurement, opened
+from pages.views.common.answers import spoken
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.slice_filters import slice_link
-from pages.views.common.text import counted, number, safe
+from pages.views.common.text import counted, listed, number, safe
 from pages.views.common.url_state import PageState
 
+LED = (OF_AXES, "spearman")
+"""Measures that the sentence is of."""
+
+
+def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
+    """Say how much less the axes move at a strength, and what becomes of the order of the clean scores.
+
+    Args:
+        changed: ``core.calibration.effect.before_after`` of the held-out items, or what was measured of them: LED at
+            least.
+        strength: λ, in [0, 1].
+        basis: how the numbers came about, e.g. ``by construction`` or ``measured``.
+
+    Returns:
+        Markdown, its names made safe; empty where nothing is known.
+    """
+    axes = changed[changed["measure"] == OF_AXES].to_dict("records")
+    axes = [row for row in axes if float(row["before"]) > 0 and not math.isnan(float(row["after"]))]
+    moved = [_moved(row) for row in axes]
+    if not moved:
+        return ""
+    known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
+    kept = [_order(row) for row in known.to_dict("records")]
+    counts = sorted({int(row["n"]) for row in axes})
+    of = f"{counts[0]} to {counted(counts[-1], 'held-out item')}" if counts[1:] else counted(counts[0], "held-out item")
+    said = listed(moved)
+    order = f" Order of the unedited scores: {'; '.join(kept)}." if kept else ""
+    return f"**{said[0].upper()}{said[1:]}** at λ = {strength:g}, {safe(basis)}, on {of}.{order}"
+
+
+def _moved(row: dict[Any, Any]) -> str:
+    """How much less an axis moves, with the interval of the ratio; no more is claimed than that allows."""
+    share = 100 * (float(row["after"]) / float(row["before"]) - 1)
+    low, high = (float(row.get(name, math.nan)) for name in ("ratio_low", "ratio_high"))
+    ends = f"{number(row['before'])} → {number(row['after'])} SD"
+    between = "" if math.isnan(low) else f"; after / before {low:.2f} to {high:.2f}"
+    if round(abs(share)) == 0:
+        return f"{safe(row['axis'])} edits move the score as far as before ({ends}{between})"
+    told = f"{abs(share):.0f} % {'less' if share < 0 else 'more'}"
+    chance = ", which may be chance" if low <= 1 <= high else ""
+    return f"{safe(row['axis'])} edits move the score {told}{chance} ({ends}{between or '; no interval'})"
+
+
+def _order(row: dict[Any, Any]) -> str:
+    change = float(row["after"]) - float(row["before"])
+    told = "as it was" if round(change, 3) == 0 else f"{'+' if change > 0 else '−'}{abs(change):.3f}"
+    return f"ρ with {safe(row['name'])} {told} ({number(row['before'])} → {number(row['after'])})"
+
+
+_NAMED = (
+    ("Selectivity", "value", "Probability that a broken meaning costs more than a harmless edit moves; 0.5 is chance"),
+    ("Nuisance, SD", "nuisance", "Median over items of an item's median shift under the calibrated edits"),
+    ("Signal, SD", "signal", "Median over items of what a broken meaning costs; a correction of known edits leaves it"),
+)
+
+
+def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> None:
+    """Draw selectivity, nuisance and signal before and after a strength, on the held-out items.
+
+    Args:
+        view: of the scores that the fit was made of, with every family that they hold.
+    """
+    st.markdown("**Calm or deaf: selectivity, held out**")
+    held = view()
+    if why := lacking(held, found):
+        _audited(held, found, why)
+        return
+    made = change(held, found, strength)
+    if not made.before.value.n:
+        st.caption("No held-out item has both a broken meaning that is known to be one and a calibrated edit.")
+        return
+    after = f"λ = {strength:g}"
+    rows = moved(made, found.evaluator, after)
+    _plane(rows, ((found.evaluator, after),), "calibration-plane")
+    tiles = st.grid(3, min_column_width=200)
+    for title, name, told in _NAMED:
+        before, then = getattr(made.before, name), getattr(made.after, name)
+        with tiles.container(border=True):
+            st.markdown(title, help=told)
+            st.markdown(f"{number(before.estimate, digits=3)} → **{number(then.estimate, digits=3)}**")
+            st.caption(f"95 % CI {_ends(before)} → {_ends(then)}, n = {counted(before.n, 'item')}")
+    said = f"Harms: {', '.join(made.families)}. Drops: broken meanings of the same items that are known to be broken"
+    st.caption(safe(f"{said}; {found.basis}.", limit=500))
+
+
+def _audited(held: View, found: Fit, why: str) -> None:
+    """Draw what an audit measured of calibrated evaluators beside this one, or say why there is nothing."""
+    beside = () if needs(held.table) or lack(held) else measured_beside(held, found)
+    if not beside:
+        st.caption(safe(why, limit=600))
+        return
+    rows = headline(held)
+    own = rows[rows["evaluator"].isin([found.evaluator, *beside]) & (rows["of"] == VERIFIED_ONLY)]
+    if own["value"].isna().all():
+        st.caption(safe(f"{NONE_VERIFIED[:1].upper()}{NONE_VERIFIED[1:]}.", limit=200))
+        return
+    _plane(own, tuple((found.evaluator, name) for name in beside), "calibration-audited")
+    st.caption(safe(f"Measured by the audit, every edit and every broken meaning with its own orbit, over all of its "
+                    f"items: {', '.join(beside)}. The strength here changes nothing of it.", limit=500))  # fmt: skip
+
+
+def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) -> None:
+    figure = plane(rows, stem, "Nuisance and signal", "", moves=moves)
+    if not len(figure.frame):
+        return
+    draw(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
+    figure_buttons(figure, rows, stem, title="Nuisance and signal", key=f"calib.{stem}.files")
+    st.caption("Across: how far the calibrated edits move the score; up: what a broken meaning costs, both with their "
+               "intervals; along a slanted line signal to nuisance is the same. An arrow to the left is calm; one that "
+               "also leads down is deaf. A click opens nothing: a point is all pairs of an evaluator.")  # fmt: skip
+
+
+def _ends(found: Interval) -> str:
+    return f"{number(found.low, digits=3)} to {number(found.high, digits=3)}"
+
+
 Changed = Callable[[tuple[str, ...]], pd.DataFrame]
-"""What a strength changes of some measures; see :func:`pages.views.calibration.state.effect`."""
+"""What a strength changes of some measures; see :func:`pages.views.calibration.calibration_state.effect`."""
 
 _AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "surface": PALETTE[3], "null": PALETTE[7]}
 

@@ -21,7 +21,7 @@ from core.jobs import jobs
 from core.jobs.measuring import MeasureRequest, measure_request
 from core.settings import results_dir, runs_dir
 from core.store.manifest import Run
-from pages.views.calibration.state import effect
+from pages.views.calibration.calibration_state import effect
 from pages.views.common.access import operates, operators_only
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind

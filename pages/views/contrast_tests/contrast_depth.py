@@ -1,4 +1,4 @@
-"""One test in depth: how far right and wrong lie apart, how their scores are spread, and what the edits did."""
+"""One test in depth: how far right and wrong lie apart, what the edits did, and its worst failures."""
 
 from dataclasses import replace
 from functools import partial
@@ -6,20 +6,35 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.analysis.failures import PAIR
 from core.analysis.questions import Options, papers
 from core.analysis.questions.directional import numbers_of
 from core.analysis.questions.levels import tables_of
 from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.probes.titles import family_title
+from core.analysis.worst import worst_failures
+from core.probes.titles import family_title, title
 from pages.views.common.answers import nothing, people_beside, questions
-from pages.views.common.open_runs import Signature, scores
-from pages.views.common.text import counted, number, safe
-from pages.views.common.url_state import PageState
-from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
-from pages.views.contrast_tests.rates import of_test, whole
-from pages.views.contrast_tests.state import choose_test
+from pages.views.common.caches import KEYED
+from pages.views.common.collect import collect_button
+from pages.views.common.downloads import data_buttons
+from pages.views.common.open_runs import Signature, scores, store, view
+from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.common.url_state import PageState, carried
+from pages.views.contrast_tests.contrast_state import choose_test
+from pages.views.contrast_tests.contrast_tables import answered, draw_figure, draw_rows, of_test, whole
+from pages.views.failures.failure_card import (
+    below_pictures,
+    captions,
+    card_slide,
+    draw_pictures,
+    draw_scores,
+    place_for_pictures,
+    to_lab,
+)
+from pages.views.failures.failure_pictures import finished, pictures
+from pages.views.failures.failures_state import by_pair, shifts_of
 
 
 def draw_test(
@@ -104,3 +119,69 @@ def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
         if len(own):
             with st.expander(question.title, icon=":material/table:"):
                 draw_rows(question, own)
+
+
+_CARDS, _HELD = 6, 60
+
+
+def draw_worst(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, *, family: str, evaluator: str
+) -> None:
+    """Draw the failures of a test under an evaluator, the wrong side furthest above the right one first."""
+    found, n = _worst(files, scope, chosen, evaluator, family, options.known)
+    st.header("Worst failures", anchor=False)
+    if found.empty:
+        st.caption(safe(f"{evaluator} puts no wrong side of “{family_title(family)}” at or above its right one here."))
+        return
+    shown = found.head(_CARDS)
+    st.caption(safe(f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
+                    "wrong side lies furthest above the right one. Words that the edit took away are struck out, words "
+                    "that it brought are bold.", limit=400))  # fmt: skip
+    _cards(files, scope, shown, evaluator)
+    data_buttons(found, f"failures-{family}", key="contrast.worst")
+
+
+def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
+    pairs = found[[*PAIR, "corpus"]]
+    rows = by_pair(pairs, shifts_of(files, scope, pairs))
+    link = carried() | {"run": scope.run, "subject": scope.subject, "language": scope.language}
+    cells, rooms = st.grid(2, min_column_width=340, gap="medium"), []
+    with pictures(store(files), pairs, marks="none") as begun:
+        for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
+            with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
+                st.markdown(f"**{_ahead(pair)}** · {safe(title(str(pair['probe'])))}")
+                rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
+                captions(own)
+                if upheld(pair):
+                    st.caption(upheld(pair))
+                draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
+                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                    to_lab(pair, own, files)
+                    collect_button(partial(card_slide, files, scope, pair, own, marks="none", link=link),
+                                   key=f"contrast.{place}")  # fmt: skip
+        for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
+            drawn = finished(made)
+            draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
+            if said := below_pictures(drawn):
+                below.caption(said)
+
+
+def upheld(pair: pd.Series) -> str:
+    """What people say of a comparison, in words; empty where no study asked."""
+    if pd.isna(pair["upheld"]):
+        return ""
+    return f"Of the people who judged it, {as_percent(pair['upheld'])} uphold the right side."
+
+
+def _ahead(pair: pd.Series) -> str:
+    """How far the wrong side lies above the right one, in words."""
+    if pair["margin"] == 0:
+        return f"A tie at {number(pair['right'])}"
+    return f"Wrong ahead by {number(pair['margin'])}"
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+def _worst(
+    files: Signature, scope: Narrowed, chosen: Slice, evaluator: str, family: str, known: bool
+) -> tuple[pd.DataFrame, int]:
+    return worst_failures(view(files, scope, chosen), evaluator, family, known=known, limit=_HELD)

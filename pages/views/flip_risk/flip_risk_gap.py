@@ -38,7 +38,7 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.slice_filters import describe, slice_link
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import PageState
-from pages.views.flip_risk.state import GAPS, UNITS
+from pages.views.flip_risk.flip_risk_state import GAPS, UNITS
 
 USUAL = 0.007
 """The gap where no family has a gap of evidence."""

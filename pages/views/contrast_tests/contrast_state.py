@@ -1,4 +1,4 @@
-"""What the page Contrast tests remembers in its link, and the controls that set it."""
+"""What the page Contrast tests remembers in its link, the controls that set it, and what it says without a test."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,19 +7,22 @@ import streamlit as st
 
 from core.analysis.bar import MOST_FAILURES
 from core.analysis.beside import every_caption
-from core.analysis.comparisons import DIRECTIONAL, families
+from core.analysis.comparisons import AUDIT, DIRECTIONAL, families
 from core.analysis.facts import facts_of, unproven
 from core.analysis.questions import Options
+from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.probes.titles import family_title
 from pages.views.common.caches import KEYED
+from pages.views.common.links import AUDIT as RUN_AUDIT
+from pages.views.common.links import LAB, is_listed
 from pages.views.common.open_runs import Signature, scores, store, stored_values, told_values, view
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import percentage_of, read_switch
-from pages.views.common.text import counted
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
 USUAL = Scope(directional=True)
@@ -217,3 +220,17 @@ def _read_bar(raw: str) -> tuple[float, str]:
     if 0 <= value <= 100:
         return value, ""
     return MOST_FAILURES, f"The bar must be a percentage from 0 to 100, got {raw[:40]!r}; {MOST_FAILURES:g} is used."
+
+
+def draw_no_test(files: Signature, scope: Narrowed) -> None:
+    """Say why there is no test, and how one is audited in a shell or in the browser."""
+    reason, _, _ = needs(scores(files, scope)).partition("; an audit")
+    st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=600), icon=":material/rule:")
+    st.markdown("A directional probe breaks the meaning on purpose: words change places, an object that is not there "
+                "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "
+                "what should not matter, on the demo corpus and its human captions:")  # fmt: skip
+    st.code(AUDIT, language="shell", wrap_lines=True)
+    with st.container(horizontal=True):
+        if is_listed(RUN_AUDIT):
+            st.page_link(RUN_AUDIT, label="Run an audit", icon=":material/play_circle:")
+        st.page_link(LAB, label="Try one in the Probe lab", icon=":material/science:")

@@ -31,14 +31,29 @@ from pages.views.common.page_head import header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.overview.card import draw_card
-from pages.views.overview.doors import draw_found, draw_loaded, draw_ways, draw_what
-from pages.views.overview.files import draw_report, draw_upload
-from pages.views.overview.glance import draw_glance, draw_kinds
-from pages.views.overview.parts import draw_findings, draw_run_table, warn_incomplete
-from pages.views.overview.plane import draw_plane, selectivity, with_both
-from pages.views.overview.slices import draw_slices, slices_field
-from pages.views.overview.thresholds import choose_thresholds, threshold_fields, thresholds
+from pages.views.overview.overview_evaluators import (
+    draw_card,
+    draw_glance,
+    draw_kinds,
+    draw_plane,
+    selectivity,
+    with_both,
+)
+from pages.views.overview.overview_files import draw_report, draw_upload
+from pages.views.overview.overview_findings import (
+    choose_thresholds,
+    draw_findings,
+    draw_found,
+    draw_loaded,
+    draw_run_table,
+    draw_slices,
+    draw_ways,
+    draw_what,
+    slices_field,
+    threshold_fields,
+    thresholds,
+    warn_incomplete,
+)
 
 
 def draw() -> None:

@@ -37,7 +37,7 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
-from pages.views.probe_lab.state import default_evaluators, ready_evaluators
+from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 
 SOURCES = {"demo": "Demo videos", "upload": "Your own"}
 MOST_MB = 32

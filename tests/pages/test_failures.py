@@ -26,7 +26,7 @@ from pages.views.common.text import as_percent
 from pages.views.failures import failure_gallery, more_like_this, pair_tags
 from pages.views.failures.failure_card import cut_said
 from pages.views.failures.pair_tags import with_tags
-from pages.views.probe_lab.state import shared
+from pages.views.probe_lab.lab_state import shared
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
 

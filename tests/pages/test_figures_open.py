@@ -15,7 +15,7 @@ from core.charts.spec import COLUMNS, Figure
 from core.settings import ROOT
 from pages.views.common import page_charts
 from pages.views.common.open_runs import present, store
-from pages.views.human_validation.read import with_all_opened
+from pages.views.human_validation.study_reading import with_all_opened
 from tests.pages.opening import CALIBRATION, OVERVIEW, Open, marks_that_open, told
 
 NOTHING = {

@@ -21,7 +21,7 @@ from pages.views.common import access, quota
 from pages.views.common.downloads import _held
 from pages.views.common.pressed_files import tell_refused_files
 from pages.views.common.quota import TOGETHER, WINDOW, Quota
-from pages.views.probe_lab.state import shared
+from pages.views.probe_lab.lab_state import shared
 from tests.loops import finish
 from tests.pages.opening import FAILURES, LAB, OVERVIEW, Open, said
 
@@ -163,7 +163,7 @@ def test_a_file_is_counted_for_who_was_shown_its_button(open_page: Open) -> None
 UNCOUNTED = {
     "views/common/crash.py": "a few lines about a fault, already made; must be there when all else fails",
     "views/failures/failure_card.py": "the text that stands on the page, below the button",
-    "views/run_audit/checked.py": "a stored file of an operator's page, read and not made",
+    "views/run_audit/audit_jobs.py": "a stored file of an operator's page, read and not made",
 }
 """Place in pages/ of a button whose file nobody makes -> why it is not counted."""
 

@@ -28,7 +28,7 @@ from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
-from pages.views.run_audit.jobs import EVERY_S, draw_card
+from pages.views.run_audit.audit_jobs import EVERY_S, draw_card
 
 Key = tuple[object, ...]
 

@@ -24,7 +24,7 @@ from pages.views.common.run_corpora import load_corpus_of
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failures_state import Named
-from pages.views.probe_lab.state import ready_evaluators, shared
+from pages.views.probe_lab.lab_state import ready_evaluators, shared
 
 MOST = 12
 """Items beside the one that is asked about."""

@@ -14,7 +14,7 @@ from pages.views.common.run_corpora import corpus_names
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
-from pages.views.probe_lab.state import linked_evaluators, ready_evaluators
+from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 
 VIEWS = {"gap": "At a fixed gap", "systems": "Two systems of your own"}
 

@@ -33,7 +33,7 @@ from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.flip_risk_state import MOST, SOURCES, Systems, image_probes, systems_shelf
-from pages.views.probe_lab.state import ready_evaluators, shared
+from pages.views.probe_lab.lab_state import ready_evaluators, shared
 
 A_PAGE = 4
 

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
-from pages.views.common.answers import questions
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.entry import enter
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store, stored_values
 from pages.views.common.page_head import chips, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
+from pages.views.common.shown_answers import questions
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
 from pages.views.compare_parts import draw_pins

@@ -24,11 +24,11 @@ from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
-from pages.views.common.answers import figure_block, interval
 from pages.views.common.caches import KEYED
 from pages.views.common.open_runs import Signature, known_values, narrowed, scores, store, stored_values, view
 from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import scope_fields
+from pages.views.common.shown_answers import figure_block, interval
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
 from pages.views.results_parts import LARGEST_MARGIN, read_margin

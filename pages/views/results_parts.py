@@ -16,11 +16,11 @@ from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Shade
 from core.probes.titles import family_title
-from pages.views.common.answers import answer, answer_rows, corrected, figure_block, nothing, spoken
 from pages.views.common.downloads import data_buttons
 from pages.views.common.links import RESULTS
 from pages.views.common.open_runs import Signature, scores, store, stored_values
 from pages.views.common.scope_chips import scope_fields
+from pages.views.common.shown_answers import answer, answer_rows, corrected, figure_block, nothing, spoken
 from pages.views.common.slice_filters import read_switch, slice_fields, slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of, text

@@ -25,8 +25,8 @@ from core.report.build import build
 from core.report.fairness_card import card_report
 from core.settings import ROOT
 from core.store.store import Store
-from pages.views.common.answers import answer, questions
 from pages.views.common.open_runs import present
+from pages.views.common.shown_answers import answer, questions
 from tests.analysis.made_runs import audited, raw, write_run
 from tests.audit.squares import build_corpus
 from tests.tiny import clip

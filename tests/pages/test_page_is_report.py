@@ -19,8 +19,8 @@ from core.report.build import build
 from core.report.document import Report, number
 from core.report.fairness_card import card_report
 from core.settings import results_dir
-from pages.views.common.answers import answer, questions
 from pages.views.common.open_runs import Signature, card, families, present, risks, scores, store
+from pages.views.common.shown_answers import answer, questions
 from tests.analysis.made_runs import SHIPPED, audited, write_run
 
 EDITS = ("vflip", "hflip", "rotate-5", "rotate+5", "blur-1", "null:shift1")

@@ -13,9 +13,9 @@ from core.calibration.questions import ABLATION, questions
 from core.calibration.readings import READINGS, WEIGHTED
 from core.calibration.reference_order import ReferenceOrder
 from core.calibration.sweep import EPSILONS
-from pages.views.common.answers import answer_rows
 from pages.views.common.downloads import data_buttons
 from pages.views.common.open_runs import Signature, scores
+from pages.views.common.shown_answers import answer_rows
 from pages.views.common.text import THE_PAPER, counted, safe
 from pages.views.common.url_state import PageState
 

@@ -28,12 +28,12 @@ from core.statistics.flip_risk import GAPS
 from core.statistics.spearman_band import BAND_RESAMPLES
 from pages.views.calibration.calibration_state import MEASURES, Bands, effect
 from pages.views.calibration.measured_calibration import OPENS, Source, draw_measured, measurement, opened
-from pages.views.common.answers import spoken
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import spoken
 from pages.views.common.slice_filters import slice_link
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.common.url_state import PageState

@@ -15,11 +15,11 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
 from core.probes.titles import family_title, title
-from pages.views.common.answers import nothing, people_beside, questions
 from pages.views.common.caches import KEYED
 from pages.views.common.collect import collect_button
 from pages.views.common.downloads import data_buttons
 from pages.views.common.open_runs import Signature, scores, store, view
+from pages.views.common.shown_answers import nothing, people_beside, questions
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState, carried
 from pages.views.contrast_tests.contrast_state import choose_test

@@ -23,7 +23,12 @@ from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
 from core.probes.titles import family_title
 from core.statistics.bootstrap import Interval
-from pages.views.common.answers import (
+from pages.views.common.caches import KEYED
+from pages.views.common.collect import origin
+from pages.views.common.downloads import data_buttons
+from pages.views.common.layers import draw_folded
+from pages.views.common.open_runs import Signature, scores, view
+from pages.views.common.shown_answers import (
     answer,
     answer_rows,
     baseline_beside,
@@ -34,11 +39,6 @@ from pages.views.common.answers import (
     questions,
     spoken,
 )
-from pages.views.common.caches import KEYED
-from pages.views.common.collect import origin
-from pages.views.common.downloads import data_buttons
-from pages.views.common.layers import draw_folded
-from pages.views.common.open_runs import Signature, scores, view
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.contrast_state import FILTERS, choose_bar, choose_evaluator

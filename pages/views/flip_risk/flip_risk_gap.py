@@ -27,7 +27,6 @@ from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
-from pages.views.common.answers import interval
 from pages.views.common.caches import KEYED
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
@@ -35,6 +34,7 @@ from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, view
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import describe, slice_link
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import PageState

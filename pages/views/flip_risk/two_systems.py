@@ -23,13 +23,13 @@ from core.probes.titles import title
 from core.probes.words.captions import base_caption
 from core.scoring.systems import Matched, match, score_systems
 from pages.views.common.access import brings
-from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.file_evaluators import own_ready, stamps
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
 from pages.views.common.quota import make_counted
 from pages.views.common.run_corpora import corpus_names, load_corpus
+from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.flip_risk_state import MOST, SOURCES, Systems, image_probes, systems_shelf

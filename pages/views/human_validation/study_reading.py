@@ -37,12 +37,12 @@ from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
-from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, present, store
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import interval
 from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.study_desk import desk

@@ -25,13 +25,13 @@ from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
 from core.probes.titles import family_title
 from pages.views.common.access import may_operate
-from pages.views.common.answers import answer, figure_block, questions, spoken
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.hints import meaning
 from pages.views.common.links import CONTRAST, pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table, written
+from pages.views.common.shown_answers import answer, figure_block, questions, spoken
 from pages.views.common.text import listed, number, safe
 from pages.views.common.url_state import carried
 from pages.views.overview.overview_findings import AUDIT

@@ -21,13 +21,13 @@ from core.probes.titles import family_title, title
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
 from pages.views.common.access import may_operate
-from pages.views.common.answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link
 from pages.views.common.open_runs import Signature, evaluator_names, run_table, scores
 from pages.views.common.open_runs import stored_values as stored
 from pages.views.common.page_tables import draw_table
 from pages.views.common.quota import make_counted
 from pages.views.common.run_corpora import corpus_name_of, load_corpus
+from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.text import counted, listed, number, safe, thousands
 from pages.views.common.url_state import Field, PageState, carried, one_of
 from pages.views.probe_lab.lab_state import offered_probes, shared

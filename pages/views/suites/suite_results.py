@@ -19,11 +19,11 @@ from core.corpora.suites import read_suites, without_companions
 from core.corpora.suites.videos import VIDEOS
 from core.errors import InvalidInput, InvariscopeError
 from pages.views.common.access import may_operate, operates, operators_only
-from pages.views.common.answers import interval
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
 from pages.views.common.links import Door, draw_doors
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.suites.suite_job import example_request, start

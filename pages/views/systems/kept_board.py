@@ -16,11 +16,11 @@ from core.charts.system_figures import scale_shares, swap_map, system_means, sys
 from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
-from pages.views.common.answers import interval
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_holding
+from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.flip_risk.two_systems import pair_card, pictures
 

@@ -9,9 +9,9 @@ from pages.views.common.access import admit, at_the_door, hidden, one_reader, re
 from pages.views.common.crash import catch_crashes
 from pages.views.common.entry import by_the_door
 from pages.views.common.find import draw_find
-from pages.views.common.help_icons import describe_help
+from pages.views.common.hints import describe_help
+from pages.views.common.pressed_files import tell_refused_files
 from pages.views.common.quota import limit_viewers
-from pages.views.common.refused_files import tell_refused_files
 from pages.views.common.upload_limits import limit_uploads
 
 ROOT = Path(__file__).resolve().parent

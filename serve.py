@@ -11,12 +11,15 @@ from starlette.middleware import Middleware
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from pages.views.common.headers import Headers
-from pages.views.common.key_link import KeyLink
-from pages.views.common.upload_door import UploadDoor
-from pages.views.common.upload_limits import UploadLimits, guard
+from pages.views.common.server_headers import Headers, KeyLink
+from pages.views.common.upload_limits import UploadDoor, UploadLimits, guard
 
-_EVERY_PAGE = ("core.analysis.questions", "core.report.build", "pages.views.common.runs", "pages.views.common.collect")
+_EVERY_PAGE = (
+    "core.analysis.questions",
+    "core.report.build",
+    "pages.views.common.open_runs",
+    "pages.views.common.collect",
+)
 """What pages import. Two sessions that do so at once, each from another page, meet modules that are half made."""
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from bench.dashboard_store import EVALUATORS, write_store
 from bench.report import row
 from core.report.build import build
-from core.report.model import FORMATS
-from core.report.write import drawings_for, write
+from core.report.document import FORMATS
+from core.report.report_files import drawings_for, write
 from core.store.store import Store
 
 ITEMS = dict.fromkeys(("made-up-a", "made-up-b", "made-up-c"), 2000)

@@ -8,17 +8,23 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.errors import InvariscopeError
-from pages.views.calibration.choices import draw_choices
-from pages.views.calibration.measured import Source
-from pages.views.calibration.setup import choose, tell
-from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present, word_order
-from pages.views.calibration.sweep import draw_lead, draw_sweep
+from pages.views.calibration.calibration_choices import choose, draw_choices, tell
+from pages.views.calibration.calibration_state import (
+    calib_state,
+    fingerprint_of,
+    fitted,
+    references,
+    votes_present,
+    word_order,
+)
+from pages.views.calibration.calibration_sweep import draw_lead, draw_sweep
+from pages.views.calibration.measured_calibration import Source
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import Chips, chips, header
-from pages.views.common.runs import Signature, present, scores, store, under_all, view
-from pages.views.common.scope import choose_scope, say_withheld
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import Signature, present, scores, store, under_all, view
+from pages.views.common.page_head import Chips, chips, header
+from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState

@@ -5,16 +5,27 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
-from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
-from pages.views.common.runs import Signature, present, store
-from pages.views.common.scope import choose_scope
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.page_head import header
+from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.compare.parts import choose_how, choose_sides, compared, draw_compared, draw_made_with, own_of
-from pages.views.compare.state import SIDES, Side, compare_state, side_of, swap
+from pages.views.compare_parts import (
+    SIDES,
+    Side,
+    choose_how,
+    choose_sides,
+    compare_state,
+    compared,
+    draw_compared,
+    draw_made_with,
+    own_of,
+    side_of,
+    swap,
+)
 
 
 def draw() -> None:

@@ -6,19 +6,23 @@ from core.analysis.comparisons import AUDIT, families
 from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import chips, header
-from pages.views.common.runs import present, store, view
-from pages.views.common.scope import choose_scope, say_withheld
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import present, store, view
+from pages.views.common.page_head import chips, header
+from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
-from pages.views.contrast_tests.depth import draw_test
-from pages.views.contrast_tests.empty import draw_no_test
-from pages.views.contrast_tests.matrix import draw_matrix
-from pages.views.contrast_tests.state import USUAL, choose_items, choose_view, contrast_state, options_of
-from pages.views.contrast_tests.tables import draw_responses, draw_section, draw_tables
-from pages.views.contrast_tests.worst import draw_worst
+from pages.views.contrast_tests.contrast_depth import draw_test, draw_worst
+from pages.views.contrast_tests.contrast_state import (
+    USUAL,
+    choose_items,
+    choose_view,
+    contrast_state,
+    draw_no_test,
+    options_of,
+)
+from pages.views.contrast_tests.contrast_tables import draw_matrix, draw_responses, draw_section, draw_tables
 
 
 def draw() -> None:

@@ -4,18 +4,18 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from core.stories.tags import Held
-from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import chips, header
-from pages.views.common.runs import present, store
-from pages.views.common.scope import choose_scope, say_withheld
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import present, store
+from pages.views.common.page_head import chips, header
+from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice
 from pages.views.common.text import safe
-from pages.views.failures.gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
-from pages.views.failures.like import draw_like, like_it, pairs_of
-from pages.views.failures.record import show_record
-from pages.views.failures.state import begin_at_first_page, failure_state, page_in_view
-from pages.views.failures.tags import begin_tags, named, show_tagging
+from pages.views.failures.failure_card import show_record
+from pages.views.failures.failure_gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
+from pages.views.failures.failures_state import begin_at_first_page, failure_state, page_in_view
+from pages.views.failures.more_like_this import draw_like, like_it, pairs_of
+from pages.views.failures.pair_tags import begin_tags, named, show_tagging
 
 
 def draw() -> None:

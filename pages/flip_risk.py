@@ -4,16 +4,16 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import chips, header
-from pages.views.common.runs import present, store
-from pages.views.common.scope import choose_scope
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import present, store
+from pages.views.common.page_head import chips, header
+from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
-from pages.views.flip_risk.gap import draw_gap
-from pages.views.flip_risk.state import VIEWS, flip_state
-from pages.views.flip_risk.systems import draw_systems
+from pages.views.flip_risk.flip_risk_gap import draw_gap
+from pages.views.flip_risk.flip_risk_state import VIEWS, flip_state
+from pages.views.flip_risk.two_systems import draw_systems
 
 FILTERS = ("axes", "families", "categories", "coverage_bins")
 

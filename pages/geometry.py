@@ -5,17 +5,25 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import Chips, chips, header
-from pages.views.common.own_metrics import barred_encoders, own_ready, stamps
-from pages.views.common.runs import Signature, present, store
-from pages.views.common.scope import choose_scope, say_withheld
+from pages.views.common.file_evaluators import barred_encoders, own_ready, stamps
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.page_head import Chips, chips, header
+from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe, slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.geometry.draw import choose_encoder, draw_geometry, edit_words
-from pages.views.geometry.state import FILTERS, encoders, geometry_state, modifiers, placed
+from pages.views.geometry_parts import (
+    FILTERS,
+    choose_encoder,
+    draw_geometry,
+    edit_words,
+    encoders,
+    geometry_state,
+    modifiers,
+    placed,
+)
 
 
 def draw() -> None:

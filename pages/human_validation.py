@@ -4,8 +4,8 @@ import streamlit as st
 
 from pages.views.common.access import draw_sign_in, may_operate
 from pages.views.common.entry import enter
-from pages.views.human_validation.annotate import draw_annotator
-from pages.views.human_validation.coordinate import draw_coordinator
+from pages.views.human_validation.annotator_screen import draw_annotator
+from pages.views.human_validation.coordinator import draw_coordinator
 
 
 def draw() -> None:

@@ -11,10 +11,9 @@ from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import OVERVIEW, draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
-from pages.views.common.runs import (
+from pages.views.common.links import OVERVIEW, draw_no_run
+from pages.views.common.open_runs import (
     Signature,
     blind,
     blur_control,
@@ -28,17 +27,33 @@ from pages.views.common.runs import (
     scores,
     store,
 )
-from pages.views.common.scope import choose_scope, say_withheld, scope_fields
+from pages.views.common.page_head import header
+from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.overview.card import draw_card
-from pages.views.overview.doors import draw_found, draw_loaded, draw_ways, draw_what
-from pages.views.overview.files import draw_report, draw_upload
-from pages.views.overview.glance import draw_glance, draw_kinds
-from pages.views.overview.parts import draw_findings, draw_run_table, warn_incomplete
-from pages.views.overview.plane import draw_plane, selectivity, with_both
-from pages.views.overview.slices import draw_slices, slices_field
-from pages.views.overview.thresholds import choose_thresholds, threshold_fields, thresholds
+from pages.views.overview.overview_evaluators import (
+    draw_card,
+    draw_glance,
+    draw_kinds,
+    draw_plane,
+    selectivity,
+    with_both,
+)
+from pages.views.overview.overview_files import draw_report, draw_upload
+from pages.views.overview.overview_findings import (
+    choose_thresholds,
+    draw_findings,
+    draw_found,
+    draw_loaded,
+    draw_run_table,
+    draw_slices,
+    draw_ways,
+    draw_what,
+    slices_field,
+    threshold_fields,
+    thresholds,
+    warn_incomplete,
+)
 
 
 def draw() -> None:

@@ -10,20 +10,26 @@ from core.probes.base import Probe
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.entry import enter
-from pages.views.common.frame import UPLOAD_LOST, header
-from pages.views.common.into_view import into_view
+from pages.views.common.page_head import UPLOAD_LOST, header
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.probe_lab.downloads import draw_downloads
-from pages.views.probe_lab.made_of import for_caption
-from pages.views.probe_lab.places import draw_places
-from pages.views.probe_lab.present import draw_present
-from pages.views.probe_lab.results import charts, chosen_turn, compute, curves, strip, table, turn
-from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
-from pages.views.probe_lab.sight import draw_sight
-from pages.views.probe_lab.source import choose_picture, take_picked
-from pages.views.probe_lab.state import lab_state
-from pages.views.probe_lab.worst import draw_worst
+from pages.views.probe_lab.lab_audience import draw_present
+from pages.views.probe_lab.lab_closer_looks import draw_places, draw_sight, draw_worst
+from pages.views.probe_lab.lab_picture import choose_picture, take_picked
+from pages.views.probe_lab.lab_results import (
+    charts,
+    chosen_turn,
+    compute,
+    curves,
+    draw_downloads,
+    for_caption,
+    into_view,
+    strip,
+    table,
+    turn,
+)
+from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
+from pages.views.probe_lab.lab_state import lab_state
 
 _HOW = (
     "Each bar is the percent change against the probe's baseline. The grey null band holds 95 of 100 edits that nobody "

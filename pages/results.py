@@ -4,17 +4,16 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import chips, header
-from pages.views.common.runs import present, store, stored_values
-from pages.views.common.scope import choose_scope, say_withheld
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import present, store, stored_values
+from pages.views.common.page_head import chips, header
+from pages.views.common.scope_chips import choose_scope, say_withheld
+from pages.views.common.shown_answers import questions
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
-from pages.views.results.data import questions
-from pages.views.results.draw import draw_questions
-from pages.views.results.pins import draw_pins
-from pages.views.results.state import choose_part, choose_section, results_state
+from pages.views.compare_parts import draw_pins
+from pages.views.results_parts import choose_part, choose_section, draw_questions, results_state
 
 ACROSS = ("corpora", "natural")
 """Sections that hold corpora against each other or take them together; the others are of the corpus in view."""

@@ -4,11 +4,10 @@ import streamlit as st
 
 from pages.views.common.access import operates
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
-from pages.views.run_audit.cost import draw_cost
-from pages.views.run_audit.jobs import draw_jobs, running
-from pages.views.run_audit.setup import choose_audit
-from pages.views.run_audit.state import run_state
+from pages.views.common.page_head import header
+from pages.views.run_audit.audit_cost import draw_cost
+from pages.views.run_audit.audit_jobs import draw_jobs, running
+from pages.views.run_audit.audit_setup import choose_audit, run_state
 
 
 def draw() -> None:

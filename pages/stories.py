@@ -5,22 +5,17 @@ from functools import partial
 import streamlit as st
 
 from core.errors import InvariscopeError
-from core.report.story import story_html
+from core.report.html import story_html
 from core.stories.story import MOST_TITLE, Story, Telling, stories
-from pages.views.common.access import may_operate
-from pages.views.common.callbacks import operators_only
-from pages.views.common.doors import Door, draw_doors
+from pages.views.common.access import may_operate, operators_only
 from pages.views.common.downloads import counted_making
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
-from pages.views.common.links import FAILURES, LAB
-from pages.views.common.runs import Signature, present, store
+from pages.views.common.links import FAILURES, LAB, Door, draw_doors
+from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.page_head import header
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.stories.example import make_example
-from pages.views.stories.present import draw_present
-from pages.views.stories.slides import draw_slides
-from pages.views.stories.state import story_state
+from pages.views.stories_parts import draw_present, draw_slides, make_example, story_state
 
 _SAID = "stories.example.said"
 

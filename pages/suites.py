@@ -6,14 +6,10 @@ from core.analysis.suites.result import SuiteResult, changed
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.page_head import header
 from pages.views.common.text import safe
-from pages.views.suites.bring import draw_bring
-from pages.views.suites.draw import draw_result
-from pages.views.suites.empty import draw_commands, draw_nothing
-from pages.views.suites.example import NAME, SAID
-from pages.views.suites.start import draw_start
-from pages.views.suites.state import choose, held, suites_state
+from pages.views.suites.suite_job import NAME, SAID, choose, draw_start, held, suites_state
+from pages.views.suites.suite_results import draw_bring, draw_commands, draw_nothing, draw_result
 
 
 def draw() -> None:

@@ -8,21 +8,30 @@ from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.downloads import counted_making
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.page_head import header
 from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import PageState
-from pages.views.systems.board import (
+from pages.views.systems.kept_board import (
     draw_agreement,
     draw_beside,
     draw_differences,
     draw_edits,
+    draw_health,
     draw_length,
+    draw_picks,
+    draw_scales,
     draw_standings,
 )
-from pages.views.systems.health import draw_health, draw_picks
-from pages.views.systems.new import draw_new, draw_none, draw_sentences
-from pages.views.systems.scales import draw_scales
-from pages.views.systems.state import VIEWS, computed, opened, stamp, systems_state
+from pages.views.systems.new_board import (
+    VIEWS,
+    computed,
+    draw_new,
+    draw_none,
+    draw_sentences,
+    opened,
+    stamp,
+    systems_state,
+)
 
 
 def draw() -> None:

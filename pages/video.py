@@ -6,11 +6,17 @@ from core import __version__
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
-from pages.views.common.frame import UPLOAD_LOST, header
+from pages.views.common.page_head import UPLOAD_LOST, header
 from pages.views.common.text import safe
-from pages.views.video.results import draw_results
-from pages.views.video.source import choose_captions, choose_video, draw_frames
-from pages.views.video.state import Frames, other_ids, video_state
+from pages.views.video_parts import (
+    Frames,
+    choose_captions,
+    choose_video,
+    draw_frames,
+    draw_results,
+    other_ids,
+    video_state,
+)
 
 
 def draw() -> None:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
-from pages.views.common.glossary import Word, glossary
+from pages.views.common.hints import Word, glossary
+from pages.views.common.page_head import header
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, text
 

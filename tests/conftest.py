@@ -22,7 +22,7 @@ from tests import spread
 from tests.audit.squares import build_corpus
 
 if TYPE_CHECKING:
-    from core.report.model import Report
+    from core.report.document import Report
 
 # A property holds or does not; how long an example takes says how busy the machine is. Where a change waits to land
 # the examples are the same each time: what falls is the change's own doing. Elsewhere each run looks at new ones.

@@ -80,20 +80,20 @@ def test_charts_import_nothing_of_the_house_but_the_foundation(path: Path) -> No
 
 
 def test_the_report_as_data_knows_none_of_its_writers() -> None:
-    used = set(imports(ROOT / "core" / "report" / "model.py"))
+    used = set(imports(ROOT / "core" / "report" / "document.py"))
     assert not [name for name in used if name.startswith("core.report")]
 
 
 def test_a_page_draws_its_figures_in_one_place() -> None:
     drawing = {path.relative_to(ROOT / "pages") for path in (ROOT / "pages").rglob("*.py")
                if "st.plotly_chart(" in path.read_text(encoding="utf-8")}  # fmt: skip
-    assert drawing == {Path("views/common/charts.py")}
+    assert drawing == {Path("views/common/page_charts.py")}
 
 
 def test_a_page_draws_its_tables_in_one_place() -> None:
     drawing = {path.relative_to(ROOT / "pages") for path in (ROOT / "pages").rglob("*.py")
                if re.search(r"\bst\.(dataframe|table|data_editor)\(", path.read_text(encoding="utf-8"))}  # fmt: skip
-    assert drawing == {Path("views/common/tables.py")}
+    assert drawing == {Path("views/common/page_tables.py")}
 
 
 @pytest.mark.parametrize("path", page_modules(), ids=lambda path: str(path.relative_to(ROOT)))

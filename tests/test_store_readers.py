@@ -20,7 +20,7 @@ READERS = {
     "core/analysis/slices.py": "asks whether anybody judged a pair",
     "core/api/run.py": "hands out stored rows as they are, to a notebook",
     "core/human/sampling.py": "draws pairs for people to judge",
-    "core/report/examples.py": "fetches one caption beside its edits",
+    "core/report/pair_slides.py": "fetches one caption beside its edits",
 }
 """Module of core or pages -> what it asks the store for, if not numbers of scores or shifts."""
 

@@ -215,8 +215,8 @@ class Run:
         from core.human.studies import list_studies
         from core.outputs import check_empty
         from core.report.build import build
-        from core.report.model import FORMATS
-        from core.report.write import drawings_for, write
+        from core.report.document import FORMATS
+        from core.report.report_files import drawings_for, write
 
         target = check_empty(Path(f"report-{self.id}" if folder is None else folder), overwrite=overwrite)
         scope, pool = self._table(subject, language, evaluators, where).scope, Pool()

@@ -35,7 +35,7 @@ ABLATION = "S30"
 """Id of the table of every reading, weighting and ε."""
 
 MEASURED_TABLE = "S37"
-"""Id of a report's table of calibrations that were measured (:mod:`core.report.measured`)."""
+"""Id of a report's table of calibrations that were measured (:mod:`core.report.kept_results`)."""
 
 READING = "shift", "orbit"
 """Readings of the tables: the one whose held-out numbers are measured leads."""

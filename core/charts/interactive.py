@@ -12,8 +12,19 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from core.charts.layout import columns_on_top, layout, number
-from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, keyed, panels, reach
-from core.charts.placing import beside
+from core.charts.panels import (
+    SPREAD,
+    Marks,
+    Panel,
+    arrows,
+    beside,
+    cells,
+    colour_span,
+    hollow_cells,
+    keyed,
+    panels,
+    reach,
+)
 from core.charts.spec import Figure, series_styles
 from core.charts.style import AROUND, AROUND_DARK, CHALK, FAINT, INK, NEUTRAL, UPWARD, UPWARD_DARK, faded, plain
 

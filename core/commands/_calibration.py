@@ -109,7 +109,7 @@ def _whole(changed: "pd.DataFrame", title: str) -> None:
 
 def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None:
     """Measured beside what holds by construction, each over the spread of its own side's clean scores."""
-    from core.report.cells import number
+    from core.report.document import number
 
     told = {(row["measure"], row["name"]): row for row in changed.to_dict("records") if row["gap"] != row["gap"]}
     rows = [
@@ -125,7 +125,7 @@ def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None
 
 
 def _sides(row: Mapping[Any, Any]) -> list[str]:
-    from core.report.cells import number
+    from core.report.document import number
 
     sides = []
     for side in ("before", "after"):

@@ -232,8 +232,7 @@ def complain_unscored(errors: Sequence[str]) -> None:
 
 
 def _print(frame: "pd.DataFrame", columns: "Sequence[Column]", title: str) -> None:
-    from core.report.cells import cells
-    from core.report.model import Table
+    from core.report.document import Table, cells
 
     shown = [each for each in columns if each.kind != "text" or frame[each.name].astype(bool).any()]
     rows = cells(Table("", title, "", frame, tuple(shown)))

@@ -50,7 +50,7 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
     from core.human.studies import list_studies
     from core.outputs import check_empty
     from core.report.build import build
-    from core.report.folder import write_folder
+    from core.report.report_files import write_folder
     from core.store.store import Store
 
     check_empty(folder, overwrite=overwrite)

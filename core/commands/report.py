@@ -69,8 +69,8 @@ def report(
     from core.human.studies import list_studies
     from core.outputs import check_empty
     from core.report.build import build
-    from core.report.model import FORMATS
-    from core.report.write import drawings_for, write
+    from core.report.document import FORMATS
+    from core.report.report_files import drawings_for, write
     from core.store.store import Store
 
     wanted = listed(formats) or tuple(FORMATS)

@@ -35,7 +35,7 @@ def html(
 ) -> None:
     """Write a story as one HTML file, its pictures in it."""
     from core.errors import InvalidInput
-    from core.report.story import story_html
+    from core.report.html import story_html
     from core.store.files import write_text
     from core.stories.story import open_story
 

@@ -254,7 +254,7 @@ def _tell_mcs(trained: "Distilled") -> None:
 
 def _export(folder: Path) -> None:
     from core.charts.interactive import page
-    from core.charts.training import curves
+    from core.charts.training_figures import curves
     from core.training.curves import FILE, table
     from core.writing import write_bytes
 

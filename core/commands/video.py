@@ -98,8 +98,7 @@ def edits(
     from core.corpora.videos import Sampling
     from core.evaluators.pool import Pool
     from core.evaluators.video.scorer import video_scorer
-    from core.report.cells import cells
-    from core.report.model import Table
+    from core.report.document import Table, cells
     from core.scoring.video_edits import score_folder_edits
     from core.store.files import csv_text
 

@@ -4,4 +4,4 @@ It may import every other room, for it is the last of them; pages and commands a
 Start at :mod:`core.report.build`.
 """
 
-__all__ = ["build", "card", "folder", "model", "story", "write"]
+__all__ = ["build", "document", "fairness_card", "html", "report_files"]

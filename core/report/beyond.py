@@ -19,7 +19,7 @@ from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
-from core.charts.human import (
+from core.charts.people_figures import (
     COMPETENCE_NOTE,
     COMPETENCE_TITLE,
     KAPPA_NOTE,
@@ -35,7 +35,7 @@ from core.errors import InvalidInput, InvariscopeError
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
-from core.report.model import Missing, Table
+from core.report.document import Missing, Table
 
 Encode = Callable[[str, Sequence[str]], np.ndarray]
 """Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.analysis.valence.embed`."""

@@ -18,17 +18,15 @@ from core.analysis.suites.result import SuiteResult
 from core.analysis.systems.kept import Kept
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
-from core.charts.apart import Drawings
+from core.charts.drawing_process import Drawings
 from core.charts.spec import Figure
 from core.human.studies import Study
 from core.report.beyond import PARTS, Encode, beyond
-from core.report.boards import board_tables
-from core.report.examples import edited_caption
-from core.report.measured import measured_tables
-from core.report.model import Missing, Report, Table
-from core.report.opening import opening
+from core.report.document import Missing, Report, Table
+from core.report.kept_results import board_tables, measured_tables, suite_tables
+from core.report.opening_words import opening
+from core.report.pair_slides import edited_caption
 from core.report.signature import fingerprints, signature_of
-from core.report.suites import suite_tables
 from core.store.manifest import COMPLETE, Run
 from core.store.store import Store
 
@@ -60,7 +58,7 @@ def build(
         encode: asks an evaluator's text encoder, for the geometry; None: none is asked.
         suites: stored results of suites; those of the scope's evaluators are reported.
         boards: leaderboards that are kept; those that one of the scope's evaluators ranks are reported.
-        drawings: begun of every figure as soon as it is made, for :func:`core.report.write.write`.
+        drawings: begun of every figure as soon as it is made, for :func:`core.report.report_files.write`.
 
     Raises:
         InvalidInput: if the store holds no score of the scope.

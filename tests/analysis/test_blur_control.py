@@ -15,11 +15,11 @@ from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
 from core.charts.spec import series_styles
 from core.charts.style import colours
-from core.report.card import card_report
-from core.report.model import Report
+from core.report.document import Report
+from core.report.fairness_card import card_report
 from core.statistics.bootstrap import Interval
 from core.store.store import Store
-from pages.views.results.state import SHOWN
+from pages.views.results_parts import SHOWN
 from tests.analysis.made_runs import audited, raw, shifts, write_run
 
 

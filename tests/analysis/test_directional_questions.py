@@ -20,8 +20,8 @@ from core.analysis.questions.levels import tables_of
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
-from core.report.card import card_report
-from core.report.suites import OTHERS as OF_SUITES
+from core.report.fairness_card import card_report
+from core.report.kept_results import OTHERS as OF_SUITES
 from core.store.store import Store
 from tests.analysis.broken_runs import BROKEN, ITEMS, SHIFT, about, compared, facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, raw, score, write_run

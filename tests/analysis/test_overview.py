@@ -19,7 +19,7 @@ from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.errors import InvalidInput
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.statistics.flip_risk import flip_risk
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run

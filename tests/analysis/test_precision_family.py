@@ -22,11 +22,11 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.report.build import build
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.settings import ROOT
 from core.store.store import Store
-from pages.views.common.runs import present
-from pages.views.results.data import answer, questions
+from pages.views.common.open_runs import present
+from pages.views.common.shown_answers import answer, questions
 from tests.analysis.made_runs import audited, raw, write_run
 from tests.audit.squares import build_corpus
 from tests.tiny import clip

@@ -10,7 +10,7 @@ from core.analysis.overview import CARD_GAP, fairness_card, family_contrasts, wo
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
 from core.analysis.worst_family import furthest, worst_first
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.statistics.flip_risk import flip_risk
 from core.store.store import Store
 from tests.analysis.made_runs import scores_of, write_run

@@ -36,7 +36,7 @@ from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import checked_label
 from core.report.build import build
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.report.signature import parse_signature, signature_of
 from core.store.manifest import Run
 from core.store.store import Store

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.corpora.registry import catalogue
-from pages.views.systems.new import example_table
+from pages.views.systems.new_board import example_table
 from tests.browser.walk import open_page, query, settled
 
 pytestmark = pytest.mark.browser

@@ -12,9 +12,19 @@ import plotly.graph_objects as go
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 
-from core.charts import calibration, comparison, fairness, flip_risk, geometry, human, lab, results, training, videos
+from core.charts import (
+    calibration_figures,
+    comparison_figures,
+    fairness_figures,
+    flip_risk_figures,
+    geometry_figures,
+    lab_figures,
+    people_figures,
+    training_figures,
+)
 from core.charts.layout import number
 from core.charts.spec import Figure
+from tests.charts import built_figures
 
 NONE = math.nan
 BLUE = "#0079BD"
@@ -76,23 +86,23 @@ def _labels(marks: Sequence[Mark]) -> list[str]:
 
 
 def _intervals(marks: Sequence[Mark]) -> Figure:
-    return results.intervals(_effects(marks), labels=_labels(marks)[::-1], series="evaluator", panel="corpus",
+    return built_figures.intervals(_effects(marks), labels=_labels(marks)[::-1], series="evaluator", panel="corpus",
                              unit=" %", band=(-1, 1), axis="median")  # fmt: skip
 
 
 def _levels(marks: Sequence[Mark]) -> Figure:
-    return results.score_levels(_effects(marks), levels=_labels(marks), level="label")
+    return built_figures.score_levels(_effects(marks), levels=_labels(marks), level="label")
 
 
 def _cells(marks: Sequence[Mark]) -> Figure:
     table = _effects(marks)
-    return results.cells(table[table["corpus"] == "demo"], rows=_labels(marks), columns=["one", "two"], row="label",
-                         column="evaluator", unit=" %", diverging=True)  # fmt: skip
+    return built_figures.cells(table[table["corpus"] == "demo"], rows=_labels(marks), columns=["one", "two"],
+                               row="label", column="evaluator", unit=" %", diverging=True)  # fmt: skip
 
 
 def _curve(marks: Sequence[Mark]) -> Figure:
     table = _table(marks, lambda each: {"y": each.value, "low": each.low, "high": each.high, "n": 9}, _LIKE)
-    return results.curve(table.assign(x=np.arange(len(table), dtype=float)), x="coverage", y="score", colour=BLUE)
+    return built_figures.curve(table.assign(x=np.arange(len(table), dtype=float)), x="coverage", y="score", colour=BLUE)
 
 
 def _contrast(each: Mark) -> dict[str, Any]:
@@ -105,7 +115,7 @@ def _contrast(each: Mark) -> dict[str, Any]:
 
 def _fairness(marks: Sequence[Mark]) -> Figure:
     table = _table(marks, _contrast, _LIKE)
-    return fairness.family_shifts(table, table.iloc[:1], colour=BLUE)
+    return fairness_figures.family_shifts(table, table.iloc[:1], colour=BLUE)
 
 
 def _risk(each: Mark) -> dict[str, Any]:
@@ -121,17 +131,19 @@ def _risks(marks: Sequence[Mark]) -> pd.DataFrame:
 
 
 def _risk_map(marks: Sequence[Mark]) -> Figure:
-    return flip_risk.risk_map(_table(marks, _risk, _LIKE))
+    return flip_risk_figures.risk_map(_table(marks, _risk, _LIKE))
 
 
 def _risk_curves(marks: Sequence[Mark]) -> Figure:
-    return flip_risk.risk_curves(_risks(marks), gap=0.007, styles=flip_risk.family_styles(_risks(marks)))
+    return flip_risk_figures.risk_curves(
+        _risks(marks), gap=0.007, styles=flip_risk_figures.family_styles(_risks(marks))
+    )
 
 
 def _flip_shares(marks: Sequence[Mark]) -> Figure:
     table = _table(marks, lambda each: {"family": each.label, "share": each.value, "low": each.low, "high": each.high,
                                         "strict": each.value / 2, "n_items": 9, "n_pairs": 18}, _LIKE)  # fmt: skip
-    return flip_risk.flip_shares(table, colour=BLUE)
+    return flip_risk_figures.flip_shares(table, colour=BLUE)
 
 
 def _compared(marks: Sequence[Mark]) -> pd.DataFrame:
@@ -143,11 +155,11 @@ def _compared(marks: Sequence[Mark]) -> pd.DataFrame:
 
 
 def _dumbbell(marks: Sequence[Mark]) -> Figure:
-    return comparison.dumbbell(_compared(marks), unit=" %", digits=2)
+    return comparison_figures.dumbbell(_compared(marks), unit=" %", digits=2)
 
 
 def _differences(marks: Sequence[Mark]) -> Figure:
-    return comparison.differences(_compared(marks), unit=" pp", digits=2, margin=1.0)
+    return comparison_figures.differences(_compared(marks), unit=" pp", digits=2, margin=1.0)
 
 
 def _along(marks: Sequence[Mark], draw: Callable[..., Figure]) -> Figure:
@@ -163,13 +175,13 @@ def _before_after(marks: Sequence[Mark]) -> Figure:
         "name": each.label, "before": each.value, "before_low": each.low, "before_high": each.high,
         "after": each.value / 2, "after_low": NONE, "after_high": NONE, "n": 7,
     }, _LIKE)  # fmt: skip
-    return calibration.before_after_bars(table, colour=BLUE, unit=" %")
+    return calibration_figures.before_after_bars(table, colour=BLUE, unit=" %")
 
 
 def _outcomes(marks: Sequence[Mark]) -> Figure:
     table = _table(marks, lambda each: {"what": each.label, "share": each.value, "low": each.low, "high": each.high,
                                         "n": 40}, _LIKE)  # fmt: skip
-    return human.outcome_bars(table)
+    return people_figures.outcome_bars(table)
 
 
 def _reanalysis(marks: Sequence[Mark]) -> Figure:
@@ -179,7 +191,7 @@ def _reanalysis(marks: Sequence[Mark]) -> Figure:
         "high_kept": NONE,
     }, _LIKE)  # fmt: skip
     both = [table.assign(analysis=name) for name in ("without one-sided", "both correct")]
-    return human.reanalysis_dots(pd.concat(both, ignore_index=True))
+    return people_figures.reanalysis_dots(pd.concat(both, ignore_index=True))
 
 
 def _comparison(marks: Sequence[Mark]) -> Figure:
@@ -191,7 +203,7 @@ def _comparison(marks: Sequence[Mark]) -> Figure:
         "family": each.label, "evaluator": "one", "n": 30, "failure": each.value, "failure_low": each.low,
         "failure_high": each.high,
     }, _LIKE)  # fmt: skip
-    return human.comparison_dots(people, evaluators)
+    return people_figures.comparison_dots(people, evaluators)
 
 
 def _lab(marks: Sequence[Mark]) -> Figure:
@@ -199,7 +211,7 @@ def _lab(marks: Sequence[Mark]) -> Figure:
         "probe": each.label, "caption": "x", "score": 0.5, "baseline_score": 0.4, "delta": 0.1, "percent": each.value,
         "in_null_band": False, "reason": "",
     }, _LIKE)  # fmt: skip
-    return lab.shift_bars(table, low=-0.5, high=0.5, colour=BLUE)
+    return lab_figures.shift_bars(table, low=-0.5, high=0.5, colour=BLUE)
 
 
 def _valence(marks: Sequence[Mark]) -> Figure:
@@ -207,7 +219,7 @@ def _valence(marks: Sequence[Mark]) -> Figure:
         "family": "cultural", "modifier": each.label, "median_percent": each.value, "low": each.low, "high": each.high,
         "n_items": 9, "n_objects": 4,
     }, _LIKE)  # fmt: skip
-    return geometry.valence_scatter(table.assign(projection=np.linspace(-0.1, 0.1, len(table))), neutral=0.01)
+    return geometry_figures.valence_scatter(table.assign(projection=np.linspace(-0.1, 0.1, len(table))), neutral=0.01)
 
 
 def _training(marks: Sequence[Mark]) -> Figure:
@@ -217,7 +229,7 @@ def _training(marks: Sequence[Mark]) -> Figure:
         for name, value in (("total", each.value), ("drop jumble", each.value), ("mean_drop", each.value),
                             ("low", each.low), ("high", each.high), ("spearman", 0.5))
     ]  # fmt: skip
-    return training.curves(pd.DataFrame(rows, columns=["step", "kind", "name", "value"]))
+    return training_figures.curves(pd.DataFrame(rows, columns=["step", "kind", "name", "value"]))
 
 
 def _report(marks: Sequence[Mark], **how: Any) -> Figure:
@@ -232,11 +244,11 @@ def _video_edits(marks: Sequence[Mark]) -> Figure:
                       "delta": each.value, "frames": 8, "how": "measured"},
         _LIKE,
     )  # fmt: skip
-    return videos.edit_dots(table)
+    return lab_figures.edit_dots(table)
 
 
 def _video_tokens(marks: Sequence[Mark]) -> Figure:
-    return videos.token_heat(
+    return lab_figures.token_heat(
         [each.label for each in marks], np.array([[each.value, 0.5] for each in marks]).reshape(-1, 2)
     )
 
@@ -244,8 +256,8 @@ def _video_tokens(marks: Sequence[Mark]) -> Figure:
 MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
     "intervals": _intervals, "score levels": _levels, "cells": _cells, "curve": _curve, "family shifts": _fairness,
     "risk map": _risk_map, "risk curves": _risk_curves, "flip shares": _flip_shares, "dumbbell": _dumbbell,
-    "differences": _differences, "spearman along": lambda marks: _along(marks, calibration.spearman_along),
-    "sensitivity along": lambda marks: _along(marks, calibration.sensitivity_along),
+    "differences": _differences, "spearman along": lambda marks: _along(marks, calibration_figures.spearman_along),
+    "sensitivity along": lambda marks: _along(marks, calibration_figures.sensitivity_along),
     "before and after": _before_after, "outcomes": _outcomes, "reanalysis": _reanalysis, "lab": _lab,
     "comparison of people": _comparison,
     "video edits": _video_edits, "video tokens": _video_tokens,

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from core.charts import apart, still
-from core.charts.apart import Drawings
+from core.charts import drawing_process, still
+from core.charts.drawing_process import Drawings
 from core.charts.spec import Figure
 from tests.charts.drawings import EDGES, MAKERS
 
@@ -34,9 +34,9 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         drawn.append(figure.id)
         return still.drawings(figure, kinds=kinds)
 
-    monkeypatch.setattr(apart, "WORTH_A_PROCESS", 0)
-    monkeypatch.setattr(apart.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(apart, "drawings", noted)
+    monkeypatch.setattr(drawing_process, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(drawing_process.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(drawing_process, "drawings", noted)
     return drawn
 
 
@@ -55,7 +55,7 @@ def test_a_process_of_its_own_draws_the_same_bytes(
 def test_who_asks_draws_what_a_process_that_ends_leaves(
     figures: list[Figure], here: list[dict[str, bytes]], eager: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "_MODULE", "core.charts.no_such_module")
+    monkeypatch.setattr(drawing_process, "_MODULE", "core.charts.no_such_module")
     with Drawings(KINDS) as made:
         for each in figures:
             made.begin(each)
@@ -66,11 +66,11 @@ def test_who_asks_draws_what_a_process_that_ends_leaves(
 def test_few_marks_or_one_core_start_no_process(
     figures: list[Figure], here: list[dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart.subprocess, "Popen", None)
+    monkeypatch.setattr(drawing_process.subprocess, "Popen", None)
     with Drawings(KINDS) as made:
         assert [made.of(each) for each in figures] == here
-    monkeypatch.setattr(apart, "WORTH_A_PROCESS", 0)
-    monkeypatch.setattr(apart.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(drawing_process, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(drawing_process.os, "cpu_count", lambda: 1)
     with Drawings(KINDS) as made:
         assert [made.of(each) for each in figures] == here
         assert made.of(figures[0]) is made.of(figures[0])
@@ -89,7 +89,7 @@ def test_what_is_not_asked_for_is_left_and_its_process_ends(
             super().__init__(*given, **named)  # type: ignore[call-overload]
             started.append(self)
 
-    monkeypatch.setattr(apart.subprocess, "Popen", Noted)
+    monkeypatch.setattr(drawing_process.subprocess, "Popen", Noted)
     with Drawings(KINDS) as made:
         for each in figures * 2:
             made.begin(each)
@@ -102,8 +102,8 @@ def test_a_process_that_never_answers_is_not_waited_for(
     figures: list[Figure], eager: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, load = threading.Event(), pickle.load
-    monkeypatch.setattr(apart, "_MODULE", "tests.charts.mute")
-    monkeypatch.setattr(apart.pickle, "load", lambda back: asked.set() or load(back))
+    monkeypatch.setattr(drawing_process, "_MODULE", "tests.charts.mute")
+    monkeypatch.setattr(drawing_process.pickle, "load", lambda back: asked.set() or load(back))
     with Drawings(KINDS) as made:
         made.begin(figures[0])
         assert asked.wait(60)

@@ -5,8 +5,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from core.charts.beside import A_TABLE, bars_beside, pair_of_bars
-from core.charts.lab import DROPS, STAYS, shift_bars
+from core.charts.lab_figures import A_TABLE, DROPS, STAYS, bars_beside, pair_of_bars, shift_bars
 from core.charts.spec import Figure
 
 BLUE = "#0079BD"

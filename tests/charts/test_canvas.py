@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.charts.canvas import ACCENT, cropped_away, mask_png, thumbnail
-from core.charts.contact_sheet import CELL, Cell, contact_sheet
+from core.charts.canvas import ACCENT, CELL, Cell, contact_sheet, cropped_away, mask_png, thumbnail
 from core.corpora.schema import Box
 
 

@@ -3,7 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from core.charts.fairness import family_shifts, shared_top
+from core.charts.fairness_figures import family_shifts, shared_top
 from core.charts.interactive import plot
 
 

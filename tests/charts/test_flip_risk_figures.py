@@ -1,6 +1,6 @@
 import pandas as pd
 
-from core.charts.flip_risk import BOUND, family_styles, flip_shares, risk_curves, risk_map
+from core.charts.flip_risk_figures import BOUND, family_styles, flip_shares, risk_curves, risk_map
 from core.charts.interactive import plot
 from core.charts.style import NEUTRAL
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from core.charts.interactive import plot
-from core.charts.lab import DROPS, PERCENT, STAYS, shift_bars, shift_curves
+from core.charts.lab_figures import DROPS, PERCENT, STAYS, shift_bars, shift_curves
 from core.charts.spec import Axis
 
 

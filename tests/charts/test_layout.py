@@ -14,7 +14,7 @@ from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade
 from core.charts.still import canvas
 from core.charts.style import colours
 from core.settings import ROOT
-from pages.views.common.charts import MOST_SPARE
+from pages.views.common.page_charts import MOST_SPARE
 
 COUNTS = {"<b>one</b>": 4, "two": 1, "three": 7}
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts.comparison import differences, dumbbell
+from core.charts.comparison_figures import differences, dumbbell
 from core.charts.interactive import plot
-from core.charts.results import cells, curve, intervals, score_levels
+from tests.charts.built_figures import cells, curve, intervals, score_levels
 
 
 def drawn(draw, *tables: pd.DataFrame, **how):

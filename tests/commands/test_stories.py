@@ -11,7 +11,7 @@ from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.slices import Slice
 from core.commands._shared import Code
-from core.report.failures import furthest
+from core.report.pair_slides import furthest
 from core.settings import ROOT
 from core.store.store import Store
 from core.stories.slide import Slide

@@ -9,9 +9,8 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from pages.views.common.access import audience_lacks
-from pages.views.common.qr import code_svg
-from pages.views.probe_lab.state import shared
-from pages.views.probe_lab.upload import Upload
+from pages.views.common.page_address import code_svg
+from pages.views.probe_lab.lab_state import Upload, shared
 from tests.pages.opening import LAB, Open, texts
 
 ADDRESS = "https://lab.example.org/probe_lab?source=upload&give=yes"

@@ -11,8 +11,8 @@ import streamlit as st
 from core.probes.base import Variant
 from core.probes.registry import catalogue
 from core.scoring.workbench import Workbench, in_memory_item
-from pages.views.probe_lab import downloads, hand_out
-from pages.views.probe_lab.state import WITH_VARIANTS, Shared, shared
+from pages.views.probe_lab import lab_audience, lab_results
+from pages.views.probe_lab.lab_state import WITH_VARIANTS, Shared, shared
 from tests.pages.opening import LAB, Open
 
 MANY = 3 * WITH_VARIANTS
@@ -78,7 +78,7 @@ def test_what_makes_the_files_of_an_open_page_holds_no_variants_and_makes_them_a
         makers.append(make)
         return make
 
-    for module in (downloads, hand_out):
+    for module in (lab_results, lab_audience):
         monkeypatch.setattr(module, "counted_making", noted)
     app = open_page(LAB, evaluators="grounding-judge", probes="vflip,hflip")
     assert not app.exception

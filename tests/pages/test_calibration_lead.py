@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from pages.views.calibration.lead import lead
+from pages.views.calibration.calibration_sweep import lead
 from tests.pages.opening import CALIBRATION, Open, said
 
 

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.jobs import jobs
 from core.jobs.checking import CheckReport, CheckRequest
-from pages.views.run_audit.checked import _undecided
-from pages.views.run_audit.state import FILES
+from pages.views.run_audit.audit_jobs import _undecided
+from pages.views.run_audit.audit_setup import FILES
 from tests.audit.squares import HISTOGRAM
 from tests.jobs.leftovers import end_all
 from tests.pages.opening import RUN, Open, said

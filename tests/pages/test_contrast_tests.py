@@ -21,10 +21,10 @@ from core.human.studies import list_studies, studies_dir
 from core.probes.titles import family_title
 from core.settings import results_dir
 from core.store.store import Store
-from pages.views.common.runs import narrowed, present
-from pages.views.contrast_tests import rates
-from pages.views.contrast_tests.state import USUAL
-from pages.views.results.data import answer
+from pages.views.common.open_runs import narrowed, present
+from pages.views.common.shown_answers import answer
+from pages.views.contrast_tests import contrast_tables as rates
+from pages.views.contrast_tests.contrast_state import USUAL
 from tests.analysis.broken_runs import ITEMS, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.human.small_study import comparisons, make, vote_versions

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from core.errors import InvalidInput
 from core.settings import ROOT
 from pages.views.common import crash
-from pages.views.common.crash_report import ELSEWHERE, MOST_CAUSES, report
-from pages.views.common.glossary import glossary as glossary_of_all
+from pages.views.common.crash import ELSEWHERE, MOST_CAUSES, report
+from pages.views.common.hints import glossary as glossary_of_all
 from tests.pages.opening import WORDS, Open, texts
 
 SECRET = "a dog on Ann's sofa"
@@ -60,7 +60,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
         except ValueError as error:
             raise KeyError(f"{caption} in /srv/ann/pictures") from error
 
-    monkeypatch.setattr("pages.views.common.glossary.glossary", glossary)
+    monkeypatch.setattr("pages.views.common.hints.glossary", glossary)
 
 
 def shown(app: AppTest) -> str:
@@ -140,7 +140,7 @@ def test_a_sentence_of_invariscope_that_no_page_caught_is_said_as_it_is(
     def glossary() -> dict[str, object]:
         raise InvalidInput("the word list is empty")
 
-    monkeypatch.setattr("pages.views.common.glossary.glossary", glossary)
+    monkeypatch.setattr("pages.views.common.hints.glossary", glossary)
     app = open_page(WORDS)
     assert not app.exception
     assert [each.value for each in app.error] == ["the word list is empty"]

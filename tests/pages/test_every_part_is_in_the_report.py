@@ -5,13 +5,13 @@ import re
 from core.analysis.reading import read_table
 from core.report.beyond import OF_PAGES, PARTS
 from core.report.build import build, questions
-from core.report.model import Report
+from core.report.document import Report
 from core.settings import ROOT
 from core.store.store import Store
-from pages.views.contrast_tests.state import VIEWS as TESTS
-from pages.views.flip_risk.state import VIEWS
-from pages.views.human_validation.coordinate import PARTS as STUDY_PARTS
-from pages.views.results.state import SHOWN
+from pages.views.contrast_tests.contrast_state import VIEWS as TESTS
+from pages.views.flip_risk.flip_risk_state import VIEWS
+from pages.views.human_validation.coordinator import PARTS as STUDY_PARTS
+from pages.views.results_parts import SHOWN
 from tests.analysis.made_runs import audited, write_run
 
 

@@ -21,12 +21,12 @@ from core.settings import runs_dir
 from core.stories.tags import Pair, Tags
 from pages.views.common import before_after
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
-from pages.views.common.runs import narrowed, present
+from pages.views.common.open_runs import narrowed, present
 from pages.views.common.text import as_percent
-from pages.views.failures import gallery, like, tags
-from pages.views.failures.card import cut_said
-from pages.views.failures.tags import with_tags
-from pages.views.probe_lab.state import shared
+from pages.views.failures import failure_gallery, more_like_this, pair_tags
+from pages.views.failures.failure_card import cut_said
+from pages.views.failures.pair_tags import with_tags
+from pages.views.probe_lab.lab_state import shared
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
 
@@ -215,7 +215,7 @@ def test_a_picture_that_changed_since_the_run_is_not_shown(
     open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "pages.views.failures.pictures.picture_hashes", lambda store, pairs: {("demo", "cat"): "0" * 64}
+        "pages.views.failures.failure_pictures.picture_hashes", lambda store, pairs: {("demo", "cat"): "0" * 64}
     )
     app = open_page(FAILURES, record=record_text(CAT))
     assert not app.exception
@@ -398,7 +398,7 @@ def test_a_viewer_sees_no_tag_and_cannot_write_one(
     pair = read_record(_record_of(app))
     Tags().put(Pair(pair["run"], pair["item"], pair["subject"], pair["probe"], "en", 0), ["secret"], "whispered")
     assert "secret" in texts(open_page(FAILURES, families="rotation", every="yes"))
-    monkeypatch.setattr(tags, "may_operate", lambda: False)
+    monkeypatch.setattr(pair_tags, "may_operate", lambda: False)
     app = open_page(FAILURES, families="rotation", every="yes")
     assert heads(app)
     assert "secret" not in texts(app)
@@ -440,7 +440,7 @@ def test_pictures_that_nobody_opened_are_looked_at_on_a_click(
     open_page: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))  # where the lab of other tests kept nothing
-    monkeypatch.setattr(like, "AT_ONCE", 4)
+    monkeypatch.setattr(more_like_this, "AT_ONCE", 4)
     app = open_page(FAILURES, families="vertical-flip", like="cat")
     button = app.button(key="failures.like.embed")
     assert button.label == "Embed 4 pictures"
@@ -462,11 +462,11 @@ def test_people_are_asked_for_on_cards_where_they_judged_and_nowhere_else(
         asked.append(len(pairs))
         return pairs[["corpus", "item", "subject", "probe"]].head(1).assign(accepted=0.75, votes=4)
 
-    monkeypatch.setattr(gallery, "verdicts", judged)
+    monkeypatch.setattr(failure_gallery, "verdicts", judged)
     app = open_page(FAILURES)
     assert not asked
     assert "found both versions acceptable" not in texts(app)
-    monkeypatch.setattr(gallery, "any_judged", lambda _: True)
+    monkeypatch.setattr(failure_gallery, "any_judged", lambda _: True)
     app.run()
     assert asked == [12]
     said = [each.value for each in app.caption if "found both versions acceptable" in each.value]

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from core.analysis.scope import narrow
-from core.charts.human import ALL_PAIRS, reanalysis_dots
 from core.charts.interactive import plot
+from core.charts.people_figures import ALL_PAIRS, reanalysis_dots
 from core.charts.spec import COLUMNS, Figure
 from core.settings import ROOT
-from pages.views.common import charts
-from pages.views.common.runs import present, store
-from pages.views.human_validation.read import with_all_opened
+from pages.views.common import page_charts
+from pages.views.common.open_runs import present, store
+from pages.views.human_validation.study_reading import with_all_opened
 from tests.pages.opening import CALIBRATION, OVERVIEW, Open, marks_that_open, told
 
 NOTHING = {
@@ -74,11 +74,11 @@ def test_over_a_whole_run_the_medians_of_all_pairs_open_them() -> None:
 
 def test_what_marks_open_is_read_once_however_many_open_it(monkeypatch: pytest.MonkeyPatch) -> None:
     read, asked = json.loads, []
-    monkeypatch.setattr(charts.json, "loads", lambda text: asked.append(text) or read(text))
+    monkeypatch.setattr(page_charts.json, "loads", lambda text: asked.append(text) or read(text))
     row = (1.0, 0.5, 2.0, 7)
     marks = pd.DataFrame([("e", "vflip", "", *row), ("e", "rotation", "", *row)] * 50, columns=list(COLUMNS))
     opens = [json.dumps({"families": name}) for name in marks["series"]]
-    assert charts.with_titles(Figure("f", "", "", marks.assign(opens=opens), "x")).names
+    assert page_charts.with_titles(Figure("f", "", "", marks.assign(opens=opens), "x")).names
     assert sorted(asked) == sorted(set(opens))
 
 

@@ -22,10 +22,10 @@ from core.settings import ROOT
 from core.statistics.agreement import in_words
 from core.store.store import Store
 from pages.views.common import access as study_access
-from pages.views.common.qr import code_svg
-from pages.views.common.runs import known_values, present, store
-from pages.views.human_validation import annotate as study_annotate
-from pages.views.human_validation import people as study_people
+from pages.views.common.open_runs import known_values, present, store
+from pages.views.common.page_address import code_svg
+from pages.views.human_validation import annotator_screen as study_annotate
+from pages.views.human_validation import annotators as study_people
 from tests.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, texts
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.store.store import run_paths
-from pages.views.common import runs
+from pages.views.common import open_runs
 from tests.pages.opening import CONTRAST, FAILURES, FLIP_RISK, Open
 
 
@@ -16,14 +16,14 @@ def test_a_page_looks_at_its_runs_once_however_many_cards_it_shows(
     heading: str,
 ) -> None:  # fmt: skip
     request.getfixturevalue(store)
-    app, look, looks = open_page(page), runs.signature, list[object]()
+    app, look, looks = open_page(page), open_runs.signature, list[object]()
 
     def counted(paths: object) -> tuple[tuple[str, int, int], ...]:
         if paths == run_paths():
             looks.append(paths)
         return look(paths)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(runs, "signature", counted)
+    monkeypatch.setattr(open_runs, "signature", counted)
     app.run()
     assert not app.exception
     assert heading in [each.value for each in app.title]

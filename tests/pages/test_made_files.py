@@ -6,8 +6,7 @@ from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from pages.views.common.made_files import MadeFiles
-from pages.views.common.refused_files import tell_refused_files
+from pages.views.common.pressed_files import MadeFiles, tell_refused_files
 from tests.loops import finish
 
 MB = 2**20

@@ -9,7 +9,7 @@ def drawn() -> None:
     from core.corpora.schema import Item
     from core.scoring.lab_result import LabResult
     from core.scoring.workbench import Workbench
-    from pages.views.probe_lab.results import charts
+    from pages.views.probe_lab.lab_results import charts
 
     note = "openai.pt: cuda has no memory for a single input; going on on the CPU."
     bench = Workbench(

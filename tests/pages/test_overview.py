@@ -13,13 +13,13 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.probes.titles import family_title
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.settings import results_dir, runs_dir
 from core.statistics.bootstrap import LEAST_N
 from core.store.publish import publish
 from core.store.store import Store, default_store
 from pages.views.common import access
-from pages.views.overview.glance import kind_of
+from pages.views.overview.overview_evaluators import kind_of
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus

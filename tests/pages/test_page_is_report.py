@@ -16,12 +16,11 @@ from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
 from core.analysis.verdicts import reached, settled, told_from_null
 from core.report.build import build
-from core.report.card import card_report
-from core.report.cells import number
-from core.report.model import Report
+from core.report.document import Report, number
+from core.report.fairness_card import card_report
 from core.settings import results_dir
-from pages.views.common.runs import Signature, card, families, present, risks, scores, store
-from pages.views.results.data import answer, questions
+from pages.views.common.open_runs import Signature, card, families, present, risks, scores, store
+from pages.views.common.shown_answers import answer, questions
 from tests.analysis.made_runs import SHIPPED, audited, write_run
 
 EDITS = ("vflip", "hflip", "rotate-5", "rotate+5", "blur-1", "null:shift1")

@@ -11,8 +11,8 @@ from core.evaluators.pool import shared_pool
 from core.probes.registry import select
 from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
-from pages.views.common.corpora import load_corpus
-from pages.views.probe_lab.hand_out import hand_out
+from pages.views.common.run_corpora import load_corpus
+from pages.views.probe_lab.lab_audience import hand_out
 from tests.pages.opening import LAB, Open, said, shown
 
 PROBES = "vflip,hflip,cultural:African,economic:cheap"

@@ -13,8 +13,8 @@ from core.evaluators.cache import IMAGE, EmbeddingCache
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title
 from core.settings import cache_dir
-from pages.views.common.corpora import item_ids
-from pages.views.probe_lab.state import shared
+from pages.views.common.run_corpora import item_ids
+from pages.views.probe_lab.lab_state import shared
 from tests.pages.opening import LAB, Open, said, texts
 
 

@@ -19,9 +19,9 @@ from core.evaluators.pool import Pool
 from core.settings import ROOT
 from pages.views.common import access, quota
 from pages.views.common.downloads import _held
+from pages.views.common.pressed_files import tell_refused_files
 from pages.views.common.quota import TOGETHER, WINDOW, Quota
-from pages.views.common.refused_files import tell_refused_files
-from pages.views.probe_lab.state import shared
+from pages.views.probe_lab.lab_state import shared
 from tests.loops import finish
 from tests.pages.opening import FAILURES, LAB, OVERVIEW, Open, said
 
@@ -162,8 +162,8 @@ def test_a_file_is_counted_for_who_was_shown_its_button(open_page: Open) -> None
 
 UNCOUNTED = {
     "views/common/crash.py": "a few lines about a fault, already made; must be there when all else fails",
-    "views/failures/record.py": "the text that stands on the page, below the button",
-    "views/run_audit/checked.py": "a stored file of an operator's page, read and not made",
+    "views/failures/failure_card.py": "the text that stands on the page, below the button",
+    "views/run_audit/audit_jobs.py": "a stored file of an operator's page, read and not made",
 }
 """Place in pages/ of a button whose file nobody makes -> why it is not counted."""
 
@@ -202,8 +202,8 @@ def _counts(data: ast.expr) -> bool:
 def test_no_page_makes_an_edit_or_a_report_uncounted() -> None:
     trees = sources()
     making = {place for place, tree in trees.items() for call in calls(tree, "make") if _of(call, "bench")}
-    assert making - {"views/common/making.py"}
-    assert [place for place in making if not calls(trees[place], "make_counted")] == ["views/common/making.py"]
+    assert making - {"views/common/quota.py"}
+    assert [place for place in making if not calls(trees[place], "make_counted")] == ["views/common/quota.py"]
     reports = {
         place for place, tree in trees.items() for call in calls(tree, "button")
         if call.args and isinstance(call.args[0], ast.Constant) and str(call.args[0].value).startswith("Make ")

@@ -19,7 +19,7 @@ from core.statistics.bootstrap import LEAST_N
 from core.store import corpus_of_run
 from core.store.audited_here import note_audited
 from core.store.manifest import Run, read_run
-from pages.views.common.corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
+from pages.views.common.run_corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.pages.opening import FAILURES, FLIP_RISK, LAB, OVERVIEW, Open, said

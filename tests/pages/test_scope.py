@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.scope import Scope, narrow
 from core.probes.titles import family_title
-from core.report.card import card_report
+from core.report.fairness_card import card_report
 from core.scoring.reference_metrics import ready_words
 from core.settings import runs_dir
 from core.store.store import default_store

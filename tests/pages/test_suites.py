@@ -14,7 +14,7 @@ from core.jobs import jobs
 from core.jobs.suite import SuiteRequest
 from core.scoring.suite_pairs import given_pairs
 from core.settings import suites_dir
-from pages.views.suites.example import FILE, NAME
+from pages.views.suites.suite_job import FILE, NAME
 from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result
 from tests.pages.opening import SUITES, Open, collected, said
 from tools.example_suite import example

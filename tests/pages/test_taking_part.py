@@ -16,7 +16,7 @@ from core.human.studies import Study, studies_dir
 from core.human.votes import vote_table
 from core.settings import ROOT
 from core.store.store import Store
-from pages.views.human_validation import annotate as study_annotate
+from pages.views.human_validation import annotator_screen as study_annotate
 from tests.human.small_study import finish, vote
 from tests.pages.opening import HUMAN, Open, texts
 

@@ -19,8 +19,7 @@ from bench.server import Server
 from bench.visitor import Visitor
 from pages.views.common import upload_limits
 from pages.views.common.access import PASSWORD
-from pages.views.common.upload_door import UploadDoor
-from pages.views.common.upload_limits import MB, OPERATOR_MB, VIEWER_MB, guard
+from pages.views.common.upload_limits import MB, OPERATOR_MB, VIEWER_MB, UploadDoor, guard
 from siege import endpoint
 from siege.material import data_folder
 from siege.trials import Tally

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image
 
 from core.corpora.images import pixel_hash
-from pages.views.probe_lab.upload import Upload
+from pages.views.probe_lab.lab_state import Upload
 from siege.pictures import rough_png
 
 PICTURES = arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)))

@@ -10,8 +10,8 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
-from pages.views.common.uploads import Uploads, let_go
-from pages.views.probe_lab.state import SESSION_PICTURES
+from pages.views.common.reader_uploads import Uploads, let_go
+from pages.views.probe_lab.lab_state import SESSION_PICTURES
 from tests.pages.opening import LAB, Open, texts
 
 MB = 1 << 20
@@ -135,7 +135,7 @@ def test_seventeen_other_uploads_leave_the_first_sessions_picture(open_page: Ope
 
 
 def test_a_bad_picture_is_decoded_once_and_its_sentence_stays(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pages.views.probe_lab import source
+    from pages.views.probe_lab import lab_picture as source
 
     app = open_page(LAB, evaluators="", probes="vflip", source="upload")
     app.file_uploader[0].set_value(("bad.png", b"not an image", "image/png")).run()

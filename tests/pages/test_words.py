@@ -6,7 +6,7 @@ import re
 import pytest
 
 from core.settings import ROOT
-from pages.views.common.glossary import glossary, meaning
+from pages.views.common.hints import glossary, meaning
 from tests.pages.opening import (
     CALIBRATION,
     COMPARE,

@@ -7,7 +7,7 @@ import pytest
 
 from bench.dashboard_store import write_store
 from core.report.build import build
-from core.report.model import Report
+from core.report.document import Report
 from core.store.store import Store
 
 

@@ -21,7 +21,7 @@ from core.human.studies import Study
 from core.human.votes import vote_table
 from core.report.beyond import NOT_ASKED, Beyond, beyond
 from core.report.build import build
-from core.report.model import Report
+from core.report.document import Report
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.human.small_study import comparisons, items, make, vote_versions

@@ -14,13 +14,11 @@ from core.analysis.systems.file import Leaderboard, list_leaderboards, path_of, 
 from core.analysis.systems.kept import kept
 from core.analysis.systems.tables import tables
 from core.report.beyond import OF_PAGES
-from core.report.boards import Boards, board_tables
 from core.report.build import build
-from core.report.cells import cells
+from core.report.document import Report, cells
 from core.report.html import html
-from core.report.latex import latex
-from core.report.markdown import markdown
-from core.report.model import Report
+from core.report.kept_results import Boards, board_tables
+from core.report.markup import latex, markdown
 from core.report.signature import fingerprints
 from core.scoring.leaderboard import COLUMNS
 from core.store.store import Store

@@ -14,9 +14,8 @@ from core.analysis.suites.result import added
 from core.errors import InvalidInput
 from core.report.beyond import PARTS
 from core.report.build import build
-from core.report.cells import cells
-from core.report.model import Report
-from core.report.suites import suite_tables
+from core.report.document import Report, cells
+from core.report.kept_results import suite_tables
 from core.store.store import Store
 from tests.analysis.made_runs import audited, score, write_run
 from tests.analysis.suites.made import calibrated, pascal_result

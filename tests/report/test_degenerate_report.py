@@ -8,10 +8,9 @@ import pytest
 
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.report.build import build
-from core.report.card import card_report
-from core.report.cells import cells
-from core.report.markdown import markdown
-from core.report.model import Report, Table
+from core.report.document import Report, Table, cells
+from core.report.fairness_card import card_report
+from core.report.markup import markdown
 from core.store.store import Store
 from tests.analysis.made_runs import PROBES, scores_of, write_run
 from tests.analysis.test_degenerate_scores import SCORES, noise

@@ -10,9 +10,9 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.charts.style import signed
 from core.probes.titles import title
-from core.report.examples import AS_IT_IS, CARD, cards, edited_caption
-from core.report.folder import write_folder
-from core.report.model import Missing, Report, Table
+from core.report.document import Missing, Report, Table
+from core.report.pair_slides import AS_IT_IS, CARD, cards, edited_caption
+from core.report.report_files import write_folder
 from core.settings import results_dir
 from core.store.store import Store
 from tests.analysis.made_runs import raw, shifts

@@ -17,7 +17,7 @@ from core.calibration.measured import find, settled
 from core.calibration.questions import MEASURED_TABLE
 from core.report.beyond import PARTS
 from core.report.build import build
-from core.report.measured import measured_tables
+from core.report.kept_results import measured_tables
 from core.store.manifest import Run, read_run
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED

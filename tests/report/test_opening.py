@@ -9,10 +9,9 @@ import pytest
 from core.analysis.overview import fairness_card
 from core.analysis.reading import read_table
 from core.analysis.verdicts import UNDECIDED
-from core.report import html, latex, markdown
+from core.report import html, markup
 from core.report.build import build
-from core.report.cells import number
-from core.report.model import CAUTIONS, WORDS, Opening, Report
+from core.report.document import CAUTIONS, WORDS, Opening, Report, number
 from core.store.store import Store
 from tests.analysis.broken_runs import facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, scores_of, write_run
@@ -153,7 +152,7 @@ def test_it_says_what_was_audited(demo_report: Report, said: Opening) -> None:
 
 @pytest.mark.parametrize(
     ("written", "escape"),
-    [(markdown.markdown, markdown.escaped), (latex.latex, latex.escaped),
+    [(markup.markdown, markup.markdown_escaped), (markup.latex, markup.latex_escaped),
      (lambda report: html.html(report, interactive=False), html.escape)],
     ids=["markdown", "latex", "html"],
 )  # fmt: skip
@@ -184,7 +183,7 @@ def test_where_meanings_were_broken_a_fourth_sentence_says_what_it_fails_to_see(
     assert row["of"] == "verified"
     assert broken.endswith("where 0.5 is chance.")
     assert f"with probability {row['value']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f}" in broken
-    written = markdown.markdown(report)
+    written = markup.markdown(report)
     assert "## Where the meaning breaks: papers B to E" in written
     assert "### C3 · Lexical edits: does the score drop? (paper B, Tables 7–11)" in written
     assert "(paper B, Figure 6)" in html.html(report)

@@ -4,7 +4,7 @@ import base64
 import re
 from pathlib import Path
 
-from core.report.story import story_html
+from core.report.html import story_html
 from core.stories.slide import Picture, Slide
 from core.stories.story import Telling
 

@@ -18,11 +18,10 @@ from core.analysis.reading import read_table
 from core.charts.spec import Figure
 from core.charts.still import drawing
 from core.errors import InvalidInput, StoreError
-from core.report import html, latex, markdown
-from core.report.card import card_report
-from core.report.cells import cells, number
-from core.report.model import Column, Missing, Report, Table
-from core.report.write import write
+from core.report import html, markup
+from core.report.document import Column, Missing, Report, Table, cells, number
+from core.report.fairness_card import card_report
+from core.report.report_files import write
 from core.settings import ROOT
 from core.store.store import Store
 
@@ -104,7 +103,7 @@ def balanced(text: str) -> bool:
 
 
 def test_the_demo_report_is_whole_latex(demo_report: Report) -> None:
-    text = latex.latex(demo_report)
+    text = markup.latex(demo_report)
     assert balanced(text)
     for name in ("document", "longtable", "itemize"):
         assert text.count(rf"\begin{{{name}}}") == text.count(rf"\end{{{name}}}") > 0
@@ -116,7 +115,7 @@ def test_the_demo_report_is_whole_latex(demo_report: Report) -> None:
 
 
 def test_latex_escapes_everything() -> None:
-    text = latex.latex(small(NASTY))
+    text = markup.latex(small(NASTY))
     assert balanced(text)
     assert r"a$|$b\_c\%d \& $<$script$>$" in text
 
@@ -124,7 +123,7 @@ def test_latex_escapes_everything() -> None:
 @given(st.text(max_size=60))
 @example("₁ of a_b² \\$5")
 def test_whatever_a_name_holds_latex_stays_balanced(text: str) -> None:
-    escaped = latex.escaped(text)
+    escaped = markup.latex_escaped(text)
     assert balanced(escaped)
     words = re.sub(r"(?<!\\)\$[^$]*\$", "", escaped)  # ₁ is typeset as a formula, with its own mark of a subscript
     assert not re.search(r"(?<!\\)[%&#_]", words)
@@ -153,15 +152,15 @@ def test_interactive_html_holds_plotly_once_and_no_outside_address(demo_report: 
 
 def test_markdown_has_as_many_cells_in_every_row(demo_report: Report) -> None:
     for report in (demo_report, small(NASTY)):
-        for block in re.findall(r"(?:^\|.*\|\n)+", markdown.markdown(report), re.MULTILINE):
+        for block in re.findall(r"(?:^\|.*\|\n)+", markup.markdown(report), re.MULTILINE):
             counts = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
             assert len(counts) == 1
-    assert "<script>" not in markdown.markdown(small(NASTY)).replace(r"\<script\>", "")
+    assert "<script>" not in markup.markdown(small(NASTY)).replace(r"\<script\>", "")
 
 
 @pytest.mark.parametrize(
     ("written", "escape"),
-    [(markdown.markdown, markdown.escaped), (latex.latex, latex.escaped),
+    [(markup.markdown, markup.markdown_escaped), (markup.latex, markup.latex_escaped),
      (lambda report: html.html(report, interactive=False), html.escape)],
     ids=["markdown", "latex", "html"],
 )  # fmt: skip
@@ -225,7 +224,7 @@ def test_formats_that_are_not_known_are_refused(demo_report: Report, folder: Pat
 
 def test_the_example_under_docs_is_what_the_shipped_run_gives(demo_report: Report) -> None:
     """After a change that moves a number: make examples."""
-    assert (EXAMPLE / "report.md").read_text("utf-8") == markdown.markdown(demo_report)
+    assert (EXAMPLE / "report.md").read_text("utf-8") == markup.markdown(demo_report)
     assert {path.stem for path in (EXAMPLE / "figures").glob("*.svg")} == {each.id for each in demo_report.figures}
 
 

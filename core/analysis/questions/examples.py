@@ -1,7 +1,7 @@
 """Examples: one comparison of every directional family, and which evaluators saw that its meaning broke.
 
 Source: paper E, Figure 1. Ids and marks alone; the pairs with their captions and pictures are those of
-:mod:`core.report.examples`, and on the page Contrast tests.
+:mod:`core.report.pair_slides`, and on the page Contrast tests.
 """
 
 import numpy as np

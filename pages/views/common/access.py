@@ -1,25 +1,63 @@
 """Who may do what: an annotator their items, an operator everything, a viewer looks, a stranger nothing of it.
 
 Every rule is kept on the server, in every run of every script: a page that is not listed cannot be opened by its
-address, and a hidden menu is only for the eye.
+address, and a hidden menu is only for the eye. Streamlit runs callbacks before a page: whoever pressed may have lost
+the right meanwhile, so those that do more than look ask again.
 """
 
 import hmac
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from binascii import Error, unhexlify
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
+from functools import wraps
+from itertools import cycle
+from typing import ParamSpec
 from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.settings import public_url, says_yes
-from pages.views.common.cookie import keep_cookie, of_browser
 from pages.views.common.oidc import log_out, logged_in, missing, offered, refusal, user
+
+_XSRF = "_streamlit_xsrf"
+
+_COOKIE_JS = """
+export default function ({ data }) {
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `${data.name}=${data.value}; Path=/; SameSite=Strict${secure}`;
+}
+"""
+_keep = st.components.v2.component("invariscope_cookie", js=_COOKIE_JS)
+
+
+def keep_cookie(name: str, value: str) -> None:
+    """Let the browser keep a cookie of this site, which no other site's page sends along.
+
+    Args:
+        name: letters, digits and underscores.
+        value: letters and digits.
+    """
+    _keep(key=f"cookie.{name}", data={"name": name, "value": value}, height=1)
+
+
+def of_browser() -> bytes:
+    """What this browser, and no other, sends with every request: Streamlit's token against forged requests; else empty.
+
+    The cookie holds it under a mask that changes with every page (``2|mask|masked|time``, hexadecimal, as Tornado's).
+    """
+    parts = str(st.context.cookies.get(_XSRF, "")).strip("\"'").split("|")
+    try:
+        mask, masked = unhexlify(parts[1]), unhexlify(parts[2])
+    except (IndexError, Error, ValueError):
+        return b""
+    return bytes(one ^ other for one, other in zip(masked, cycle(mask), strict=False)) if mask else b""
+
 
 PASSWORD = "INVARISCOPE_COORDINATOR_PASSWORD"
 TOKEN = "INVARISCOPE_TOKEN"
@@ -339,3 +377,17 @@ def _local() -> bool:
     host = urlsplit(f"//{headers.get('Host', 'localhost')}").hostname or ""
     proxied = any(name in headers for name in _FORWARDED)
     return address in _LOCAL and host in _LOCAL and not proxied and not isinstance(st.context.ip_address, str)
+
+
+Given = ParamSpec("Given")
+
+
+def operators_only(callback: Callable[Given, None]) -> Callable[Given, None]:
+    """A callback that does nothing for a session that is not an operator's; the page that follows says so."""
+
+    @wraps(callback)
+    def guarded(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        if may_operate():
+            callback(*args, **kwargs)
+
+    return guarded

@@ -14,11 +14,10 @@ from core.errors import InvariscopeError
 from core.report.signature import signature_of
 from core.stories.slide import MOST_NOTE, MOST_ROWS, MOST_TEXT, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, open_story, stories
-from pages.views.common.access import may_operate
-from pages.views.common.callbacks import operators_only
-from pages.views.common.charts import with_titles
-from pages.views.common.dialogs import finding
-from pages.views.common.runs import Signature, scores, store
+from pages.views.common.access import may_operate, operators_only
+from pages.views.common.layers import finding
+from pages.views.common.open_runs import Signature, scores, store
+from pages.views.common.page_charts import with_titles
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState, entered
 

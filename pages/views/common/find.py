@@ -8,12 +8,12 @@ import streamlit as st
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
 from core.probes.titles import family_title
-from pages.views.common.corpora import corpus_name_of
-from pages.views.common.dialogs import find, finding
-from pages.views.common.glossary import glossary
-from pages.views.common.keys import KEYED
+from pages.views.common.caches import KEYED
+from pages.views.common.hints import glossary
+from pages.views.common.layers import find, finding
 from pages.views.common.links import FAILURES, LAB, RESULTS, failures_link
-from pages.views.common.runs import Signature, findings, narrowed, present, scores
+from pages.views.common.open_runs import Signature, findings, narrowed, present, scores
+from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 

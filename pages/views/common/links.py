@@ -1,7 +1,8 @@
-"""Ways from one page into another, with what the reader looks at carried along."""
+"""Ways from one page into another, what the reader looks at carried along: links, doors with a sentence, no run yet."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core.analysis.failures import PAIR
 from core.probes.titles import family_title, title
 from core.settings import ROOT
-from pages.views.common.corpora import corpus_name_of, corpus_names
-from pages.views.common.runs import Signature
-from pages.views.common.text import safe
+from pages.views.common.access import may_operate
+from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.run_corpora import corpus_name_of, corpus_names
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import carried
 
 LAB = "pages/probe_lab.py"
@@ -40,7 +42,7 @@ def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | Non
     Args:
         row: has run, corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
         evaluators: to show instead of the row's own.
-        files: see :func:`pages.views.common.corpora.corpus_origins`.
+        files: see :func:`pages.views.common.run_corpora.corpus_origins`.
     """
     probes = "" if row["axis"] == "null" else row["probe"]
     link = {"item": row["item"], "probes": probes, "evaluators": ",".join(evaluators) or row["evaluator"]}
@@ -118,3 +120,82 @@ def read_record(text: str) -> dict[str, str] | None:
         return None
     whole = isinstance(parts, list) and len(parts) == len(PAIR) and all(isinstance(each, str) for each in parts)
     return dict(zip(PAIR, parts, strict=True)) if whole else None
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One door.
+
+    Args:
+        title: what one does behind it, in our own words.
+        told: a sentence below.
+        icon: of Material Symbols.
+        page: file of the page that it leads to; empty for one that does something here.
+        link: parameters of that page's link.
+        act: what it does here; a callback.
+        key: of its card.
+    """
+
+    title: str
+    told: str
+    icon: str
+    page: str = ""
+    link: Mapping[str, str] = field(default_factory=dict, hash=False)
+    act: Callable[[], None] | None = None
+    key: str = ""
+
+
+def draw_doors(doors: Sequence[Door]) -> None:
+    """Draw them beside each other, on a phone below each other."""
+    cells = st.grid(max(len(doors), 1), min_column_width=230, gap="small")
+    for door in doors:
+        key = door.key or door.page.split("/")[-1].removesuffix(".py")
+        with cells.container(border=True, height="stretch", gap="xsmall", key=f"door_{key}"):
+            if door.act is None:
+                st.page_link(door.page, label=f"**{door.title}**", icon=door.icon, query_params=dict(door.link))
+            else:
+                st.button(f"**{door.title}**", icon=door.icon, type="tertiary", key=f"door.{key}", on_click=door.act)
+            st.caption(door.told)
+
+
+AUDIT = "pages/run_audit.py"
+OVERVIEW = "pages/overview.py"
+
+
+def draw_no_run(
+    *,
+    none: str = "No run is here yet",
+    evaluators: tuple[str, ...] = ("conse-lite0",),
+    more: str = "",
+    command: str = "",
+    here: str = "",
+) -> None:
+    """Say how a first run is made, in the browser or in a shell.
+
+    Args:
+        none: what is missing, a sentence without its full stop.
+        evaluators: that the command audits; names of evaluators that need no download.
+        more: a sentence on what the page can do without a run.
+        command: in place of the usual one.
+        here: the page that says this, where it is that to which a door would lead.
+    """
+    broken = len(store(present()).problems)
+    if broken:
+        none += f" that can be shown: {counted(broken, 'run or file', 'runs or files')} cannot be read whole"
+    st.info(f"{none}. {more}".strip(), icon=":material/insights:")
+    doors = [
+        Door("Try a picture", "The Probe lab needs no run: one picture, its edits, every score", ":material/science:",
+             LAB),
+    ]  # fmt: skip
+    if may_operate():
+        doors.insert(0, Door("Run an audit", "Of the demo corpus or your own photographs; the results appear here",
+                             ":material/play_circle:", AUDIT))  # fmt: skip
+    if here != OVERVIEW:
+        told = "What cannot be read is named there, with what to do" if broken else "Runs that somebody handed you"
+        doors.append(Door("See what was left out" if broken else "Open a published file", told,
+                          ":material/warning:" if broken else ":material/file_open:", OVERVIEW))  # fmt: skip
+    draw_doors(doors)
+    what = "one evaluator" if len(evaluators) == 1 else f"{len(evaluators)} evaluators"
+    st.caption(f"Or in a shell, {what} on the demo corpus:")
+    usual = f"python -m core audit --corpus demo --evaluators {','.join(evaluators)}"
+    st.code(command or usual, language="shell", wrap_lines=True)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.corpora.own_columns import MOST_VALUES
 from core.corpora.schema import OWN
-from pages.views.common.runs import Signature, own_values
+from pages.views.common.open_runs import Signature, own_values
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, joined, some_of
 

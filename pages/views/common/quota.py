@@ -1,10 +1,10 @@
-"""How long viewers may keep the server scoring within ten minutes: each session, and all of them together."""
+"""How long viewers may keep the server scoring and editing within ten minutes: each session, and all together."""
 
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
@@ -14,8 +14,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import NotAvailable
 from core.evaluators.pool import meter_leases
+from core.probes.base import Probe, Subject
+from core.scoring.workbench import Workbench
 from pages.views.common.access import may_operate
-from pages.views.common.uploads import session
+from pages.views.common.reader_uploads import session
 
 VIEWER_SECONDS = "INVARISCOPE_VIEWER_SECONDS"
 """Seconds of scoring that a viewer may take within WINDOW; 0 leaves viewers what is stored."""
@@ -127,3 +129,22 @@ def _seconds() -> float:
         return float(os.environ.get(VIEWER_SECONDS, "") or USUAL_SECONDS)
     except ValueError:
         return USUAL_SECONDS
+
+
+def make_counted(bench: Workbench, probes: Sequence[Probe], subject: Subject | None = None) -> None:
+    """Make the variants that the bench does not hold yet, counted for this session; what it holds costs nothing.
+
+    Args:
+        bench: keeps what is made, for every session.
+        probes: whose variants are drawn or scored next.
+        subject: the caption beside them; None: edits of the picture alone.
+
+    Raises:
+        NotAvailable: where something is to be made and a viewer took what they may; says when there is time again.
+    """
+    missing = [probe for probe in probes if not bench.holds(probe, subject)]
+    if not missing:
+        return
+    with metered_here()():
+        for probe in missing:
+            bench.make(probe, subject)

@@ -1,6 +1,7 @@
 """The filters that several pages share: drawn in a panel over the page, held in the link, a count beside every value.
 
-They choose a part of a scope (:mod:`pages.views.common.scope`); runs, corpus, subject, language and evaluators are its.
+They choose a part of a scope (:mod:`pages.views.common.scope_chips`); runs, corpus, subject, language and evaluators
+are its.
 """
 
 from collections.abc import Sequence
@@ -12,9 +13,9 @@ from core.analysis.slices import SIGNS, WHOLE, Slice, told_said
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
-from pages.views.common.frame import Chips, filter_panel
+from pages.views.common.open_runs import Signature, facet_counts, known_values, scores, stored_values
 from pages.views.common.own_columns import choose_own, own_fields, told_by
-from pages.views.common.runs import Signature, facet_counts, known_values, scores, stored_values
+from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.text import as_percent, listed, thousands
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of
 

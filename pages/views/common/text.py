@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from core.report.cells import decimals
+from core.report.document import decimals
 
 _BREAKS = re.compile(r"[^\S\u00a0\u202f]+")
 """White space where a line may break; a space that does not, as in ``67 %``, stays what it is."""

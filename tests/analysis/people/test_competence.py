@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from core.analysis.people.competence import study_competence
 from core.analysis.people.outcomes import study_kappas
-from core.charts.human import FEW, competence_dots, kappa_map
+from core.charts.people_figures import FEW, competence_dots, kappa_map
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table

@@ -10,7 +10,7 @@ from scipy import stats
 from core.analysis.suites.result import SuiteResult, added, reached, result_of
 from core.analysis.suites.tables import language_table
 from core.corpora.suites import TAU_C, Rated, Suite
-from core.report.suites import NO_LANGUAGES, suite_tables
+from core.report.kept_results import NO_LANGUAGES, suite_tables
 from core.scoring.suites import SuiteScores
 
 NONE = np.array([])

@@ -1,0 +1,283 @@
+"""What edits do to the scores of one picture or one video: bars over the null band, bars side by side, dots.
+
+Bars side by side are a table of HTML: all are seen at once, on a phone too, and read aloud number by number. What a
+cell says on hover is what the figure's bar says.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.charts.spec import COLUMNS, Axis, Figure, Shade, Style, coloured, series_styles
+from core.charts.style import FAINT, PALETTE, faded, signed
+
+PERCENT = "%Δ"
+DROPS, STAYS = "broken: drops", "broken: does not drop"
+"""Series of the probes under which the score must drop."""
+
+_BROKEN = {DROPS: Style(PALETTE[2]), STAYS: Style(PALETTE[4])}
+
+
+def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> Figure:
+    """One evaluator's shifts on its own scale.
+
+    Args:
+        rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, reason``;
+            percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether the score
+            fell where a probe breaks the meaning: these bars are coloured by it and come last. With ``title``, what
+            stands beside a bar in the place of the probe.
+        low: lower bound of the null band in percent; NaN where there is none.
+        high: upper bound.
+        colour: ``#rrggbb`` of the evaluator.
+
+    Returns:
+        Horizontal bars in the order of the rows, filled outside the band, faint inside it. A row without a
+        percent change has a dash.
+    """
+    rows = _broken_last(rows)
+    series = [PERCENT if each is None else DROPS if each else STAYS for each in _dropped(rows)]
+    said = rows["title" if "title" in rows else "probe"].astype(str)
+    percents = pd.to_numeric(rows["percent"]).to_numpy(dtype=np.float64)
+    frame = pd.DataFrame(
+        {"label": said, "series": series, "panel": "", "value": percents,
+         "low": math.nan, "high": math.nan, "n": 1, "text": [signed(value) for value in percents],
+         "hollow": [value is True and name == PERCENT
+                    for value, name in zip(rows["in_null_band"], series, strict=True)],
+         "hover": [_hover(row) for row in rows.to_dict("records")]}
+    )  # fmt: skip
+    return Figure(
+        "", "", "", frame, "", kind="bars", unit=" %", span=_range(percents, low, high),
+        styles={PERCENT: Style(colour)} | _BROKEN, overlay=len(set(series)) > 1,
+        shades=() if math.isnan(low) else (Shade(low, high),),
+    )  # fmt: skip
+
+
+def _dropped(rows: pd.DataFrame) -> list[bool | None]:
+    told = rows["dropped"] if "dropped" in rows else [None] * len(rows)
+    return [None if pd.isna(each) else bool(each) for each in told]
+
+
+def _broken_last(rows: pd.DataFrame) -> pd.DataFrame:
+    last = np.array([each is not None for each in _dropped(rows)], dtype=bool)
+    return rows.iloc[np.argsort(last, kind="stable")]
+
+
+def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    """Room for the bars, the band and the numbers at the bars' ends."""
+    values = [0.0, *(float(value) for value in (*percents, low, high) if not math.isnan(value))]
+    span = max(max(values) - min(values), 0.1)
+    left = 0.6 if min(values) < 0 else 0.08
+    return min(values) - left * span, max(values) + 0.34 * span
+
+
+def _hover(row: Mapping[Any, Any]) -> str:
+    if pd.isna(row["score"]):
+        return f"{row['probe']}\n{row['reason']}"
+    said = {
+        True: "the meaning is broken and the score drops",
+        False: "the meaning is broken and the score does not drop",
+    }
+    band = (
+        said.get(row["dropped"])
+        if row.get("dropped") in (True, False)
+        else {True: "inside the null band", False: "outside the null band"}.get(row["in_null_band"], "no null band")
+    )
+    if pd.isna(row["baseline_score"]) or pd.isna(row["delta"]):
+        return f"{row['probe']}\nscore {row['score']:.4f}, no baseline"
+    return (
+        f"{row['probe']}\nscore {row['score']:.4f} against {row['baseline_score']:.4f}\n"
+        f"Δ {signed(row['delta'], digits=4, unit='')} · {signed(row['percent'], digits=2)} · n = 1 image\n{band}"
+    )
+
+
+_SHADED = "Shaded: each evaluator's null band, in its colour."
+
+
+def shift_curves(
+    rows: pd.DataFrame,
+    points: Mapping[float, str],
+    *,
+    title: str,
+    along: Axis,
+    colours: Mapping[str, str],
+    reaches: Mapping[str, float],
+) -> Figure:
+    """The shifts of every evaluator along the strength of one edit of one picture.
+
+    Args:
+        rows: one row a probe and evaluator with ``probe, evaluator, percent``.
+        points: strength -> its probe.
+        title: of the figure.
+        along: what the strength counts.
+        colours: of the evaluators, ``#rrggbb``.
+        reaches: how far from 0 each evaluator's null band goes, in percent; NaN where it has none. Those of the
+            evaluators that are drawn are shaded in their colours.
+    """
+    strengths = {name: strength for strength, name in points.items()}
+    own = rows[rows["probe"].isin(strengths) & rows["percent"].notna()]
+    frame = pd.DataFrame({
+        "label": [strengths[name] for name in own["probe"]], "series": own["evaluator"].to_numpy(), "panel": "",
+        "value": own["percent"].astype(float).to_numpy(), "low": np.nan, "high": np.nan, "n": 1,
+    }).sort_values(["series", "label"])  # fmt: skip
+    bands = {name: reaches[name] for name in frame["series"].unique() if reaches.get(name, math.nan) >= 0}
+    return Figure(
+        "lab-curves", title, "Percent change of one picture along the strength of the edit. " + _SHADED * bool(bands),
+        frame, PERCENT, kind="lines", unit=" %", along=along,
+        styles={name: Style(colour) for name, colour in colours.items()},
+        shades=tuple(Shade(-reach, reach, colour=colours[name], alpha=0.1) for name, reach in bands.items()),
+    )  # fmt: skip
+
+
+A_TABLE = 3
+"""Figures that stand beside each other; further ones go below, under labels of their own."""
+
+
+def bars_beside(figures: Mapping[str, Figure], *, heads: Mapping[str, str], bands: Mapping[str, str], alt: str) -> str:
+    """Draw bars as tables, as many figures in each as have room.
+
+    Args:
+        figures: by evaluator, bars of the same labels in the same order; none of them may be empty.
+        heads: what stands above each: the score that the bars are changes of.
+        bands: what stands below each: its shaded stretch in words.
+        alt: what the tables say, for those who cannot see them.
+
+    Returns:
+        HTML whose classes the style sheet knows; every text in it is escaped.
+    """
+    names = list(figures)
+    rows = [names[start : start + A_TABLE] for start in range(0, len(names), A_TABLE)]
+    tables = [_table({name: figures[name] for name in own}, heads, bands, alt) for own in rows]
+    return f'<div class="beside">{"".join(tables)}{_legend(figures.values())}</div>'
+
+
+def pair_of_bars(scores: Sequence[float], *, top: float, colour: str, words: Sequence[str], said: Sequence[str]) -> str:
+    """Two scores as two bars from 0, in large type: the first faint, the second full.
+
+    Args:
+        scores: the clean one and the edited one.
+        top: the score that fills the width, above 0; more than that is cut.
+        colour: ``#rrggbb`` of the evaluator.
+        words: what stands beside the bars.
+        said: the scores as they are written.
+    """
+    bars = "".join(
+        f'<div class="one"><span>{escape(word)}</span><i><b style="width:{_share(score, 0.0, top):.2f}%;'
+        f'background:{shade};border-color:{colour}"></b></i><strong>{escape(text)}</strong></div>'
+        for word, text, score, shade in zip(words, said, scores, (faded(colour, FAINT), colour), strict=True)
+    )
+    return f'<div class="pair">{bars}</div>'
+
+
+def _table(figures: Mapping[str, Figure], heads: Mapping[str, str], bands: Mapping[str, str], alt: str) -> str:
+    first = next(iter(figures.values()))
+    drawn = {name: _cells(figure) for name, figure in figures.items()}
+    names = "".join(f'<th scope="col">{escape(name)}</th>' for name in figures)
+    scores = "".join(f"<td>{escape(heads[name])}</td>" for name in figures)
+    reach = "".join(f"<td>{escape(bands[name])}</td>" for name in figures)
+    lines = "".join(
+        f'<tr><th scope="row">{escape(label)}</th>{"".join(drawn[name][place] for name in figures)}</tr>'
+        for place, label in enumerate(first.frame["label"].astype(str))
+    )
+    return (
+        f'<table style="--many:{len(figures)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr></thead>'
+        f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>{lines}'
+        f'<tr class="said"><th scope="row">Null band</th>{reach}</tr></tbody></table>'
+    )
+
+
+def _cells(figure: Figure) -> list[str]:
+    styles = series_styles(figure)
+    low, high = _ends(figure)
+    shades = "".join(_stretch("band", each.low, each.high, low, high, "") for each in figure.shades)
+    zero = f'<i class="zero" style="left:{_share(0.0, low, high):.2f}%"></i>'
+    return [_cell(row, styles[str(row["series"])], shades + zero, low, high) for row in figure.frame.to_dict("records")]
+
+
+def _cell(row: Mapping[Any, Any], style: Style, ground: str, low: float, high: float) -> str:
+    value = float(row["value"])
+    fill = faded(style.colour, FAINT) if row["hollow"] else style.colour
+    look = f"background:{fill};border-color:{style.colour}"
+    bar = "" if math.isnan(value) else _stretch("shift", min(value, 0.0), max(value, 0.0), low, high, look)
+    return (
+        f'<td title="{escape(str(row["hover"]))}"><span class="bar">{ground}{bar}</span>'
+        f'<span class="number">{escape(str(row["text"]))}</span></td>'
+    )
+
+
+def _stretch(kind: str, start: float, end: float, low: float, high: float, look: str) -> str:
+    left = _share(start, low, high)
+    return f'<i class="{kind}" style="left:{left:.2f}%;width:{_share(end, low, high) - left:.2f}%;{look}"></i>'
+
+
+def _ends(figure: Figure) -> tuple[float, float]:
+    """What the bars and the shaded stretches span, 0 included; never nothing."""
+    shaded = [end for each in figure.shades for end in (each.low, each.high)]
+    values = [0.0, *(float(each) for each in figure.frame["value"] if not pd.isna(each)), *shaded]
+    low, high = min(values), max(values)
+    return (low, high) if high > low else (-1.0, 1.0)
+
+
+def _share(value: float, low: float, high: float) -> float:
+    """Where a value lies between both ends, in percent from 0 to 100."""
+    return 100 * min(max((value - low) / (high - low), 0.0), 1.0)
+
+
+def _legend(figures: Iterable[Figure]) -> str:
+    """The series by their colours, where there is more than the evaluators' own."""
+    styles = {name: style for figure in figures if figure.overlay for name, style in figure.styles.items()
+              if name in set(figure.frame["series"]) and name != PERCENT}  # fmt: skip
+    keys = "".join(f'<span><i style="background:{style.colour}"></i>{escape(name)}</span>'
+                   for name, style in styles.items())  # fmt: skip
+    return f'<p class="key">{keys}</p>' if keys else ""
+
+
+def edit_dots(table: pd.DataFrame) -> Figure:
+    """A dot an edit and caption, a panel an evaluator, each on its own scale; what is by construction is a ring.
+
+    Args:
+        table: evaluator, caption, edit, how, score, delta, frames; rows without a score are left out.
+    """
+    held = table[table["score"].notna()]
+    captions = list(dict.fromkeys(held["caption"]))
+    frame = pd.DataFrame(
+        {
+            "label": held["edit"], "series": [_named(captions, each) for each in held["caption"]],
+            "panel": held["evaluator"], "value": held["score"], "low": np.nan, "high": np.nan, "n": held["frames"],
+            "hollow": held["how"] != "measured",
+            "hover": [
+                f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\nn = {row.frames} frames"
+                for row in held.itertuples()
+            ],
+        }
+    )  # fmt: skip
+    return Figure("", "", "", frame.reset_index(drop=True), "score", free=True, bounds="none",
+                  styles=coloured([_named(captions, each) for each in captions]))  # fmt: skip
+
+
+def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[int] = ()) -> Figure:
+    """A cell a token and frame.
+
+    Args:
+        words: of the caption's tokens.
+        cosines: [L, J].
+        numbers: of the frames, each once; none: from 1 on.
+    """
+    shown = numbers or range(1, cosines.shape[1] + 1)
+    rows = [
+        {"label": f"{place:02d}", "series": f"frame {shown[frame]}", "panel": "", "value": float(cosines[place, frame]),
+         "low": np.nan, "high": np.nan, "n": 1,
+         "hover": f"{word}, frame {shown[frame]}\ncosine {cosines[place, frame]:.3f}, n = 1"}
+        for place, word in enumerate(words)
+        for frame in range(cosines.shape[1])
+    ]  # fmt: skip
+    names = {f"{place:02d}": word for place, word in enumerate(words)}
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "hover"])
+    return Figure("", "", "", frame, "cosine", kind="map", names=names, order=tuple(names))
+
+
+def _named(captions: Sequence[str], caption: str) -> str:
+    return f"{captions.index(caption) + 1}: {caption}"

@@ -1,0 +1,364 @@
+"""What a report holds of what is kept beside the scores: leaderboards, measured calibrations, suites."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from core.analysis.questions.base import Column
+from core.analysis.questions.columns import EVALUATOR
+from core.analysis.questions.papers import ELSEWHERE
+from core.analysis.slices import Slice
+from core.analysis.suites import tables
+from core.analysis.suites.result import SuiteResult
+from core.analysis.systems.board import board, rank_range, systems_of
+from core.analysis.systems.file import Leaderboard
+from core.analysis.systems.health import health, told_as
+from core.analysis.systems.kept import Kept
+from core.analysis.systems.scales import scales
+from core.analysis.table import ScoreTable
+from core.calibration.effect import before_after
+from core.calibration.fit import Fit, fit
+from core.calibration.measured import Measured, measured, settled, unfit
+from core.calibration.measurement import Measurement, read_all
+from core.calibration.questions import EPSILON, MEASURED_TABLE
+from core.calibration.readings import EACH, UNIFORM
+from core.charts.spec import Figure
+from core.charts.system_figures import scale_shares
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.references import BY_WORDS
+from core.report.document import Missing, Table
+from core.scoring.board_references import RANKED
+from core.store.manifest import Run
+
+SYSTEMS, HEALTH, SCALES = "C13", "C14", "C15"
+DIFFERENCES, LEVELS = f"{SYSTEMS}-differences", f"{SCALES}-scales"
+
+_BOARD, _SYSTEM = Column("leaderboard", "Leaderboard", kind="text"), Column("system", "System", kind="text")
+_EVALUATOR, _N = Column("evaluator", "Evaluator", kind="text"), Column("n_items", "n pictures", digits=0)
+_REMARK = Column("note", "Remark", kind="text")
+_SYSTEMS = (
+    _BOARD, _EVALUATOR, Column("rank", "Rank", digits=0), _SYSTEM,
+    Column("rank_interval", "Rank interval", kind="text"),
+    Column("sure_ranks", "Sure ranks", kind="text"), Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
+    Column("first_percent", "First, %", digits=1), _N, Column("own_mean", "Own mean", digits=4),
+    Column("own_n", "Own n", digits=0), _REMARK,
+)  # fmt: skip
+_HEALTH = (
+    _BOARD, _SYSTEM, Column("told", "Measure", kind="text"), Column("value", "Value [95 % CI]", low="low", high="high"),
+    Column("n_captions", "n captions", digits=0), _REMARK,
+)  # fmt: skip
+_LEVELS = (
+    _BOARD, _EVALUATOR, Column("w", "w", digits=2), Column("used", "Used by", kind="text"),
+    Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"), Column("p5", "5th percentile", digits=4),
+    Column("p50", "Median", digits=4), Column("p95", "95th percentile", digits=4),
+    Column("over", "Above 1, % [95 % CI]", digits=1, low="over_low", high="over_high"),
+    Column("n_captions", "n captions", digits=0), _N, _REMARK,
+)  # fmt: skip
+
+_SYSTEMS_NOTE = (
+    "Captioners by their mean score on the pictures that all systems of the leaderboard have a score of (n pictures); "
+    "the own mean is over all pictures of the system itself and ranks nobody. BCa intervals over pictures. The rank "
+    "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; sure ranks count only differences "
+    "that are sure after Holm's correction over the pairs of one evaluator that differ at all; first is the share of "
+    "samples in which nobody is above. The pairwise differences are in the data."
+)
+_HEALTH_NOTE = (
+    "Of the systems' own captions, on the pictures that all systems of the leaderboard caption. Means have BCa "
+    "intervals, shares Wilson's, over pictures. Measures that cannot be had say why in the data."
+)
+_SCALES_NOTE = (
+    "Scores of all systems' captions on unedited pictures as they would be at other scales w, for evaluators whose "
+    "score is w · max(cos, 0): score · v / w at a scale v. Another scale moves means and differences and no rank. "
+    "“here”: the scale of the evaluator in Invariscope. Intervals over pictures: BCa of means, Wilson's of "
+    "shares."
+)
+_SHARES_NOTE = "Bins of 0.05 at every scale; the dotted line stands at 1. The numbers are in C15-scales."
+
+
+@dataclass(slots=True)
+class Boards:
+    """Tables and figures of leaderboards, and what could not be given.
+
+    Args:
+        tables: to be shown.
+        details: as data only.
+        figures: of these tables.
+        missing: with their reasons; empty where nothing is kept.
+    """
+
+    tables: list[Table] = field(default_factory=list)
+    details: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+
+
+def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, Collection[str]]) -> Boards:
+    """Every table that kept leaderboards of these evaluators allow, with the numbers of the page Systems.
+
+    ROUGE-L and CIDEr-D stand beside them where one of them ranks the same systems. All systems of a leaderboard are
+    compared, at 95 %.
+
+    Args:
+        found: what is kept.
+        evaluators: of the report.
+        prints: fingerprints of each in its runs; a leaderboard that was scored with another is told in the note.
+    """
+    made, frames = Boards(), dict[str, list[pd.DataFrame]]()
+    left_out = [f"{name}: the file cannot be read" for name in found.unread]
+    remarks = []
+    for each in found.boards:
+        names = [name for name in each.evaluators if name in evaluators]
+        if not names:
+            continue
+        try:
+            parts = _parts(each, names)
+        except InvariscopeError as error:
+            left_out.append(f"{each.name}: {error}")
+            continue
+        remarks.append(_of(each, names, prints))
+        for id_, frame in parts.items():
+            if len(frame):
+                told = frame.assign(leaderboard=each.name, corpus=each.corpus)
+                frames.setdefault(id_, []).append(told)
+    if left_out:
+        remarks.append(f"Left out: {'; '.join(left_out)}.")
+    _tell(made, {id_: pd.concat(own, ignore_index=True) for id_, own in frames.items()}, " ".join(remarks))
+    if found.boards or found.unread:
+        given = {each.id for each in made.tables} | {each.id for each in made.figures}
+        made.missing += _missing(given, left_out)
+    return made
+
+
+def _parts(each: Leaderboard, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Frames of one leaderboard by the id of their table."""
+    ranked, systems = [*names, *(name for name in each.evaluators if name in RANKED)], systems_of(each.rows)
+    tops, pairs = board(each.rows, ranked, systems)
+    tops = tops.assign(
+        rank_interval=[rank_range(*both) for both in zip(tops["rank_low"], tops["rank_high"], strict=True)],
+        sure_ranks=[rank_range(*both) for both in zip(tops["sure_low"], tops["sure_high"], strict=True)],
+        first_percent=100 * tops["first"],
+    )
+    captions = health(each.rows, systems)
+    captions = captions[~captions["measure"].isin([f"cut {name}" for name in each.evaluators if name not in names])]
+    levels, bins = scales(each.rows, names, systems)
+    return {SYSTEMS: tops, DIFFERENCES: pairs, HEALTH: captions.assign(told=captions["measure"].map(told_as)),
+            LEVELS: levels, SCALES: bins}  # fmt: skip
+
+
+def _of(each: Leaderboard, names: Sequence[str], prints: Mapping[str, Collection[str]]) -> str:
+    """What a leaderboard is of, and which of its evaluators is another than that of the runs."""
+    told = f"{each.name}: corpus {each.corpus}, scored {each.created}."
+    others = [name for name in names if prints.get(name) and each.evaluators[name] not in prints[name]]
+    if others:
+        told += (f" {', '.join(others)} scored it with another fingerprint than these runs: other weights, precision "
+                 "or versions.")  # fmt: skip
+    return told
+
+
+def _tell(made: Boards, frames: Mapping[str, pd.DataFrame], remarks: str) -> None:
+    paper = {id_: ELSEWHERE[id_][0] for id_ in (SYSTEMS, HEALTH, SCALES)}
+    told = {
+        SYSTEMS: ("Captioners: who stands above whom", _SYSTEMS_NOTE, _SYSTEMS, paper[SYSTEMS]),
+        HEALTH: ("Captioners: the health of their captions", _HEALTH_NOTE, _HEALTH, paper[HEALTH]),
+        LEVELS: ("Captioners: their scores at other scales", _SCALES_NOTE, _LEVELS, paper[SCALES]),
+        DIFFERENCES: ("Captioners: every pairwise difference", _SYSTEMS_NOTE, (), paper[SYSTEMS]),
+    }
+    for id_, (title, note, columns, of) in told.items():
+        if id_ in frames:
+            frame = frames[id_]
+            if id_ == HEALTH:
+                made.details.append(Table(f"{HEALTH}-all", title, note, frame, (), of))
+                frame = frame.dropna(subset=["value"]).reset_index(drop=True)
+            table = Table(id_, title, f"{note} {remarks}", frame, columns, of)
+            (made.tables if columns else made.details).append(table)
+    if SCALES in frames:
+        bins = frames[SCALES].assign(panel=frames[SCALES]["leaderboard"] + ", " + frames[SCALES]["evaluator"])
+        made.figures.append(
+            scale_shares(bins, id_=SCALES, title="Captioners: scores by the scale of the cosine", note=_SHARES_NOTE,
+                         paper=paper[SCALES])
+        )  # fmt: skip
+
+
+def _missing(given: Collection[str], left_out: Sequence[str]) -> list[Missing]:
+    why = "no kept leaderboard has scores by an evaluator of these runs"
+    if left_out:
+        why += f" that can be ranked; left out: {'; '.join(left_out)}"
+    reasons = {
+        SYSTEMS: why, HEALTH: why,
+        SCALES: why if SYSTEMS not in given else
+        "none of these evaluators' scores is w · max(cos, 0) with a w that is known",
+    }  # fmt: skip
+    return [Missing(id_, ELSEWHERE[id_][0], reason) for id_, reason in reasons.items() if id_ not in given]
+
+
+WEIGHTS = (UNIFORM, EACH)
+"""Weightings of the table: the one of tables 14 to 16, and w = 1 for every family."""
+
+_TITLE = "Calibration as measured: sensitivity before, by construction and as scored, held out"
+_NOTE = (
+    "Reading orbit, over the families that were measured: the evaluator scored the variants and their own variants, so "
+    "that nothing rests on the formula. λ is chosen on the dev split by what was measured, where the measurement holds "
+    "it. Sensitivity: median over items of an item's median |Δ|, in standard deviations of the clean scores of the "
+    "same side, of the held-out half of the sources; 95 % intervals, of the ratio by bootstrap samples of both sides. "
+    "By construction: the same ratio as the formula says it (tables 14 to 16). Clean SD: what is left of the spread "
+    "of the clean scores, that much of a fall would be no gain."
+)
+_COLUMNS = (
+    EVALUATOR, Column("weights", "Weights", kind="text"), Column("name", "Family", kind="text"),
+    Column("n", "n", digits=0), Column("strength", "λ"), Column("whence", "λ is", kind="text"),
+    Column("before", "Median |Δ|, SD, held out, before → after [95 % CI]", digits=4, low="before_low",
+           high="before_high", to="after"),
+    Column("ratio", "Measured / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high"),
+    Column("constructed", "By construction / before", digits=3), Column("spread", "Clean SD, %", digits=1),
+    Column("made", "Measured on", kind="text"), Column("note", "Remark", kind="text"),
+)  # fmt: skip
+
+
+def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> tuple[list[Table], list[Missing]]:
+    """The table of every stored measurement of the reference corpus' run, or why there is none.
+
+    Args:
+        table: the scores.
+        runs: of the scope.
+
+    Returns:
+        One table, a row a measurement, weighting and family, or none; and what is missing. Of several measurements of
+        one evaluator and the same families the latest that serves is taken.
+    """
+    run = next((each for each in runs if each.id == dict(table.scope.runs)[table.reference]), None)
+    files, said = read_all(run.id) if run is not None else ((), ())
+    frames, told, known = list[pd.DataFrame](), list(said), set[tuple[str, tuple[str, ...]]]()
+    for file in (each for each in files if each.evaluator in table.evaluators):
+        of = (file.evaluator, tuple(sorted(file.families)))
+        if run is None or of in known:
+            continue
+        try:
+            frames += list(_rows_of(table, run, file))
+        except InvalidInput as error:
+            told.append(f"A measurement of {file.made} is not shown. {error}")
+            continue
+        known.add(of)
+    if frames:
+        return [Table(MEASURED_TABLE, _TITLE, _NOTE, pd.concat(frames, ignore_index=True), _COLUMNS)], []
+    nothing = "no calibration of these runs was measured; the page Calibration and calibrate --measure do it"
+    return [], [Missing(MEASURED_TABLE, "", " ".join(told) or nothing)]
+
+
+def _rows_of(table: ScoreTable, run: Run, file: Measurement) -> Iterator[pd.DataFrame]:
+    """Rows of a measurement under every weighting.
+
+    Raises:
+        InvalidInput: if it serves no calibration of these scores.
+    """
+    view = table.only(table.reference).view(Slice(families=tuple(file.families)))
+    for weights in WEIGHTS:
+        found = fit(view, evaluator=file.evaluator, reading="orbit", weights=weights, epsilon=EPSILON)
+        if why := unfit(found, file, run, subject=table.scope.subject, language=table.scope.language):
+            raise InvalidInput(why)
+        yield _rows(found, measured(found, file)).assign(
+            evaluator=file.evaluator, corpus=table.reference, weights=weights, made=file.made
+        )
+
+
+def _rows(found: Fit, own: Measured) -> pd.DataFrame:
+    """Each family before and after at the λ that is chosen, and what the formula says of it."""
+    usual = settled(found, own)
+    asked = ("sensitivity",)
+    scored = own.effect(usual.strength, measures=asked)
+    built = before_after(found.scores, found.terms, usual.strength, found.others, measures=asked)
+    of_formula = built.set_index("name")["ratio"]
+    at = own.sweep.lambdas.index(usual.strength)
+    return scored.drop(columns=["measure", "gap"]).assign(
+        constructed=scored["name"].map(of_formula), strength=usual.strength, whence=usual.whence,
+        spread=100 * own.sweep.spread[at] / own.sweep.spread[0],
+        note=" ".join(filter(None, (usual.choice.note, *own.caveats(usual.strength)))),
+    )  # fmt: skip
+
+
+_SUITE = Column("suite", "Suite", kind="text")
+_FOIL = "FOIL: the right caption and the one with a wrong word"
+_OF = {"Pascal-50S": ("C10", "Pascal-50S: which of two captions people prefer", "C, Table 3"),
+       "FOIL": ("C11", _FOIL, "C, Table 4"), "ActivityNet-FOIL": ("C11", _FOIL, "C, Table 4"),
+       "VATEX-EVAL": ("C12", "VATEX-EVAL: ratings of captions of videos", "C, Table 2"),
+       "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", "")}  # fmt: skip
+_RATED = ("C9", "Suites of ratings: agreement with people", "C, Tables 1, 5 and 8")
+
+_LANGUAGES = ("C4", "Ratings in several languages: agreement with people", "B, Tables 3, 4 and 6")
+
+_PAPERS = {
+    _LANGUAGES[0]: _LANGUAGES[2],
+    "T17": "Table 17",
+    **{id_: paper for id_, _, paper in (_RATED, *_OF.values()) if paper},
+}
+OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-caparena")
+"""Tables that are named as missing where there is no result."""
+
+NO_LANGUAGES = ("no evaluator of these runs was held to ratings in several languages; python -m core suite does, of a "
+                "file whose captions name theirs")  # fmt: skip
+NONE = "no evaluator of these runs was held to a suite; python -m core suite FILE IMAGES --evaluator NAME does"
+
+
+@dataclass(frozen=True, slots=True)
+class Suites:
+    """Tables of suites, and what could not be given."""
+
+    tables: tuple[Table, ...]
+    missing: tuple[Missing, ...]
+
+
+def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) -> Suites:
+    """Every table that stored results of these evaluators allow.
+
+    BLEU-4, METEOR, ROUGE-L and CIDEr-D stand beside them where one of them was held to the same suite; a calibration
+    changes none of these, so table 17 is without.
+
+    Args:
+        results: see :func:`core.analysis.suites.result.stored`.
+        evaluators: of the report.
+    """
+    known = {*evaluators, *BY_WORDS}
+    own = [
+        each.model_copy(update={"reached": tuple(entry for entry in each.reached if entry.evaluator in known)})
+        for each in results if any(entry.evaluator in evaluators for entry in each.reached)
+    ]  # fmt: skip
+    made = [*_reached(own), *_further(own)]
+    found = {each.id for each in made}
+    lacking = {each: NO_LANGUAGES if each == _LANGUAGES[0] else NONE for each in OTHERS if each not in found}
+    return Suites(tuple(made), tuple(Missing(each, _PAPERS.get(each, ""), why) for each, why in lacking.items()))
+
+
+def _reached(own: Sequence[SuiteResult]) -> list[Table]:
+    kinds: dict[tuple[str, str, str], list[SuiteResult]] = {}
+    for each in own:
+        kinds.setdefault(_OF.get(each.suite, _RATED if each.rated else _OF["CapArena"]), []).append(each)
+    return [
+        Table(id_, title, tables.NOTE, tables.reached_table(held),
+              (_SUITE, *(each for each in tables.reached_columns(held) if each.name != "suite")), paper)
+        for (id_, title, paper), held in kinds.items()
+    ]  # fmt: skip
+
+
+def _further(own: Sequence[SuiteResult]) -> list[Table]:
+    both = tables.before_and_after(own)
+    both = both[~both["evaluator"].isin(BY_WORDS)].reset_index(drop=True)
+    id_, title, _ = _LANGUAGES
+    frames = {
+        id_: (tables.language_table(own), title, tables.LANGUAGE_NOTE, tables.LANGUAGE_COLUMNS),
+        "T17": (both, "Calibration: people's preferences, before and after",
+                tables.BEFORE_NOTE, tables.BEFORE_COLUMNS),
+        "S-suite-decisions": (_all(own, tables.decision_table), "Suites: why is mine different?",
+                              tables.DECISION_NOTE, (_SUITE, *tables.DECISION_COLUMNS)),
+        "S-suite-ranks": (_all(own, tables.agreement_table), "Captioners: the order of people and of evaluators",
+                          tables.RANK_NOTE, (_SUITE, *tables.AGREEMENT_COLUMNS)),
+    }  # fmt: skip
+    return [
+        Table(id_, title, note, frame, columns, _PAPERS.get(id_, ""))
+        for id_, (frame, title, note, columns) in frames.items()
+        if len(frame)
+    ]
+
+
+def _all(own: Sequence[SuiteResult], make: Callable[[SuiteResult], pd.DataFrame]) -> pd.DataFrame:
+    frames = [frame.assign(suite=each.suite) for each in own if len(frame := make(each))]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

@@ -1,0 +1,177 @@
+"""What the page Calibration remembers in its link, and the fits that all sessions share."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.calibration.effect import TwoSides, effect_of
+from core.calibration.fit import HUMAN, WEIGHTS, Fit, fit
+from core.calibration.readings import READINGS, UNIFORM, corrections
+from core.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
+from core.calibration.sweep import EPSILONS, LAMBDAS
+from core.human.ratings import ratings
+from core.human.studies import list_studies, studies_dir
+from core.probes.base import IDENTITY
+from core.scoring.reference_metrics import ready_words
+from core.statistics.flip_risk import GAPS
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, scores, store, stored_values, view
+from pages.views.common.scope_chips import scope_fields
+from pages.views.common.slice_filters import slice_fields
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+
+MEASURES = {
+    "sensitivity": (
+        "By family",
+        "Median over items of an item's median |Δ|, in SD of the clean scores of the same side",
+    ),
+    "percent": ("In percent", "Median over items of an item's median |%Δ|"),
+    "flip risk": (
+        "Flip risk",
+        "Risk of ranking flip at a gap that is a share of the interquartile range of the same side's clean scores; it "
+        "can never exceed 50 %",
+    ),
+    "agreement": ("Agreement", "Rank correlations of the score with each H"),
+}
+"""Measure before and after -> its name on the page, what it is."""
+
+Votes = tuple[tuple[str, int, int], ...]
+"""(path, size, time of change) of every file of every study."""
+
+Bands = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+def calib_state(files: Signature) -> PageState:
+    """Return the page's fields, with the defaults of these runs."""
+    return PageState(
+        "calib",
+        (
+            Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
+            Field("reading", READINGS[0], one_of(lambda: READINGS, READINGS[0], what="reading")),
+            Field("weights", UNIFORM, one_of(lambda: WEIGHTS, UNIFORM, what="kind of weights")),
+            Field("epsilon", 0.01, _read_epsilon, lambda value: f"{value:g}"),
+            Field(
+                "against", [], some_of(lambda: references(stored_values(files)["evaluators"]), what="evaluator"), joined
+            ),
+            Field("strength", None, _read_strength, lambda value: f"{value:g}"),
+            Field("measure", "sensitivity", one_of(lambda: tuple(MEASURES), "sensitivity", what="measure")),
+            Field("ablation", False, _read_shown, lambda shown: "yes" if shown else "no"),
+            Field("gap", 0.007, _read_gap, lambda gap: f"{100 * gap:g}"),
+            *scope_fields(files),
+            *slice_fields(files),
+        ),
+    )
+
+
+@st.cache_resource(hash_funcs=KEYED, max_entries=32, show_spinner="Learning the calibration and sweeping λ …")
+def fitted(
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    evaluator: str,
+    reading: str,
+    weights: str,
+    epsilon: float,
+    against: tuple[str, ...],
+    votes: Votes,
+) -> tuple[Fit, Bands]:
+    """The fit of one choice with its bands; made once, shared by all sessions, never changed."""
+    order = word_order(files, scope, against)
+    found = fit(
+        view(files, scope, chosen), evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon,
+        against=against or None, ratings=people(votes), judged=order.values if order else {},
+    )  # fmt: skip
+    return found, found.bands()
+
+
+@st.cache_resource(hash_funcs=KEYED, max_entries=8, show_spinner="Comparing captions with references …")
+def word_order(files: Signature, scope: Narrowed, against: tuple[str, ...]) -> ReferenceOrder | None:
+    """What references say of the captions in scope, by the metrics of them that a score is held to; None without.
+
+    Raises:
+        InvariscopeError: if the corpus is not here, or has no references.
+    """
+    table = scores(files, scope)
+    if not (names := asked_for(against, table.evaluators)):
+        return None
+    run = next(each for each in store(files).runs() if each.id == scope.run)
+    return reference_order(unedited_captions(table), table.scope, run, names)
+
+
+def votes_present() -> Votes:
+    """What people's ratings depend on now; empty where there is no study."""
+    stamps = []
+    for path in sorted(studies_dir().glob("*/*")):
+        try:
+            status = path.stat()
+        except OSError:  # it went away in between
+            continue
+        stamps.append((str(path), status.st_size, status.st_mtime_ns))
+    return tuple(stamps)
+
+
+def references(evaluators: tuple[str, ...]) -> tuple[str, ...]:
+    """What a score can be held to: some evaluators, people where they rated unedited pairs, and references."""
+    found = people(votes_present())
+    rated = bool((found["probe"] == IDENTITY).any())
+    words = tuple(name for name in ready_words() if name not in evaluators)
+    return evaluators + ((HUMAN,) if rated else ()) + words
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=2, show_spinner="Reading the votes …")
+def people(votes: Votes) -> pd.DataFrame:  # noqa: ARG001  # the cache's key
+    """Ratings by people over every study; no row where there is none."""
+    return ratings(list_studies()[0])
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)
+def effect(key: tuple[object, ...], strength: float, measures: tuple[str, ...], _found: Fit) -> pd.DataFrame:
+    """What a strength changes of some measures on the held-out split; ``key`` names the fit."""
+    return _two_sides(key, strength, _found).rows(measures)
+
+
+# Two scorings of 4,000 items under 40 edits are 10 MB: those of the strengths that a reader tries now.
+@st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def _two_sides(key: tuple[object, ...], strength: float, _found: Fit) -> TwoSides:  # noqa: ARG001  # the cache's key
+    return effect_of(_found.scores, corrections(_found.scores, _found.terms), strength, _found.others)
+
+
+def fingerprint_of(files: Signature, scope: Narrowed, evaluator: str) -> str:
+    """Fingerprint of the evaluator as the manifest of the run in view has it; empty where it says nothing."""
+    told = {
+        str(each.get("fingerprint", {}).get("key", ""))
+        for run in store(files).runs()
+        if run.id == scope.run
+        for each in run.manifest.get("evaluators") or []
+        if isinstance(each, dict) and each.get("name") == evaluator
+    }
+    return told.pop() if len(told) == 1 else ""
+
+
+def _read_epsilon(raw: str) -> tuple[float, str]:
+    known = {f"{value:g}": value for value in EPSILONS}
+    if raw in known:
+        return known[raw], ""
+    return 0.01, f"ε must be one of {', '.join(known)}, got {raw[:40]!r}; 0.01 is used."
+
+
+def _read_strength(raw: str) -> tuple[float | None, str]:
+    known = {f"{value:g}": value for value in LAMBDAS}
+    if raw in known:
+        return known[raw], ""
+    return None, f"λ must be a multiple of 0.05 from 0 to 1, got {raw[:40]!r}; λ* is shown."
+
+
+def _read_shown(raw: str) -> tuple[bool, str]:
+    if raw in ("yes", "no"):
+        return raw == "yes", ""
+    return False, f"Whether every choice is compared must be yes or no, got {raw[:40]!r}; it is not."
+
+
+def _read_gap(raw: str) -> tuple[float, str]:
+    known = {f"{100 * gap:g}": gap for gap in GAPS}
+    if raw in known:
+        return known[raw], ""
+    return 0.007, f"The gap must be one of {', '.join(known)} %, got {raw[:40]!r}; 0.7 % is shown."

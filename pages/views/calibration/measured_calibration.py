@@ -1,0 +1,235 @@
+"""The measured effect beside what holds by construction; or what measuring it would cost, and its job."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.questions.columns import opening
+from core.api.progress import duration
+from core.calibration.fit import Fit
+from core.calibration.measured import Measured, find
+from core.calibration.measurement import stamp
+from core.calibration.measuring import Asked, obstacle, refused
+from core.calibration.readings import MEASURED
+from core.charts.calibration_figures import measured_bars
+from core.charts.style import colours
+from core.errors import InvariscopeError
+from core.jobs import jobs
+from core.jobs.measuring import MeasureRequest, measure_request
+from core.settings import results_dir, runs_dir
+from core.store.manifest import Run
+from pages.views.calibration.calibration_state import effect
+from pages.views.common.access import operates, operators_only
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.links import pairs_behind
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
+from pages.views.common.text import counted, number, safe, thousands
+from pages.views.run_audit.audit_jobs import EVERY_S, draw_card
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a calibration comes from.
+
+    Args:
+        run: that it was learnt from.
+        corpus: that the run is of.
+        subject, language: of the captions.
+        whole: makes the calibration over every item of the corpus: what a measurement scores.
+    """
+
+    run: Run
+    corpus: str
+    subject: str
+    language: str
+    whole: Callable[[], Fit]
+
+    def link(self) -> dict[str, str]:
+        """Link parameters of whose scores it is learnt from."""
+        return {"run": self.run.id, "subject": self.subject, "language": self.language}
+
+
+OPENS = " A click on a family's bar leads to its pairs, with their scores as stored."
+
+
+def opened(names: pd.Series, found: Fit, source: Source) -> list[str]:
+    """What the bar of each name opens: the pairs of a family that the calibration is of, else nothing."""
+    return [
+        opening({"evaluator": found.evaluator, "corpus": source.corpus, "family": str(name)}, {"families": "family"})
+        if name in found.scores.families
+        else ""
+        for name in names
+    ]
+
+
+def measurement(source: Source, key: Key, found: Fit) -> tuple[Measured | None, tuple[str, ...]]:
+    """The measurement that serves a calibration, and a sentence for each that is stale or broken."""
+    if found.basis == MEASURED or _refused(key, found):
+        return None, ()
+    return _find(key, source.subject, source.language, stamp(source.run.id), source.run, found)
+
+
+def draw_measured(
+    source: Source, key: Key, found: Fit, strength: float, own: Measured | None, stale: tuple[str, ...]
+) -> None:
+    """Draw what was measured of a strength; or why it is not, and what it would cost."""
+    if found.basis == MEASURED:
+        st.caption(safe(_refused(key, found), limit=400))
+        return
+    st.header(f"Measured, λ = {strength:g}", anchor=False)
+    if why := _refused(key, found):
+        st.info(safe(why, limit=600), icon=":material/straighten:")
+        return
+    for sentence in stale:
+        st.warning(safe(sentence, limit=400), icon=":material/history:")
+    if own is None:
+        _offer(source)
+        return
+    for sentence in own.caveats(strength):
+        st.warning(safe(sentence, limit=400), icon=":material/priority_high:")
+    _show(key, found, strength, own, source)
+
+
+# An answer costs the making of a few small pictures, and every move of λ asks.
+@st.cache_data(max_entries=64, show_spinner=False)
+def _refused(key: Key, _found: Fit) -> str:  # noqa: ARG001  # the cache's key
+    return refused(_found)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the measurement …")
+def _find(
+    key: Key,  # noqa: ARG001  # the cache's key
+    subject: str,
+    language: str,
+    files: tuple[tuple[str, int, int], ...],  # noqa: ARG001  # likewise
+    _run: Run,
+    _found: Fit,
+) -> tuple[Measured | None, tuple[str, ...]]:
+    return find(_found, _run, subject=subject, language=language)
+
+
+def _show(key: Key, found: Fit, strength: float, own: Measured, source: Source) -> None:
+    scored, told = own.effect(strength), effect(key, strength, ("sensitivity",), found)
+    rows = scored[scored["measure"] == "sensitivity"].merge(
+        told[["name", "after", "ratio"]].rename(columns={"after": "constructed", "ratio": "constructed_ratio"}),
+        on="name",
+    )
+    rows = rows.assign(opens=opened(rows["name"], found, source))
+    figure = measured_bars(rows, colour=colours([found.evaluator])[found.evaluator])
+    draw(figure, key="calib.measured.bars",
+         alt="Sensitivity of each family before, after by construction, and after as measured",
+         clicked=partial(pairs_behind, chosen={}, scope=source.link()))  # fmt: skip
+    at = own.sweep.lambdas.index(strength)
+    spread = own.sweep.spread[at] / own.sweep.spread[0]
+    st.caption(
+        f"Median over items of an item's median \\|Δ\\|, in SD of the clean scores of the same side, held-out items. "
+        f"Measured: the evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants, "
+        f"on {safe(own.file.made)}. The clean scores' SD is {number(100 * spread, digits=1)} % of what it was.{OPENS}"
+    )
+    figure_buttons(figure, rows, "calibration-measured", title="Measured calibration", key="calib.measured.f")
+    _numbers(rows)
+    kept = scored[scored["measure"] == "spearman"]
+    if len(kept):
+        listed = ", ".join(f"{safe(row['name'])} {number(row['before'])} → {number(row['after'])} (n = {row['n']})"
+                           for row in kept.to_dict("records"))  # fmt: skip
+        st.caption(f"Spearman's ρ, measured: {listed}")
+    data_buttons(scored, f"{found.evaluator}-measured", key="calib.measured.data")
+
+
+def _numbers(rows: pd.DataFrame) -> None:
+    shown = pd.DataFrame(
+        {
+            "Family": rows["name"],
+            "n items": rows["n"],
+            "Before, SD": [_ends(row, "before") for row in rows.to_dict("records")],
+            "By construction, SD": [number(value, digits=4) for value in rows["constructed"]],
+            "Measured, SD": [_ends(row, "after") for row in rows.to_dict("records")],
+            "Measured / before": [_ends(row, "ratio") for row in rows.to_dict("records")],
+        }
+    )
+    draw_table(shown, alt="Each family before, by construction and measured")
+    st.caption("In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each.")
+
+
+def _ends(row: dict[object, object], side: str) -> str:
+    value, low, high = (float(str(row[f"{side}{end}"])) for end in ("", "_low", "_high"))
+    digits = 3 if side == "ratio" else 4
+    ends = f" ({low:.{digits}f} to {high:.{digits}f})" if low == low else ""
+    return f"{number(value, digits=digits)}{ends}"
+
+
+def _offer(source: Source) -> None:
+    asked = Asked(source.run, source.whole(), source.subject, source.language)
+    request = measure_request(
+        run=_named(source.run), evaluator=asked.fit.evaluator, reading=asked.fit.terms.reading,
+        families=tuple(asked.families), subject=source.subject, language=source.language,
+    )  # fmt: skip
+    seconds = asked.seconds()
+    time = "its time is unknown, as no run on this machine measured this evaluator" if seconds is None else (
+        f"about {duration(seconds)} by the speed of an earlier run here"
+    )  # fmt: skip
+    st.markdown(
+        f"Not measured yet. To measure it, the evaluator scores at most {thousands(asked.images)} pictures: "
+        f"{counted(len(asked.items), 'item')}, their variants, and the variants of both; {time}. The dev items then "
+        "choose λ by what was measured, the held-out ones tell what it does; every weighting and every λ are known."
+    )
+    if not operates():
+        return
+    why = obstacle(asked)
+    if why:
+        st.error(safe(why, limit=400), icon=":material/error:")
+    st.button(
+        "Measure it", icon=":material/straighten:", key="calib.measuring", disabled=bool(why), on_click=_start,
+        args=(request,), help="It runs outside the browser: close this page, it goes on",
+    )  # fmt: skip
+    if said := st.session_state.pop("calib.said", ""):
+        st.error(safe(said, limit=600))
+    _job(request)
+    st.caption("The same in a shell, in the folder of the checkout:")
+    st.code(request.shell(), language="shell", wrap_lines=True)
+
+
+def _named(run: Run) -> str:
+    """How a shell names a run: by its id where it lies in a usual folder, else by its path."""
+    return run.id if run.path.parent in (runs_dir(), results_dir()) and run.path.name == run.id else str(run.path)
+
+
+def _job(request: MeasureRequest) -> None:
+    if (job := _latest(request)) is not None:
+        active = job.status in jobs.ACTIVE
+        st.fragment(_watch, run_every=EVERY_S if active else None)(request, active)
+
+
+def _watch(request: MeasureRequest, polled: bool) -> None:
+    try:
+        jobs.wake()  # a worker that was killed must not leave the job standing
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=400))
+    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
+        st.error(safe(said, limit=600))
+    job = _latest(request)
+    if job is None or (polled and job.status not in jobs.ACTIVE):
+        st.rerun()
+    else:
+        draw_card(job)
+
+
+def _latest(request: MeasureRequest) -> jobs.Job | None:
+    return next((job for job in jobs.list_jobs()[0] if request.same(job.request)), None)
+
+
+@operators_only
+def _start(request: MeasureRequest) -> None:
+    """Put the measurement in line; a callback."""
+    try:
+        job = _latest(request)
+        if job is None or job.status not in jobs.ACTIVE:
+            jobs.start(request)
+    except InvariscopeError as error:
+        st.session_state["calib.said"] = str(error)

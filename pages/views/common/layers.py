@@ -1,0 +1,79 @@
+"""Layers of a page: a part that is folded away, one dialog at a time, the head of a stage before an audience."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
+
+from core.errors import InvariscopeError
+from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
+
+_FIND = "find.asked"
+
+
+def finding() -> bool:
+    """Whether *Find* is open."""
+    return bool(st.session_state.get(_FIND, False))
+
+
+def find(*, now: bool) -> None:
+    """Open or close it."""
+    st.session_state[_FIND] = now
+
+
+def is_open(place: ExpanderContainer | PopoverContainer) -> bool:
+    """Whether a reader opened a place, which then is to be filled; a closed one says what it shows until it is."""
+    if not place.open:
+        place.caption("One moment …")
+    return bool(place.open)
+
+
+@st.fragment
+def draw_folded(label: str, draw: Callable[[], None], *, key: str, icon: str = ":material/table:") -> None:
+    """Draw a label that opens what is drawn beneath it; opening it runs this part of the page alone.
+
+    Args:
+        label: in our own words.
+        draw: draws what is folded away, from what it was given: the page around it does not run again.
+        key: of the part; in the session it says whether the part is open.
+        icon: before the label.
+    """
+    place = st.expander(label, icon=icon, key=key, on_change="rerun")
+    if not is_open(place):
+        return
+    with place:
+        try:
+            draw()
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+
+
+def place_of(state: PageState, field: str, names: Sequence[str]) -> int:
+    """Place of what a page's field names, from 0; the first where it names none of them."""
+    return names.index(state.get(field)) if state.get(field) in names else 0
+
+
+def draw_head(state: PageState, field: str, names: Sequence[str], *, title: str, key: str) -> None:
+    """Draw the title and the way to both sides, by button and by arrow key.
+
+    Args:
+        state: of the page; the field holds what is shown.
+        field: its name.
+        names: what can be shown, in order.
+        title: of what is shown.
+        key: prefix of the buttons' keys.
+    """
+    at = place_of(state, field, names)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"# {safe(title)}")
+        with st.container(horizontal=True, width="content", vertical_alignment="center", gap="small"):
+            st.markdown(f"{at + 1} of {len(names)}", width="content")
+            for label, shortcut, icon, to in (
+                ("Previous", "Left", ":material/arrow_back:", at - 1),
+                ("Next", "Right", ":material/arrow_forward:", at + 1),
+            ):
+                inside = 0 <= to < len(names)
+                st.button(label, icon=icon, shortcut=shortcut, disabled=not inside, key=f"{key}.{label}",
+                          on_click=state.put, args=(field, names[to] if inside else names[0]))  # fmt: skip

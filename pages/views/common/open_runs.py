@@ -1,0 +1,244 @@
+"""The runs that the pages read: one store for all sessions, opened again when a file behind it changes."""
+
+import hashlib
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis import slices
+from core.analysis.facets import facets
+from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
+from core.analysis.questions.controls import sentences
+from core.analysis.questions.made_of import origins
+from core.analysis.questions.precision import sentences as precision_said
+from core.analysis.questions.selective import blind_spots
+from core.analysis.reading import read_table
+from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.slices import CHOICES, Slice, judged
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import MARGIN
+from core.errors import InvariscopeError
+from core.human.ratings import verdicts
+from core.human.studies import list_studies, studies_dir
+from core.statistics.bootstrap import LEAST_N
+from core.statistics.changes import NullBand
+from core.store.manifest import Run, seal_told
+from core.store.run_files import Signature as Files
+from core.store.store import Store, default_store, run_paths, signature
+from pages.views.common.caches import KEYED
+from pages.views.common.text import moment
+
+Signature = str
+"""Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""
+
+
+def present() -> Signature:
+    """What the store depends on now; empty where there is no run."""
+    files = signature(run_paths())
+    return _digest(files, _votes(studies_dir())) if files else ""
+
+
+@lru_cache(maxsize=4)
+def _digest(files: Files, votes: Files) -> Signature:
+    return hashlib.sha256(repr((files, votes)).encode()).hexdigest()
+
+
+# Looked at twice a minute: while people vote, not every vote opens the store anew.
+@st.cache_data(ttl=30, show_spinner=False)
+def _votes(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """The studies' logs: the store holds people's verdicts too."""
+    return signature(folder.glob("*/log.jsonl"))
+
+
+# An old store is not closed but let go of: a session in the middle of its page may still ask it.
+@st.cache_resource(max_entries=2, show_spinner="Opening the runs …", validate=lambda opened: not opened.outdated())
+def store(files: Signature) -> Store:  # noqa: ARG001  # the cache's key
+    """Return the store over exactly these files."""
+    return default_store(verdicts=verdicts(list_studies()[0]))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)
+def narrowed(files: Signature, scope: Scope) -> Narrowed:
+    """What a scope comes to in these runs; see ``core.analysis.scope.narrow``."""
+    return narrow(store(files), scope)
+
+
+def scores(files: Signature, scope: Narrowed) -> ScoreTable:
+    """Every score of a scope; see ``core.analysis.reading.read_table``."""
+    whole = under_all(files, scope)
+    there = tuple(name for name in scope.evaluators if name in whole.evaluators)  # the others scored other corpora
+    return _read(files, whole) if there == whole.evaluators else _part(files, whole, replace(scope, evaluators=there))
+
+
+@st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def _read(files: Signature, scope: Narrowed) -> ScoreTable:
+    return _rows(files, replace(scope, corpus=scope.runs[0][0], left_out=(), left_out_in_view=())).seen(scope)
+
+
+# Shared and never changed: 2 million scores are 32 MB. Which corpus is in view, and what is said, changes no row.
+@st.cache_resource(hash_funcs=KEYED, max_entries=3, show_spinner="Reading the scores …")
+def _rows(files: Signature, scope: Narrowed) -> ScoreTable:
+    return read_table(store(files), scope)
+
+
+# Fewer evaluators are a part of what was read: choosing some reads nothing again.
+@st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def _part(files: Signature, whole: Narrowed, scope: Narrowed) -> ScoreTable:
+    return _read(files, whole).part(scope)
+
+
+def under_all(files: Signature, scope: Narrowed) -> Narrowed:
+    """The scope with every evaluator of its runs, whichever the reader chose."""
+    whole = Scope(runs=scope.run_ids, corpus=scope.corpus, subject=scope.subject, language=scope.language)
+    return replace(scope, evaluators=narrowed(files, whole).evaluators)
+
+
+def view(files: Signature, scope: Narrowed, chosen: Slice | None = None) -> View:
+    """The part of a scope's scores that a slice keeps."""
+    return scores(files, scope).view(chosen)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the fairness card …")
+def card(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataFrame:
+    """Fairness card of a scope; see ``core.analysis.overview.fairness_card``."""
+    return fairness_card(view(files, scope), families=families(files, scope, margin))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the contrasts …")
+def families(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataFrame:
+    """Contrast of every family; see ``core.analysis.overview.family_contrasts``."""
+    return family_contrasts(view(files, scope), margin=margin)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the flip risks …")
+def risks(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataFrame:
+    """Flip risk of the families on the fairness card; see ``core.analysis.overview.card_risks``."""
+    return card_risks(view(files, scope), card(files, scope, margin))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the blur control …")
+def blur_control(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """What the blur control says of each evaluator."""
+    return sentences(view(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def half_precision(files: Signature, scope: Narrowed, margin: float = MARGIN) -> dict[str, str]:
+    """What the arithmetic does to each evaluator in half precision."""
+    return precision_said(view(files, scope), margin=margin)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for what it fails to see …")
+def blind(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """What each evaluator fails to see; see ``core.analysis.questions.selective.blind_spots``."""
+    return blind_spots(view(files, scope))
+
+
+def origin_of_scores(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """Where imported scores are from, by evaluator; see ``core.analysis.questions.made_of.origins``."""
+    return origins(view(files, scope).table)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")
+def findings(files: Signature, scope: Narrowed, margin: float = MARGIN, least: int = LEAST_N) -> pd.DataFrame:
+    """Worst three findings of a scope; see ``core.analysis.overview.worst_findings``."""
+    return worst_findings(store(files), view(files, scope), families=families(files, scope, margin), least=least)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def null_bands(files: Signature) -> dict[str, NullBand]:
+    """Null band of single pairs of every evaluator of the usual scope, by the key of its fingerprint."""
+    if not files or not store(files).runs():
+        return {}
+    try:
+        seen = narrowed(files, Scope()).only()
+        known = view(files, seen)
+    except InvariscopeError:
+        return {}
+    about = known.table.about["evaluators"]
+    found = {str(row.key): known.null_band(str(row.evaluator), seen.corpus) for row in about.itertuples() if row.key}
+    return {key: band for key, band in found.items() if band.n}
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)
+def facet_counts(files: Signature, scope: Narrowed, chosen: Slice) -> dict[str, dict[str, int]]:
+    """Counts beside every value of every filter; see ``core.analysis.facets.facets``."""
+    return facets(scores(files, scope), chosen)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
+def known_values(files: Signature, scope: Narrowed) -> dict[str, tuple[str, ...]]:
+    """Values that each choice of a slice can take in a scope.
+
+    ``judged`` is not empty where people judged pairs, ``tied`` where some item's label has two categories.
+    """
+    counts = facet_counts(files, scope, Slice(controls=True))
+    return {name: tuple(counts[name]) for name in CHOICES} | {
+        "judged": ("yes",) if any_judged(files) else (),
+        "tied": ("yes",) if scores(files, scope).tied.any() else (),
+    }
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def any_judged(files: Signature) -> bool:
+    """Whether people judged a pair of any run; see ``core.analysis.slices.judged``."""
+    return judged(store(files))
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def stored_values(files: Signature) -> dict[str, tuple[str, ...]]:
+    """Values of each choice of a slice in any run: what a link may name, whatever its scope holds."""
+    return slices.stored_values(store(files))
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def told_values(files: Signature, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Values that variants of any run tell of some facts: what a link may name."""
+    return slices.told_values(store(files), keys)
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def own_values(files: Signature) -> dict[str, tuple[str, ...]]:
+    """Columns of their owners that items of any run tell, with their values: what a link may name."""
+    try:
+        return slices.own_values(store(files)) if files else {}
+    except InvariscopeError:  # the page says what is wrong with the runs
+        return {}
+
+
+def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:
+    """One row a run, as its manifest tells."""
+    return pd.DataFrame([_row(run) for run in runs])
+
+
+def evaluator_names(runs: tuple[Run, ...]) -> tuple[str, ...]:
+    """Evaluators of all runs, sorted."""
+    return tuple(sorted({name for run in runs for name in _evaluators(run)}))
+
+
+def _evaluators(run: Run) -> list[str]:
+    listed = run.manifest.get("evaluators")
+    entries = listed if isinstance(listed, list) else []
+    return [str(each["name"]) for each in entries if isinstance(each, dict) and "name" in each]
+
+
+def _row(run: Run) -> dict[str, Any]:
+    counts, corpus = run.manifest["counts"], run.manifest["corpus"]
+    probes = run.manifest.get("probes")
+    return {
+        "run": run.id,
+        "status": run.status,
+        "seal": seal_told(run),
+        "corpus": str(corpus.get("name", "—")),
+        "items": counts.get("items_kept"),
+        "left_out": counts.get("items_rejected"),
+        "evaluators": ", ".join(_evaluators(run)) or "—",
+        "probes": len(probes) if isinstance(probes, list) else None,
+        "pairs": counts.get("pairs"),
+        "unscored": counts.get("scores_null"),
+        "created": moment(str(run.manifest.get("created", "—"))),
+    }

@@ -1,0 +1,205 @@
+"""The one place where a page draws a table: real minus signs, commas, titles of families, dashes for nothing.
+
+What is shown is words over the values, which stay what they were: columns sort as numbers, files hold numbers and ids.
+"""
+
+import math
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from core.probes.titles import family_title
+from pages.views.common.hints import glossary, meaning
+
+MOST_CELLS = 50_000
+"""Cells up to which a table has words over its values: writing them takes a second for so many."""
+
+TALL, SCROLLED = 24, 620
+"""Rows from which a table scrolls by itself, and its height in px where it does."""
+
+FAMILIES = ("family", "rival", "nuisance")
+"""Columns whose values are names of families."""
+
+NOTHING = "—"
+"""Where there is no value."""
+
+_WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")
+"""printf's formats of whole numbers."""
+
+_THOUSAND = 1000
+
+_LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
+
+Write = Callable[[Any], str]
+
+
+def draw_table(
+    frame: pd.DataFrame, *, column_config: Mapping[str, Any] | None = None, families: Collection[str] = FAMILIES,
+    looks: Sequence[str] = (), hide_index: bool = True, **drawn: Any,
+) -> None:  # fmt: skip
+    """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out.
+
+    Args:
+        frame: the rows.
+        column_config: as of ``st.dataframe``; the formats of its numbers are printf's.
+        families: columns whose values are names of families.
+        looks: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has a look of its own.
+        hide_index: whether the names of the rows are left out.
+        drawn: everything else that ``st.dataframe`` takes.
+    """
+    if "note" in frame and not frame["note"].fillna("").astype(bool).any():
+        frame = frame.drop(columns="note")
+    config = dict(column_config or {})
+    drawn.setdefault("height", SCROLLED if len(frame) > TALL else "content")
+    config |= {name: _hinted(config.get(name, name)) for name in frame.columns if isinstance(name, str)
+               and _word(config.get(name, name))}  # fmt: skip
+    words: dict[Any, Any] = (
+        _words(frame, config, families) if frame.size <= MOST_CELLS and frame.columns.is_unique else {}
+    )
+    shown: pd.DataFrame | Styler = frame
+    if words or (any(looks) and frame.size <= MOST_CELLS):
+        shown = _worded(frame, words, looks)
+        config |= {name: _wide(config.get(name), frame[name]) for name, write in words.items() if write is _titled}
+        config |= {name: _plain(config[name]) for name in words if isinstance(config.get(name), Mapping)}
+    st.dataframe(shown, hide_index=hide_index, placeholder=NOTHING, column_config=config, **drawn)
+
+
+def _worded(frame: pd.DataFrame, words: Mapping[Any, Write], looks: Sequence[str] = ()) -> Styler:
+    """Words over values, and looks of rows; pandas' own way lays out every cell of a table as HTML before it is sent.
+
+    Args:
+        frame: the values.
+        words: column -> what writes its values.
+        looks: see :func:`draw_table`.
+    """
+    told = _Told(frame)
+    told.words = _written_frame(frame, words)
+    styled = Styler(told)
+    looked = {"cellstyle": _cell_looks(looks, frame.shape[1])}
+    # Streamlit takes no subclass, and asks these two for the words and looks of the cells
+    styled._compute = lambda: styled  # type: ignore[attr-defined]
+    styled._translate = lambda *_, **__: looked  # type: ignore[attr-defined]
+    return styled
+
+
+class _Told(pd.DataFrame):
+    """Values that know their words: Streamlit makes text of a table, and then sets each cell's words one by one."""
+
+    _metadata: ClassVar[list[str]] = ["words"]  # otherwise pandas takes it for a column
+    words: pd.DataFrame
+
+    def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:  # type: ignore[misc]  # pandas means it to be final
+        return self.words if dtype is str else super().astype(dtype, *args, **more)
+
+
+def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
+    """The cells of each look, by its CSS."""
+    rows: dict[str, list[int]] = {}
+    for row, look in enumerate(looks):
+        rows.setdefault(look, []).append(row)
+    return [
+        {"props": [tuple(each.split(":", 1)) for each in look.split(";")],
+         "selectors": [f"row{row}_col{column}" for row in own for column in range(columns)]}
+        for look, own in rows.items() if look
+    ]  # fmt: skip
+
+
+def _written_frame(frame: pd.DataFrame, words: Mapping[Any, Write]) -> pd.DataFrame:
+    """The words of every cell, in the arrangement of the values."""
+    columns = {
+        place: pd.array(_said(values, words.get(name, _usual)), dtype="str")
+        for place, (name, values) in enumerate(frame.items())
+    }
+    told = pd.DataFrame(columns, index=frame.index, copy=False)
+    told.columns = frame.columns
+    return told
+
+
+def _said(values: pd.Series, write: Write) -> list[str]:
+    """The words of a column's values."""
+    listed = values.tolist()
+    return [NOTHING if none else str(write(value)) for value, none in zip(listed, pd.isna(values), strict=True)]
+
+
+def _usual(value: Any) -> Any:
+    return f"{value:.6f}" if isinstance(value, float) else value
+
+
+def written(value: float, *, form: str) -> str:
+    """A number as printf writes it, with a real minus sign; a whole one with commas for thousands.
+
+    Example:
+        >>> written(-0.5, form="%+.2f"), written(11088, form="%d")
+        ('−0.50', '11,088')
+    """
+    whole = _WHOLE.fullmatch(form)
+    said = str(value) if not math.isfinite(value) else f"{value:{whole[1]},.0f}" if whole else form % value
+    return said.replace("-", "−")
+
+
+def _words(frame: pd.DataFrame, config: Mapping[str, Any], families: Collection[str]) -> dict[Any, Write]:
+    """Column -> what writes its values, of those whose words differ from what Streamlit shows."""
+    found: dict[Any, Write] = {}
+    for name, values in frame.items():
+        if name in families and not _numeric(values):
+            found[name] = _titled
+        elif _numeric(values):
+            usual = "%d" if pd.api.types.is_integer_dtype(values) else "%.4g"
+            form = _form(config.get(str(name)), usual)
+            if form is not None and _differ(values.to_numpy(dtype=np.float64, na_value=np.nan), form):
+                found[name] = partial(written, form=form)
+    return found
+
+
+def _differ(values: np.ndarray, form: str) -> bool:
+    """Whether some of these numbers, float64 [n], are written otherwise than printf does."""
+    return bool((values < 0).any() or (_WHOLE.fullmatch(form) and (values >= _THOUSAND).any()))
+
+
+def _numeric(values: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+
+
+def _titled(value: object) -> str:
+    return family_title(str(value))
+
+
+def _form(look: Any, usual: str) -> str | None:
+    """printf's format of a column of numbers; None where it is drawn as something else, e.g. as a bar."""
+    kind = (look.get("type_config") or {}) if isinstance(look, Mapping) else {}
+    if kind.get("type", "number") != "number":
+        return None
+    said = kind.get("format") or usual
+    return str(said) if "%" in str(said) else None
+
+
+def _wide(look: Any, values: pd.Series) -> dict[str, Any]:
+    """The look of a column of families, wide enough for their titles: Streamlit goes by the names."""
+    own = dict(look) if isinstance(look, Mapping) else {"label": look} if look else {}
+    longest = max((len(_titled(each)) for each in values.dropna().unique()), default=0)
+    return own if own.get("width") else {**own, "width": min(_ROOM + int(_LETTER * longest), _WIDEST)}
+
+
+def _word(look: Any) -> str:
+    """The coined word that heads a column and is not explained there yet; empty where none does."""
+    head = str(look.get("label") or "") if isinstance(look, Mapping) else str(look or "")
+    explained = isinstance(look, Mapping) and look.get("help")
+    return head.lower() if head[:1].isupper() and head.lower() in glossary() and not explained else ""
+
+
+def _hinted(look: Any) -> dict[str, Any]:
+    """The look of a column that a coined word heads, with what the word means."""
+    own = dict(look) if isinstance(look, Mapping) else {"label": look}
+    return {**own, "help": meaning(_word(look))}
+
+
+def _plain(look: Mapping[str, Any]) -> dict[str, Any]:
+    """The look of a column without its format: what Streamlit formats itself hides the words."""
+    kind = dict(look.get("type_config") or {})
+    return {**look, "type_config": {**kind, "format": None} if kind else None}

@@ -1,0 +1,245 @@
+"""The scope that all pages share: runs, corpus, subject, language and evaluators, in the link and on every page."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from core.analysis.labels import labels_said
+from core.analysis.scope import Narrowed, Scope, holdings
+from core.errors import InvalidInput
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import Signature, narrowed, scores, store
+from pages.views.common.page_head import Chips, chips
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
+
+__all__ = ["carried", "choose_scope", "say_withheld", "scope_fields"]
+
+_FIELDS = {"run": "runs", "corpus": "corpus", "subject": "subject", "language": "language", "evaluators": "evaluators"}
+"""Name in the link -> field of :class:`Scope`, in the order in which they narrow each other."""
+
+_WORDS = {"run": "run", "corpus": "corpus", "subject": "subject caption", "language": "language",
+          "evaluators": "evaluator"}  # fmt: skip
+_MANY = ("run", "evaluators")
+
+
+def scope_fields(files: Signature) -> tuple[Field, ...]:
+    """Fields of a page's state that hold the scope; they stand in its link and hold on every page."""
+    return tuple(
+        Field(name, [], some_of(_held(files, name), what=_WORDS[name]), joined, shared=True)
+        if name in _MANY
+        else Field(name, None, one_of(_held(files, name), None, what=_WORDS[name]), shared=True)
+        for name in _FIELDS
+    )
+
+
+def choose_scope(
+    state: PageState, files: Signature, *, row: Chips | None = None, across: bool = False, usual: Scope | None = None
+) -> Narrowed:
+    """Draw the scope as chips at the top of a page, with what it leaves out, and let it hold on every page.
+
+    Args:
+        state: a page's state that holds :func:`scope_fields`, restored.
+        files: what the store depends on.
+        row: where the chips are drawn; a row of their own by default.
+        across: say what is left out of every corpus, not of the one in view alone.
+        usual: the scope of a reader who chose nothing, e.g. one that prefers directional probes; None: Scope().
+
+    Returns:
+        What the scope comes to. A page's numbers are of the corpus in view: ``choose_scope(…).only()``.
+
+    Raises:
+        InvalidInput: if the runs hold no score.
+    """
+    first = usual or Scope()
+    scope, undone = _possible(files, _chosen(state), first)
+    _keep(state, scope)
+    found = narrowed(files, scope)
+    offered = _offers(files, scope)
+    row = row or chips(state)
+    with row.scope:
+        for each in offered:
+            if len(each.options) > 1 or each.chosen:
+                _draw(state, each)
+        if scope != first:
+            st.button("Usual scope", icon=":material/undo:", type="tertiary", key=f"{state.page}.scope.usual",
+                      on_click=_keep, args=(state, first), help="Takes back every choice of this row")  # fmt: skip
+    if undone:
+        st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
+    _unread(store(files).left_out)
+    if left_out := found.left_out if across else found.only().left_out:
+        with row.notes, st.popover("Left out", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"):
+            st.markdown(safe(" ".join(left_out), limit=900))
+    if labels := labels_said(store(files).runs(), found.run_ids if across else found.only().run_ids):
+        with (
+            row.notes,
+            st.popover("Labels", icon=":material/label:", type="tertiary", key=f"{state.page}.scope.labels"),
+        ):
+            st.markdown(safe(" ".join(labels), limit=900))
+    state.share()
+    return found
+
+
+def say_withheld(files: Signature, scope: Narrowed) -> None:
+    """Name the evaluators of a scope of whose scores no %Δ is told; nothing where there is none."""
+    if told := scores(files, scope).withheld_said():
+        st.caption(safe(told, limit=600))
+
+
+def _unread(problems: Sequence[str]) -> None:
+    """Say which stored files no number on the page rests on, since they cannot be read."""
+    if not problems:
+        return
+    more = f" And {counted(len(problems) - 2, 'other file')}." if len(problems) > 2 else ""
+    told = ". ".join(safe(each, limit=400) for each in problems[:2])
+    st.warning(f"No number here rests on what cannot be read: {told}{more}", icon=":material/broken_image:")
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """One choice of the row.
+
+    Args:
+        name: in the link.
+        options: what can be chosen, the usual one first where one is.
+        chosen: whether the reader chose.
+        shown: what stands on the chip.
+        about: what is said of an option beside its name.
+    """
+
+    name: str
+    options: Sequence[str]
+    chosen: bool
+    shown: str
+    about: Mapping[str, str]
+
+
+_TITLES = {"run": "Run", "corpus": "Corpus", "subject": "Caption", "language": "Language", "evaluators": "Evaluators"}
+_HELP = {
+    "run": "One audit: a corpus under probes, scored by evaluators. Where nothing is chosen, the largest run of each "
+    "corpus counts.",
+    "corpus": "A named, ordered set of items. Every number is of this one; only Results · RQ4 and the report look at "
+    "several.",
+    "subject": "The caption that stays while the picture is edited: the template “There is a …” or the item's human "
+    "caption. An item counts once, so numbers are of one of them.",
+    "language": "Of the captions.",
+    "evaluators": "Anything that scores (image, caption) pairs.",
+}
+
+
+@st.cache_resource(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
+    """What can be chosen: of each what the choices before it leave, the usual one first."""
+    rows, found = holdings(store(files)), narrowed(files, scope)
+    runs = rows.drop_duplicates("run").set_index("run")["corpus"]
+    of_runs = rows[rows["run"].isin(scope.runs)] if scope.runs else rows
+    own = of_runs[of_runs["corpus"] == found.corpus]
+    captions = own[own["subject"] == found.subject]
+    scored = captions[(captions["language"] == found.language) & (captions["run"] == found.run)]
+    evaluators = tuple(sorted(scored["evaluator"].unique()))
+    usual = {
+        "corpus": narrowed(files, replace(scope, corpus=None, evaluators=())).corpus,
+        "subject": narrowed(files, replace(scope, subject=None, language=None, evaluators=())).subject,
+        "language": narrowed(files, replace(scope, language=None, evaluators=())).language,
+    }
+    here = {"corpus": of_runs, "subject": own, "language": captions}
+    shown = {"corpus": found.corpus, "subject": found.subject, "language": found.language}
+    about = {str(run): f"corpus {corpus}" for run, corpus in runs.items() if run != corpus}
+    singles = tuple(
+        _Offer(name, _first(usual[name], here[name][name].unique()), getattr(scope, name) is not None, shown[name], {})
+        for name in shown
+    )
+    return (
+        _Offer("run", tuple(sorted(runs.index)), bool(scope.runs), _runs_said(scope, found), about),
+        *singles,
+        _Offer("evaluators", evaluators, bool(scope.evaluators), _evaluators_said(scope, evaluators), {}),
+    )
+
+
+def _draw(state: PageState, offer: _Offer) -> None:
+    name = offer.name
+    place = st.popover(f"{_TITLES[name]}: **{safe(offer.shown, limit=40)}**",
+                       type="secondary", key=f"{state.page}.scope.{name}")  # fmt: skip
+    if name in _MANY:
+        options = list(dict.fromkeys([*offer.options, *state.get(name)]))
+        place.multiselect(
+            _TITLES[name], options, key=state.key(name), help=_HELP[name], placeholder="All" if name != "run" else
+            "The largest of each corpus",
+            format_func=lambda value: " · ".join(filter(None, (value, offer.about.get(value, "")))),
+        )  # fmt: skip
+    else:
+        state.choose(place, name, _TITLES[name], offer.options, help=_HELP[name])
+
+
+def _runs_said(scope: Scope, found: Narrowed) -> str:
+    return found.run if len(scope.runs) < 2 else counted(len(scope.runs), "run")
+
+
+def _evaluators_said(scope: Scope, there: Sequence[str]) -> str:
+    if not scope.evaluators:
+        return f"all {len(there)}"
+    return scope.evaluators[0] if len(scope.evaluators) == 1 else f"{len(scope.evaluators)} of {len(there)}"
+
+
+def _chosen(state: PageState) -> Scope:
+    return Scope(
+        runs=tuple(state.get("run")), corpus=state.get("corpus"), subject=state.get("subject"),
+        language=state.get("language"), evaluators=tuple(state.get("evaluators")),
+    )  # fmt: skip
+
+
+def _keep(state: PageState, scope: Scope) -> None:
+    for name, field in _FIELDS.items():
+        value = getattr(scope, field)
+        state.put(name, list(value) if name in _MANY else value)
+
+
+def _possible(files: Signature, wanted: Scope, first: Scope) -> tuple[Scope, list[str]]:
+    """The choices that are possible together, the first before the last; and a sentence for each that is not.
+
+    Raises:
+        InvalidInput: if the runs hold no score.
+    """
+    narrowed(files, first)
+    scope, undone = first, list[str]()
+    for field in _FIELDS.values():
+        if not getattr(wanted, field):
+            continue
+        try:
+            tried = replace(scope, **{field: getattr(wanted, field)})
+            if field == "evaluators":
+                tried = _of_the_run(files, tried)
+            narrowed(files, tried)
+        except InvalidInput as error:
+            undone.append(f"{str(error)[:1].upper()}{str(error)[1:]}; the usual choice is shown instead.")
+        else:
+            scope = tried
+    return scope, undone
+
+
+def _of_the_run(files: Signature, scope: Scope) -> Scope:
+    """The evaluators of a scope that scored the run in view.
+
+    Raises:
+        InvalidInput: if none of them did.
+    """
+    found = narrowed(files, replace(scope, evaluators=()))
+    rows = holdings(store(files))
+    rows = rows[(rows["run"] == found.run) & (rows["subject"] == found.subject) & (rows["language"] == found.language)]
+    there = set(rows["evaluator"])
+    kept = tuple(name for name in scope.evaluators if name in there)
+    if not kept:
+        many = ", ".join(scope.evaluators)
+        raise InvalidInput(f"run {found.run} holds no score of {many}; evaluators there: {', '.join(sorted(there))}")
+    return replace(scope, evaluators=kept)
+
+
+def _held(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
+    """What the runs hold of a field's values."""
+    column = "evaluator" if name == "evaluators" else name
+    return lambda: tuple(sorted(map(str, holdings(store(files))[column].unique())))
+
+
+def _first(usual: str, names: Iterable[str]) -> tuple[str, ...]:
+    return (usual, *sorted(set(map(str, names)) - {usual}))

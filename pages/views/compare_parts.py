@@ -1,0 +1,500 @@
+"""The parts of the page Compare: two sides in the link, each a slice of a scope, and what is drawn of them.
+
+Results pins what stands there as one side, then another view as the other.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.comparison import ALL, SCATTER_ALIKE, SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, compare
+from core.analysis.made_with import manifest_differences
+from core.analysis.questions import Question
+from core.analysis.questions.columns import UNITS
+from core.analysis.scope import Narrowed, Scope, holdings
+from core.analysis.slices import CHOICES, Slice
+from core.analysis.verdicts import MARGIN
+from core.charts.comparison_figures import differences, dumbbell, of_scatter
+from core.charts.layout import legend_above
+from core.corpora.schema import OWN
+from core.errors import InvalidInput
+from core.probes.titles import family_title, title
+from core.report.document import p_value
+from core.statistics.bootstrap import LEAST_N
+from core.store.manifest import Run
+from pages.views.common.caches import KEYED
+from pages.views.common.open_runs import (
+    Signature,
+    known_values,
+    narrowed,
+    own_values,
+    scores,
+    store,
+    stored_values,
+    view,
+)
+from pages.views.common.own_columns import choose_own, column_name, own_fields, own_link, told_by
+from pages.views.common.page_tables import draw_table
+from pages.views.common.scope_chips import scope_fields
+from pages.views.common.shown_answers import figure_block, interval
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
+from pages.views.results_parts import LARGEST_MARGIN, read_margin
+
+COMPARE = "pages/compare.py"
+SIDES = ("a", "b")
+ONE = {"run": "Run", "corpus": "Corpus", "subject": "Subject caption", "language": "Language"}
+"""What a side may have otherwise than the page's scope -> its label."""
+
+MANY = {"families": "Family", "modifiers": "Modifier", "categories": "Category", "coverage_bins": "Coverage"}
+"""Choice of a slice -> its label; a side has one evaluator and any number of these."""
+
+BY = {"family": "Family", "modifier": "Word", "probe": "Probe", "category": "Category", "coverage_bin": "Coverage"}
+MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ"}
+
+_PINNED = "compare.pinned"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of the comparison.
+
+    Args:
+        scope: one corpus, one run, one subject, one language.
+        chosen: slice of one evaluator.
+    """
+
+    scope: Narrowed
+    chosen: Slice
+
+
+def compare_state(files: Signature) -> PageState:
+    """Fields of the page over these runs."""
+
+    def values(name: str) -> tuple[str, ...]:
+        return stored_values(files)[name]
+
+    def held(name: str) -> tuple[str, ...]:
+        return tuple(sorted(map(str, holdings(store(files))[name].unique())))
+
+    fields = []
+    for side in SIDES:
+        fields.append(Field(f"{side}_evaluator", None, one_of(lambda: values("evaluators"), None, what="evaluator")))
+        for name, label in ONE.items():
+            read = one_of(lambda name=name: held(name), None, what=label.lower())  # type: ignore[misc]
+            fields.append(Field(f"{side}_{name}", None, read))
+        for name, label in MANY.items():
+            some = some_of(lambda name=name: values(name), what=label.lower())  # type: ignore[misc]
+            fields.append(Field(f"{side}_{name}", [], some, joined))
+        fields += own_fields(files, side=f"{side}_")
+    return PageState(
+        "compare",
+        (
+            *scope_fields(files),
+            *fields,
+            Field("by", "family", one_of(lambda: (*BY, *own_values(files)), "family", what="level")),
+            Field("measure", "percent", one_of(lambda: tuple(MEASURED), "percent", what="measure")),
+            Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
+        ),
+    )
+
+
+def side_scope(state: PageState, files: Signature, scope: Narrowed, side: str) -> Narrowed:
+    """The scope of one side: the page's, but for what the side chose otherwise.
+
+    Raises:
+        InvalidInput: if nothing is of all that the side chose.
+    """
+    own: Mapping[str, str | None] = {name: state.get(f"{side}_{name}") for name in ONE}
+    rows = holdings(store(files))
+    runs: tuple[str, ...]
+    if own["run"]:
+        runs, corpus, rows = (own["run"],), own["corpus"], rows[rows["run"] == own["run"]]
+    elif own["corpus"] and own["corpus"] not in dict(scope.runs):
+        runs, corpus, rows = (), own["corpus"], rows[rows["corpus"] == own["corpus"]]
+    else:
+        runs, corpus = scope.run_ids, own["corpus"] or scope.corpus
+    subject, language = (
+        own[name] or (usual if usual in set(rows[name]) else None)
+        for name, usual in (("subject", scope.subject), ("language", scope.language))
+    )
+    return narrowed(files, Scope(runs=runs, corpus=corpus, subject=subject, language=language)).only()
+
+
+def side_of(state: PageState, files: Signature, scope: Narrowed, side: str) -> Side:
+    """One side; without a chosen evaluator A has the first one of the scope and B the second.
+
+    Raises:
+        InvalidInput: as :func:`side_scope`.
+    """
+    own = side_scope(state, files, scope, side)
+    many = {name: tuple(state.get(f"{side}_{name}")) for name in MANY}
+    evaluator = state.get(f"{side}_evaluator") or usual_evaluator(files, scope, own, side)
+    told = told_by(state, side=f"{side}_")
+    return Side(own, Slice(evaluators=(evaluator,), told=told, **many))  # type: ignore[arg-type]
+
+
+def evaluators_of(files: Signature, scope: Narrowed, own: Narrowed) -> tuple[str, ...]:
+    """Evaluators of one side's run: those of the page's scope first."""
+    there = scores(files, own).evaluators
+    return tuple(sorted(there, key=lambda name: (name not in scope.evaluators, name)))
+
+
+def usual_evaluator(files: Signature, scope: Narrowed, own: Narrowed, side: str) -> str:
+    """The evaluator of a side that chose none."""
+    return evaluators_of(files, scope, own)[: 2 if side == "b" else 1][-1]
+
+
+def swap(state: PageState) -> None:
+    """Let the sides change places; a callback."""
+    own = [field.name.removeprefix("a_") for field in state.fields if field.name.startswith(f"a_{OWN}")]
+    for name in ("evaluator", *ONE, *MANY, *own):
+        a, b = state.get(f"a_{name}"), state.get(f"b_{name}")
+        state.put(f"a_{name}", b)
+        state.put(f"b_{name}", a)
+
+
+def pins() -> dict[str, str]:
+    """What this reader pinned so far and the scope, as parts of the comparison's link."""
+    return carried() | pinned()
+
+
+def pin(side: str, scope: Narrowed, chosen: Slice) -> None:
+    """Pin a slice of a scope as one side; a callback.
+
+    The side keeps its run, corpus, subject and language whatever the scope becomes. Where several evaluators are in
+    view, the evaluator is left to the comparison.
+    """
+    kept = {name: value for name, value in pinned().items() if not name.startswith(f"{side}_")}
+    st.session_state[_PINNED] = kept | _as_link(side, scope, chosen)
+
+
+def pinned() -> dict[str, str]:
+    """What this reader pinned so far."""
+    return dict(st.session_state.get(_PINNED, {}))
+
+
+def _as_link(side: str, scope: Narrowed, chosen: Slice) -> dict[str, str]:
+    link = {f"{side}_{name}": str(getattr(scope, name)) for name in ONE}
+    link |= {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
+    link |= own_link(chosen.told, side=f"{side}_")
+    evaluators = chosen.evaluators or scope.evaluators
+    return link | ({f"{side}_evaluator": evaluators[0]} if len(evaluators) == 1 else {})
+
+
+def draw_pins(
+    state: PageState, scope: Narrowed, chosen: Slice, asked: Sequence[Question], families: Sequence[str]
+) -> None:
+    """Draw the buttons that pin this view.
+
+    Args:
+        state: of the results page; the evaluator of its tests is pinned with the view.
+        scope: whose scores.
+        chosen: the slice of the filters.
+        asked: the questions that are shown; a part of one family pins that family.
+        families: that are known.
+    """
+    family = next((each.part for each in asked if each.part in families), None)
+    if family is None and any(each.families for each in asked):
+        family = state.get("under")
+    view = replace(chosen, families=(family,)) if family and not chosen.families else chosen
+    if state.get("of") and any(each.pick for each in asked):
+        view = replace(view, evaluators=(state.get("of"),))
+    st.divider()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("Hold this view against another", width="content", help="Pin it as one side, change the filters or "
+                    "the part, pin that as the other side, and open the comparison.")  # fmt: skip
+        for side in ("a", "b"):
+            held = any(name.startswith(f"{side}_") for name in pinned())
+            st.button(f"Pin as {side.upper()}", icon=":material/keep:" if held else ":material/keep_off:", on_click=pin,
+                      args=(side, scope.only(), view), key=f"results.pin.{side}")  # fmt: skip
+        st.page_link(COMPARE, label="Compare", icon=":material/compare_arrows:", query_params=pins())
+
+
+_FIELDS = {column: name for name, column in CHOICES.items()}
+_NAMES = {ALL: "All together"}
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
+def compared(files: Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
+    """A against B; see ``core.analysis.comparison.compare``."""
+    one, other = (view(files, side.scope, side.chosen) for side in (a, b))
+    return compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
+
+
+def choose_sides(state: PageState, files: Signature, scope: Narrowed) -> bool:
+    """Draw the two sides beside each other; return whether both are something."""
+    found = []
+    cells = st.grid(2, min_column_width=300, gap="medium")
+    for side in SIDES:
+        with cells.container(border=True, height="stretch"):
+            st.markdown(f"**Side {side.upper()}**")
+            found.append(_side(state, files, scope, side))
+    return all(found)
+
+
+def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> bool:
+    try:
+        own = side_scope(state, files, scope, side)
+        known = known_values(files, own)
+        said = f"Run {own.run}, corpus {own.corpus}, {own.subject} captions in {own.language}"
+    except InvalidInput as error:
+        own, known, said = None, {}, ""
+        st.error(safe(str(error), limit=400))
+    if own is not None:
+        usual = usual_evaluator(files, scope, own, side)
+        options = [usual, *(name for name in evaluators_of(files, scope, own) if name != usual)]
+        state.choose(st.container(), f"{side}_evaluator", "Evaluator", options,
+                     help="Whose scores this side holds: one of them.")  # fmt: skip
+        for name in MANY:
+            if name not in _OF_ITEMS:
+                _many(state, known, side, name)
+    set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *_OF_ITEMS)) or told_by(state, side=f"{side}_")
+    with st.expander("Which run and items", expanded=bool(set_)):
+        for name in ONE:
+            _one(state, files, scope, side, name)
+        for name in _OF_ITEMS if known else ():
+            _many(state, known, side, name)
+        if own is not None:
+            choose_own(state, scores(files, own).own, side=f"{side}_")
+    if said:
+        st.caption(safe(said, limit=200))
+    return own is not None
+
+
+_OF_ITEMS = ("categories", "coverage_bins")
+
+
+def _one(state: PageState, files: Signature, scope: Narrowed, side: str, name: str) -> None:
+    there = sorted(map(str, holdings(store(files))[name].unique()))
+    if len(there) > 1:
+        of_run = name != "run" and state.get(f"{side}_run")
+        usual = "What the run holds" if of_run else f"As the page: {getattr(scope, name)}"
+        st.selectbox(ONE[name], there, index=None, key=state.key(f"{side}_{name}"), placeholder=usual)
+
+
+def _many(state: PageState, known: dict[str, tuple[str, ...]], side: str, name: str) -> None:
+    chosen = state.get(f"{side}_{name}")
+    if len(known[name]) > 1 or chosen:
+        options = list(dict.fromkeys([*known[name], *chosen]))
+        st.multiselect(MANY[name], options, key=state.key(f"{side}_{name}"), placeholder=f"All {len(known[name])}",
+                       format_func=family_title if name == "families" else str)  # fmt: skip
+
+
+def own_of(files: Signature, *sides: Side) -> list[str]:
+    """Keys of the columns of the items' owners that some side tells."""
+    return list(dict.fromkeys(key for side in sides for key in scores(files, side.scope).own))
+
+
+def level_name(by: str) -> str:
+    """What the levels of a comparison are called."""
+    return BY.get(by) or column_name(by)
+
+
+def choose_how(state: PageState, own: Iterable[str]) -> None:
+    """Draw the switches for levels, measure and margin.
+
+    Args:
+        own: keys of the columns of the items' owners, which make levels too.
+    """
+    levels = [*BY, *dict.fromkeys([*own, *([by] if (by := state.get("by")) not in BY else [])])]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.selectbox("A row for each", levels, format_func=level_name, key=state.key("by"), width=150,
+                     help="The levels that both sides have; all together stand above them.")  # fmt: skip
+        st.segmented_control(
+            "Measure", tuple(MEASURED), format_func=MEASURED.__getitem__, required=True, key=state.key("measure"),
+            help="Raw scores of two evaluators have different scales, so sides are compared in percent of the "
+            "baseline score, or in standard deviations of each side's own baseline scores.",
+        )  # fmt: skip
+        st.number_input("Margin, ± points", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", width=140,
+                        key=state.key("margin"), disabled=state.get("measure") != "percent",
+                        help="Sides whose difference lies within this many percentage points are called "
+                        "alike.")  # fmt: skip
+
+
+def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: str, margin: float) -> None:
+    """Draw both sides' medians and their difference, of drift and of scatter, and the table of all.
+
+    Args:
+        table: of :func:`compared`.
+        a, b: its sides; a mark of one opens that side's pairs.
+        by: level of a row.
+        measure: of the medians.
+        margin: equivalence margin in percentage points.
+    """
+    opens = {f"{name}_opens": [opened(side, by, str(label)) for label in table["label"]]
+             for name, side in zip(SIDES, (a, b), strict=True)}  # fmt: skip
+    unit, digits = UNITS[measure]
+    names = _names(by, table["label"])
+    what_by = by if by in BY else "own"  # it names files
+    st.markdown(_summary(table, by, bounded=measure == "percent"))
+    for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
+        cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
+        with cells.container():
+            figure = dumbbell(rows.assign(**opens), unit=unit, digits=digits, names=names, of=what)
+            head = legend_above(figure)
+            figure_block(figure, table, f"compare-{name}{what_by}", title=f"Both sides: {of}",
+                         alt=f"Medians of {what} of both sides. {_spoken(rows, names)}")  # fmt: skip
+        with cells.container():
+            figure = differences(rows, unit=" pp" if measure == "percent" else unit, digits=digits, names=names,
+                                 margin=margin if measure == "percent" else None)  # fmt: skip
+            figure = replace(figure, head=head)
+            figure_block(figure, table, f"difference-{name}{what_by}", title=f"A − B: {of}",
+                         alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}")  # fmt: skip
+    _rows(table, by, digits, names)
+    ways = table["how"].value_counts()
+    said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
+    st.caption(
+        f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items, those of one "
+        "source together. Independent: the difference of the two medians, each side resampled by itself. 95 % BCa "
+        f"intervals; Holm's correction is over {_corrected(table)}. Drift is of the "
+        "signed shift of an item, scatter of its size, whichever way: sides of one drift may scatter very differently. "
+        "A click on a mark of a side leads to its pairs; a difference is of two sets and opens nothing."
+    )
+    overlap = table.loc[(table["how"] == "independent") & (table["shared"] > 0), "shared"]
+    if len(overlap):
+        st.caption(f"Up to {int(overlap.max())} items stand on both sides and count on both, which draws the sides "
+                   "together.")  # fmt: skip
+
+
+def opened(side: Side, by: str, label: str) -> str:
+    """What a mark of a side opens: its pairs of one level, as the parameters of a link, a JSON object of texts.
+
+    Args:
+        side: of the comparison.
+        by: of :data:`core.analysis.comparison.BY`.
+        label: of the level; that of all of them together asks for no level.
+    """
+    link = {name: getattr(side.chosen, name) for name in ("evaluators", *MANY)}
+    told = side.chosen.told
+    if label != ALL and by in _FIELDS:
+        link[_FIELDS[by]] = (label,)
+    elif label != ALL:
+        told = (*(each for each in told if each[0] != by), (by, label))
+    return json.dumps({name: str(getattr(side.scope, name)) for name in ONE} | own_link(told)
+                      | {name: joined(values) for name, values in link.items() if values})  # fmt: skip
+
+
+def _names(by: str, labels: Iterable[str]) -> dict[str, str]:
+    """The words for the rows: titles where they are families or probes."""
+    said = {"family": family_title, "probe": title}.get(by, str)
+    return {label: _NAMES.get(label) or said(label) for label in map(str, labels)}
+
+
+def _corrected(table: pd.DataFrame) -> str:
+    """What Holm's correction runs over, in words."""
+    drift, scatter = (int(table[name].max()) for name in ("m_tests", "size_m_tests"))
+    each = f"{counted(drift, 'test')} of drift and over {counted(scatter, 'test')} of scatter, each by itself"
+    aside = (
+        "; a control, and a row whose values are all equal, is none of them" if len(table) > min(drift, scatter) else ""
+    )
+    return f"{each}{aside}"
+
+
+def _summary(table: pd.DataFrame, by: str, *, bounded: bool) -> str:
+    """In how many of the levels the sides are told apart, and which way; not a test of them together.
+
+    Args:
+        table: of :func:`compared`.
+        by: level of a row.
+        bounded: whether there is a margin.
+    """
+    rows = table[table["label"] != ALL]
+    if rows.empty:
+        return ""
+    told, alike = rows["scatter"] == SCATTER_DIFFERS, int((rows["scatter"] == SCATTER_ALIKE).sum())
+    less = int((told & (rows["size_difference"] < 0)).sum())
+    more = int((told & (rows["size_difference"] > 0)).sum())
+    small = int((rows["scatter"] == SCATTER_DIFFERS_WITHIN).sum())
+    rest = len(rows) - less - more - alike - small
+    held = f"In {alike} they are alike within the margin, in {small} they differ but within it; " * bounded
+    row = safe(level_name(by).lower()) + " row"
+    return (
+        f"A scatters less than B in **{less} of {counted(len(rows), row)}**, more in **{more}**. "
+        f"{held}{'of' if held else 'Of'} the other {rest} nothing is claimed."
+    )
+
+
+def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -> None:
+    number, signed = st.column_config.NumberColumn, f"%+.{digits}f"
+    numbers = [str(name) for name in table.select_dtypes("float") if name not in _P]
+    # rounded, so that nothing reads as minus zero; the files keep every digit
+    rounded = {name: table[name].round(3 if name == "cliffs_delta" else digits) + 0.0 for name in numbers}
+    shown = table.assign(**rounded).assign(
+        label=[names.get(name, name) for name in table["label"]],
+        **{name: table[name].map(p_value) for name in _P},
+    )
+    shown["ends"], look = interval(table, "low", "high", digits, signed=True)
+    shown["size_ends"], _ = interval(table, "size_low", "size_high", digits, signed=True)
+    order = ["label", "a_value", "b_value", "difference", "ends", "verdict", "a_size", "b_size",
+             "size_difference", "size_ends", "scatter", "a_n", "b_n", "how", "n_items", "test", "p",
+             "p_holm", "m_tests", "conflict", "cliffs_delta", "detectable", "needed", "note", "size_test", "size_p",
+             "size_p_holm", "size_m_tests", "size_conflict", "size_detectable", "size_needed", "size_note"]  # fmt: skip
+    draw_table(
+        shown, column_order=order, alt="Both sides and their difference", key="compare.rows",
+        column_config={
+            "label": st.column_config.TextColumn(level_name(by), pinned=True, width=180),
+            "a_value": number("Median A", format=signed),
+            "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
+            "ends": look, "size_ends": look,
+            "verdict": st.column_config.TextColumn(
+                "Drift", help="Differs: the 95 % interval of the difference excludes 0 and the corrected test rejects. "
+                f"Alike: its 90 % interval lies within the margin. Below {LEAST_N} items on a side, or sources that "
+                "they come from, no verdict is given."),
+            "a_size": number("Median |Δ| A", format=f"%.{digits}f"),
+            "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
+            "size_difference": number("|A| − |B|", format=signed),
+            "scatter": st.column_config.TextColumn(
+                "Scatter", help="The same of how far items move, whichever way."),
+            "conflict": "Where interval and test differ",
+            "m_tests": number("m", format="%d", help="Tests that Holm's correction runs over; 0 for a control"),
+            "note": st.column_config.TextColumn("Remark", help="Why a number is missing, or what it cannot show"),
+            "size_m_tests": number("m, scatter", format="%d"),
+            "size_note": "Remark, scatter",
+            "size_test": "Test, scatter", "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
+            "size_p_holm": st.column_config.TextColumn("p, Holm, scatter", alignment="right"),
+            "size_conflict": "Where they differ, scatter",
+            "size_detectable": number("Scatter it would have shown", format=f"%.{digits}f"),
+            "size_needed": number("n for the margin, scatter", format="%d"),
+            "a_n": number("n A", format="%d"), "b_n": number("n B", format="%d"), "how": "How",
+            "n_items": number("n", format="%d", help="Pairs of the same item, or the items of both sides"),
+            "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
+            "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
+            "cliffs_delta": number("Cliff’s δ", format="%+.3f", help="Of A over B, from −1 to 1"),
+            "detectable": number("It would have shown", format=f"%.{digits}f", help="Smallest true difference that "
+                                 "these items and their spread find with 80 % power"),
+            "needed": number("n for the margin", format="%d", help="Items with which sides that do not differ would be "
+                             "shown to be alike, with 80 % power"),
+        },
+    )  # fmt: skip
+
+
+_P = ("p", "p_holm", "size_p", "size_p_holm")
+
+
+def _spoken(table: pd.DataFrame, names: Mapping[str, str]) -> str:
+    return "; ".join(
+        f"{names.get(row['label'], row['label'])}: A {row['a_value']:+.2f}, B {row['b_value']:+.2f}, difference "
+        f"{row['difference']:+.2f} ({_ends(row)}), {row['how']}, n {row['n_items']}"
+        for _, row in table.head(12).iterrows()
+    )
+
+
+def _ends(row: pd.Series) -> str:
+    return "no interval" if pd.isna(row["low"]) else f"{row['low']:+.2f} to {row['high']:+.2f}"
+
+
+def draw_made_with(one: Run, other: Run) -> None:
+    """Draw what two runs were made with that is not the same."""
+    st.markdown("## What the two runs were made with")
+    table = manifest_differences(one, other)
+    if table.empty:
+        st.caption("Nothing differs: the same corpus, probes, evaluators, lexicons, seed and versions.")
+        return
+    draw_table(
+        table, alt="What two runs were made with", key="compare.manifests",
+        column_config={"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")},
+    )  # fmt: skip

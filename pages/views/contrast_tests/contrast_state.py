@@ -1,0 +1,243 @@
+"""What the page Contrast tests remembers in its link, the controls that set it, and what it says without a test."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.bar import MOST_FAILURES
+from core.analysis.beside import every_caption
+from core.analysis.comparisons import AUDIT, DIRECTIONAL, families
+from core.analysis.facts import facts_of, unproven
+from core.analysis.questions import Options
+from core.analysis.questions.directional import needs
+from core.analysis.scope import Narrowed, Scope, open_probes
+from core.analysis.slices import Slice
+from core.analysis.table import ScoreTable
+from core.probes.titles import family_title
+from pages.views.common.caches import KEYED
+from pages.views.common.links import AUDIT as RUN_AUDIT
+from pages.views.common.links import LAB, is_listed
+from pages.views.common.open_runs import Signature, scores, store, stored_values, told_values, view
+from pages.views.common.own_columns import choose_own, own_fields, own_lists, told_by
+from pages.views.common.page_head import Chips, filter_panel
+from pages.views.common.scope_chips import scope_fields
+from pages.views.common.slice_filters import percentage_of, read_switch
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+
+USUAL = Scope(directional=True)
+"""The scope of a reader who chose nothing: what holds directional probes."""
+
+VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"}
+
+_ITEMS: Mapping[str, tuple[str, str]] = {
+    "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
+    "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
+}
+_FACTS: Mapping[str, tuple[str, str]] = {
+    "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
+    "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
+}
+FILTERS = (*_ITEMS, *_FACTS, "bar", "verified", "upheld")
+"""Fields that choose items and comparisons."""
+
+_COLUMNS = {"categories": "category", "coverage_bins": "coverage_bin"}
+
+
+def contrast_state(files: Signature) -> PageState:
+    """Fields of the page over these runs."""
+
+    def tests() -> tuple[str, ...]:
+        rows = open_probes(store(files))
+        return tuple(sorted(map(str, rows.loc[rows["expectation"] == DIRECTIONAL, "family"].unique())))
+
+    def evaluators() -> tuple[str, ...]:
+        return tuple(sorted(map(str, open_probes(store(files))["evaluator"].unique())))
+
+    return PageState(
+        "contrast",
+        (
+            *scope_fields(files),
+            Field("view", "tests", one_of(lambda: tuple(VIEWS), "tests", what="view")),
+            Field("test", None, one_of(tests, None, what="test")),
+            Field("of", None, one_of(evaluators, None, what="evaluator")),
+            Field("part", None, text(limit=80)),
+            *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
+            *(Field(name, [], some_of(_told(files, name), what=_FACTS[name][0].lower()), joined) for name in _FACTS),
+            *own_fields(files),
+            Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
+            Field("verified", False, read_switch, lambda value: "yes" if value else "no"),
+            Field("upheld", 0, percentage_of("upheld")),
+        ),
+    )
+
+
+def choose_view(state: PageState) -> str:
+    """Draw the choice of what is shown; return it."""
+    st.segmented_control(
+        "View", tuple(VIEWS), format_func=VIEWS.__getitem__, required=True, key=state.key("view"),
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return str(state.get("view"))
+
+
+def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> Slice:
+    """Draw the filters in their panel; return the slice that they make."""
+    table = scores(files, scope)
+    counts = _counts(files, scope)
+    told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld")) + len(own_lists(state))
+    about = "Every number on this page is of what the filters leave; a value's count is that of its items."
+    with filter_panel(state, row, told=told, about=about):
+        for name, (label, help_text) in _ITEMS.items():
+            _choose_some(state, name, label, help_text, counts[name])
+        for name, (label, help_text) in _FACTS.items():
+            _choose_some(state, name, label, help_text, counts[name])
+        choose_own(state, {key: _said_of(counts[key]) for key in table.own})
+        st.toggle(
+            "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is not known to "
+            "be wrong: those that are only presumed to be, and edits that tell nothing of it.",
+        )  # fmt: skip
+        _choose_upheld(state, table)
+    return Slice(
+        categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")),
+        upheld=state.get("upheld") / 100 or None,
+        told=(*((name, value) for name in _FACTS for value in state.get(name)), *told_by(state)),
+    )  # fmt: skip
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
+def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
+    """Field of the filters -> its values, sorted, with how many items each has."""
+    table = scores(files, scope)
+    told = facts_of(table)
+    values = {name: table.items[_COLUMNS.get(name, name)].dropna() for name in (*_ITEMS, *table.own)}
+    for name in _FACTS:
+        own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
+        values[name] = own["value"]
+    return {
+        name: {str(value): int(n) for value, n in own.astype(str).value_counts().sort_index().items()}
+        for name, own in values.items()
+    }  # fmt: skip
+
+
+def _said_of(counts: Mapping[str, int]) -> dict[str, str]:
+    return {value: f" · {counted(n, 'item')}" for value, n in counts.items()}
+
+
+def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
+    """Draw the choice of some values with how many items each has, where there are several."""
+    known = dict.fromkeys(state.get(name), 0) | dict(counts)
+    if len(known) > 1 or state.get(name):
+        said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
+        st.multiselect(
+            label, list(known), key=state.key(name), help=help_text, placeholder=f"All {len(known)}",
+            format_func=said.__getitem__,
+        )  # fmt: skip
+
+
+def _choose_upheld(state: PageState, table: ScoreTable) -> None:
+    """Draw the filter of what people say of the comparisons, where a study asked about some of the scope."""
+    judged = int((~np.isnan(table.upheld)).sum())
+    if not judged and not state.get("upheld"):
+        return
+    st.slider(
+        "Upheld by people, at least", 0, 100, key=state.key("upheld"), step=5, format="%d %%",
+        help="Share of people in a study who accept the right one and refuse the wrong one, or, where they were asked "
+        "for a preference instead, prefer the right one. Where they rated single sides only, 100 % if the right one’s "
+        "mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left out; harmless edits are not "
+        f"filtered. Judged here: {counted(judged, 'comparison')}.",
+    )  # fmt: skip
+
+
+def options_of(state: PageState, files: Signature, scope: Narrowed) -> Options:
+    """What the reader set that changes an answer: where everything is verified, the verified ones are all."""
+    return Options(known=bool(state.get("verified")) and _unproven(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
+def _unproven(files: Signature, scope: Narrowed) -> bool:
+    return any(map(unproven, every_caption(scores(files, scope))))
+
+
+def tests_of(files: Signature, scope: Narrowed) -> dict[str, Narrowed]:
+    """Every test that the runs of a scope hold -> the scope of its own caption, that of the page where it has it."""
+    found: dict[str, Narrowed] = {}
+    for table in every_caption(scores(files, scope)):
+        found = dict.fromkeys(families(table.view()), table.scope) | found
+    own = list(families(view(files, scope)))
+    return {
+        name: scope if name in own else found[name] for name in [*own, *(each for each in found if each not in own)]
+    }
+
+
+def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[str, str, Narrowed]:
+    """Draw the choice of a test and of an evaluator; return both, and the scope of the test's own caption."""
+    scopes = tests_of(files, scope)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        family = state.choose(
+            st.container(width=280), "test", "Test", list(scopes), help="What breaks the meaning. A test that comes "
+            "with a caption of its own names it.",
+            format_func=lambda name: _said(name, scopes[name], scope),
+        )  # fmt: skip
+        evaluator = choose_evaluator(state, scores(files, scopes[family]))
+    return family, evaluator, scopes[family]
+
+
+def _said(family: str, own: Narrowed, scope: Narrowed) -> str:
+    said = family_title(family)
+    return said if own.subject == scope.subject else f"{said} (caption {own.subject})"
+
+
+def choose_bar(state: PageState) -> float:
+    """Draw the failures in percent that the reader accepts; return them."""
+    st.number_input(
+        "Your bar: failures at most, %", min_value=0.0, max_value=100.0, step=5.0, format="%g", width=220,
+        key=state.key("bar"), help="How often may the broken side score as high before the metric is of no use to you? "
+        "50 is chance. A row is within or beyond it by its whole interval.",
+    )  # fmt: skip
+    return float(state.get("bar"))
+
+
+def choose_evaluator(state: PageState, table: ScoreTable) -> str:
+    """Draw the choice of the evaluator that maps, histograms and failures are shown of; return it.
+
+    Those that never see the image come last: they are there to be held against.
+    """
+    names = sorted(table.evaluators, key=lambda name: name in table.blind)
+    return state.choose(
+        st.container(width=280), "of", "Evaluator", names,
+        help="Whose scores, orders, maps and worst failures are shown.",
+    )  # fmt: skip
+
+
+def _known(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
+    return lambda: stored_values(files)[name]
+
+
+def _told(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
+    return lambda: told_values(files, tuple(_FACTS))[name]
+
+
+def _read_bar(raw: str) -> tuple[float, str]:
+    try:
+        value = float(raw[:20])
+    except ValueError:
+        value = -1.0
+    if 0 <= value <= 100:
+        return value, ""
+    return MOST_FAILURES, f"The bar must be a percentage from 0 to 100, got {raw[:40]!r}; {MOST_FAILURES:g} is used."
+
+
+def draw_no_test(files: Signature, scope: Narrowed) -> None:
+    """Say why there is no test, and how one is audited in a shell or in the browser."""
+    reason, _, _ = needs(scores(files, scope)).partition("; an audit")
+    st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=600), icon=":material/rule:")
+    st.markdown("A directional probe breaks the meaning on purpose: words change places, an object that is not there "
+                "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "
+                "what should not matter, on the demo corpus and its human captions:")  # fmt: skip
+    st.code(AUDIT, language="shell", wrap_lines=True)
+    with st.container(horizontal=True):
+        if is_listed(RUN_AUDIT):
+            st.page_link(RUN_AUDIT, label="Run an audit", icon=":material/play_circle:")
+        st.page_link(LAB, label="Try one in the Probe lab", icon=":material/science:")

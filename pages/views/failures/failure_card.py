@@ -1,0 +1,349 @@
+"""One pair on the page Failures: its card, its full record in a dialog that the link can open, its slide of a story."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.analysis.failures import PAIR, as_json, verdicts
+from core.analysis.scope import Narrowed
+from core.analysis.slices import is_cut
+from core.charts.differences import Change, word_changes
+from core.charts.style import signed
+from core.probes.titles import title
+from core.report.pair_slides import pair_slide, shown, times_null
+from core.report.signature import signature_of
+from core.stories.slide import Picture, Slide
+from core.stories.tags import Held
+from pages.views.common.before_after import offer
+from pages.views.common.collect import collect_button
+from pages.views.common.layers import finding
+from pages.views.common.links import LAB, lab_link, read_record, record_text
+from pages.views.common.open_runs import Signature, scores, store
+from pages.views.common.page_tables import draw_table
+from pages.views.common.run_corpora import corpus_name_of
+from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.common.url_state import PageState
+from pages.views.failures.failure_pictures import LARGE, Made, finished, pictures
+from pages.views.failures.failures_state import record_of
+from pages.views.failures.pair_tags import draw_tags, pair_of, tag_button
+
+TINY = "†"
+
+
+def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None:
+    """Draw the pair's place, how far it moves in this order, and what it is."""
+    first = rows.iloc[0]
+    st.header(f"{place}. {headline(pair, rows, order)}", anchor=False)
+    what = [str(first["label"])] if pd.notna(first["label"]) else []
+    what += [str(first["category"])] if pd.notna(first["category"]) else []
+    what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
+    about = " · ".join([str(first["axis"]), *what])
+    st.caption(f"**{safe(title(pair['probe']))}** · {safe(about, limit=140)}")
+    if said := cut_said(first["object_kept"]):
+        st.caption(f":material/content_cut: {said}")
+
+
+def cut_said(kept: float | None) -> str:
+    """Say that the edit cut the object; empty where it did not, or nobody measured it."""
+    if pd.isna(kept) or not is_cut(np.asarray(kept, dtype=float)):
+        return ""
+    return f"The edit cut the object: {as_percent(float(kept))} of its mask is left in the image"
+
+
+def headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
+    """How far the pair moves in this order, under which evaluator."""
+    if pd.isna(pair["key"]):
+        return "No two shifts to compare" if order == "disagreement" else "No number in this order"
+    if order == "disagreement":
+        return f"{pair['key']:.2f} SD apart"
+    leader = rows.iloc[rows["evaluator"].tolist().index(pair["leader"])]
+    moved = {
+        "percent": signed(leader["percent"]),
+        "absolute": signed(leader["delta"], digits=3, unit=""),
+        "standardised": _deviations(leader) + " SD",
+    }[order]
+    return f"{moved} under {safe(leader['evaluator'])}"
+
+
+def deciding(pair: pd.Series, rows: pd.DataFrame, chosen: Sequence[str], order: str) -> tuple[str, ...]:
+    """Evaluators whose shifts decide the pair's place: the one that moves furthest, or the two furthest apart.
+
+    Args:
+        chosen: evaluators of the scope.
+    """
+    if order != "disagreement":
+        return () if pd.isna(pair["leader"]) else (str(pair["leader"]),)
+    scaled = rows[rows["evaluator"].isin(chosen)].dropna(subset=["standardised"])
+    ordered = scaled.sort_values("standardised")["evaluator"]
+    return (str(ordered.iloc[0]), str(ordered.iloc[-1])) if len(ordered) > 1 and pd.notna(pair["key"]) else ()
+
+
+def place_for_pictures(key: str) -> DeltaGenerator:
+    """Draw the room that the pictures will take, while they are made."""
+    with st.container(key=f"failure_room_{key}"):
+        place = st.empty()
+    place.caption("Making the pictures …")
+    return place
+
+
+def draw_pictures(place: DeltaGenerator, made: Made, row: pd.Series, *, key: str) -> None:
+    """Fill the room: original and variant side by side, or the sentence that says why not."""
+    if isinstance(made, str):
+        place.caption(f":material/hide_image: {safe(made, limit=400)}")
+        return
+    what = row["label"] if pd.notna(row["label"]) else f"item {row['item']}"
+    with place.container(horizontal=True, gap="small", key=f"failure_pair_{key}"):
+        if made.after is None:
+            st.image(made.before, alt=f"{what}, unedited: this probe edits the caption", width="stretch")
+            return
+        st.image(made.before, alt=f"{what}, unedited", width="stretch")
+        st.image(made.after, alt=f"{what} after {title(row['probe']).lower()}, {_edit_said(made)}", width="stretch")
+
+
+def draw_variant(place: DeltaGenerator, made: Made, row: pd.Series, *, key: str) -> None:
+    """Fill the room with the variant alone, or the picture where the probe edits the caption."""
+    if isinstance(made, str):
+        place.caption(":material/hide_image: no picture", help=safe(made, limit=400))
+        return
+    what = row["label"] if pd.notna(row["label"]) else f"item {row['item']}"
+    alt = f"{what}, unedited" if made.after is None else f"{what} after {title(row['probe']).lower()}"
+    with place.container(key=f"failure_only_{key}"):
+        st.image(made.before if made.after is None else made.after, alt=alt, width="stretch")
+
+
+def _edit_said(made: Made) -> str:
+    if isinstance(made, str) or made.changed is None:
+        return "edited"
+    share = f"{as_percent(made.changed)} of the pixels changed" if made.changed >= 0.005 else "hardly a pixel changed"
+    return f"{share}, the object moved" if made.moved else share
+
+
+def below_pictures(made: Made) -> str:
+    """Say under the pictures what the edit changed; empty where there is nothing to say."""
+    if isinstance(made, str) or made.after is None:
+        return ""
+    return f"Original · variant, {_edit_said(made)}"
+
+
+def captions(rows: pd.DataFrame) -> None:
+    """Draw the caption, with the changed words marked where the probe edits it: struck out, and bold underlined."""
+    every = list(zip(rows["baseline_caption"], rows["caption"], rows["evaluator"], strict=True))
+    pairs = list(dict.fromkeys((before, after) for before, after, _ in every))
+    several = len(pairs) > 1  # a length-matched baseline is chosen with each evaluator's own tokens
+    for before, after in pairs[:4]:
+        names = [name for *both, name in every if both == [before, after]] if several else []
+        told = f" ({safe(', '.join(names), limit=80)})" if several else ""
+        if pd.isna(before) or before == after:
+            st.markdown(f"“{safe(str(after), limit=400)}”{told}")
+        else:
+            st.markdown(f"“{marked(word_changes(before, after))}”{told}")
+
+
+def marked(changes: Sequence[Change]) -> str:
+    """Write changes as markdown: removed words struck out, added words bold, each on a colour of its own."""
+    said = []
+    for each in changes:
+        lead, text, trail = _stripped(each.text)
+        if each.kind == "same" or not text:
+            said.append(_spaced(each.text))
+        elif each.kind == "removed":
+            said.append(f"{lead}:orange-background[~~{safe(text, limit=400)}~~]{trail or ' '}")
+        else:
+            said.append(f"{lead}:blue-background[**{safe(text, limit=400)}**]{trail}")
+    return "".join(said)
+
+
+def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -> None:
+    """Draw the same pair under every evaluator: score before and after, %Δ, standardised Δ, times the null band.
+
+    Args:
+        bold: evaluators whose shifts decide the pair's place.
+        floor: share of the typical clean score below which a baseline is marked.
+    """
+    lines = ["| Evaluator | Score | %Δ | SD | × null |", "|:--|--:|--:|--:|--:|"]
+    told = [dict(zip(rows.columns, values, strict=True)) for values in rows.to_numpy(dtype=object)]
+    for row in told:
+        name = safe(str(row["evaluator"]), limit=40)
+        name = f"**{name}**" if row["evaluator"] in bold else name
+        tiny = TINY if _tiny(row, floor) else ""
+        moved = f"{_score(row['baseline_score'])} → {_score(row['score'])}{tiny}"
+        percent = _unbroken(signed(row["percent"]))
+        lines.append(f"| {name} | {moved} | {percent} | {_deviations(row)} | {_unbroken(times_null(row))} |")
+    st.container(key=f"failure_scores_{key}").markdown("\n".join(lines))
+    for row in told:
+        if not pd.isna(row["delta"]):
+            continue
+        reason = row["error"] if pd.notna(row["error"]) else "its baseline has no score"
+        st.caption(f"{safe(str(row['evaluator']))} could not score this pair: {safe(str(reason), limit=200)}")
+
+
+def actions(
+    files: Signature, pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None],
+    show_item: Callable[[], None], slide: Callable[[], Slide], tag: Callable[[], None], like: Callable[[], None],
+) -> None:  # fmt: skip
+    """Draw what can be done with the pair."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
+        st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
+                  on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
+        to_lab(pair, rows, files)
+        tag()
+        collect_button(slide, key=f"failure.{key}")
+        st.button("More like this", icon=":material/image_search:", type="tertiary", key=f"failures.like.{key}",
+                  on_click=like, help="Items whose pictures an evaluator of the run embeds closest to it")  # fmt: skip
+        if pair["more"]:
+            st.button(f"+{counted(int(pair['more']), 'more edit')}", icon=":material/filter_none:", type="tertiary",
+                      key=f"failures.more.{key}", on_click=show_item, help="Every edit of this item")  # fmt: skip
+
+
+def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
+    """What opens the full record of a pair; a callback."""
+    return lambda: state.put("record", record_text(pair))
+
+
+def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:
+    """Draw the way into the Probe lab, where its corpus is here."""
+    if corpus_name_of(pair["run"], pair["corpus"], files) is not None:
+        row = {**rows.iloc[0], **pair}
+        st.page_link(LAB, label="Open in Probe lab", icon=":material/science:",
+                     query_params=lab_link(row, evaluators=list(rows["evaluator"]), files=files))  # fmt: skip
+
+
+def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
+    """Say what people found of the pair, where a study asked them.
+
+    Args:
+        judged: rows of the store's ``verdicts``.
+    """
+    for _, row in judged.iterrows():
+        if all(row[name] == pair[name] for name in ("corpus", "item", "subject", "probe")):
+            st.caption(f":material/how_to_reg: {as_percent(row['accepted'])} of {counted(int(row['votes']), 'vote')} "
+                       "found both versions acceptable")  # fmt: skip
+
+
+def _tiny(row: Mapping[str, Any], floor: float) -> bool:
+    return bool(pd.notna(row["typical"]) and abs(row["baseline_score"]) < floor * row["typical"])
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", "\u00a0")
+
+
+def _score(value: float) -> str:
+    return number(None if pd.isna(value) else value)
+
+
+def _deviations(row: Mapping[str, Any] | pd.Series) -> str:
+    return signed(row["standardised"], digits=2, unit="")
+
+
+def _stripped(text: str) -> tuple[str, str, str]:
+    body = text.strip()
+    if not body:
+        return "", "", text
+    start = text.index(body)
+    return text[:start], body, text[start + len(body) :]
+
+
+def _spaced(text: str) -> str:
+    """Escape a stretch and keep the spaces at its ends."""
+    lead, body, trail = _stripped(text)
+    return f"{' ' if lead else ''}{safe(body, limit=400)}{' ' if trail else ''}"
+
+
+def show_record(state: PageState, files: Signature, scope: Narrowed, held: Held) -> None:
+    """Open the dialog where the link names a pair; say so where these runs do not hold it."""
+    pair = read_record(state.get("record"))
+    if pair is None or finding():
+        return
+    records = record_of(files, scope, pair)
+    if not records:
+        st.warning(f"The record of item {safe(pair['item'])} under {safe(pair['probe'])} is not in the runs that are "
+                   "loaded.", icon=":material/link_off:")  # fmt: skip
+        state.put("record", "")
+        return
+
+    def close() -> None:
+        state.put("record", "")
+
+    st.dialog(f"{safe(title(pair['probe']))} · {safe(pair['item'])}", width="large", on_dismiss=close)(_draw)(
+        state, files, pd.Series({**pair, "corpus": records[0]["corpus"]}), records, held
+    )
+
+
+def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dict[str, object]], held: Held) -> None:
+    rows = pd.DataFrame(records)
+    only = pd.DataFrame([pair])
+    with pictures(store(files), only, marks=state.get("marks"), side=LARGE) as begun:
+        with st.container(key="failure_room_record"):
+            place = st.empty()
+        made = finished(begun[0])
+    draw_pictures(place, made, rows.iloc[0], key="record")
+    if said := below_pictures(made):
+        st.caption(said)
+    if not isinstance(made, str):
+        for note in made.notes:
+            st.caption(safe(note, limit=300))
+        before, after = made.before, made.after
+        if after is not None:
+            offer(lambda: (before, after), alt=shown(rows.iloc[0]), key="failures.record")
+    captions(rows)
+    told = rows.iloc[0]
+    verdict(verdicts(store(files), only, language=str(told["language"]), rank=int(told["rank"])), pair)
+    named = pair_of(pair, language=str(told["language"]), rank=int(told["rank"]))
+    draw_tags(held.of(named))
+    table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
+    table.index.name = "column"
+    draw_table(table.map(_cell).reset_index(), key="failures.record.table",
+               alt="Every column of this pair under every evaluator", height=360,
+               column_config={"column": st.column_config.TextColumn("Column", pinned=True)})  # fmt: skip
+    text = as_json(records)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button("Record as JSON", text.encode(), f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
+                           "application/json", icon=":material/data_object:", on_click="ignore",
+                           key="failures.record.json")  # fmt: skip
+        to_lab(pair, rows, files)
+        tag_button(named, held, key="record", before=lambda: state.put("record", ""))
+    with st.expander("As JSON, to copy"):
+        st.code(text, language="json", height=300)
+
+
+def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and pd.isna(value)):
+        return "—"
+    return f"{value:.6g}".replace("-", "−") if isinstance(value, float) else str(value)
+
+
+def card_slide(
+    files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, *, marks: str, link: Mapping[str, str]
+) -> Slide:
+    """What a card shows of a pair, its pictures large.
+
+    Args:
+        files: what the store depends on.
+        scope: whose scores.
+        pair: has ``core.analysis.failures.PAIR``.
+        rows: the pair under every evaluator.
+        marks: a key of ``failure_state.MARKS``.
+        link: parameters of the page's link.
+    """
+    with pictures(store(files), pd.DataFrame([pair]), marks=marks, side=LARGE) as begun:
+        made = finished(begun[0])
+    first = rows.iloc[0]
+    without = made[:400] if isinstance(made, str) else ""
+    return pair_slide(
+        pair, rows, pictures=_pictures(made, shown(first)), language=scope.language,
+        said=(below_pictures(made), cut_said(first["object_kept"]), without),
+        link={**link, "record": record_text(pair)},
+        signature=signature_of(scores(files, scope), store(files).runs()),
+    )  # fmt: skip
+
+
+def _pictures(made: Made, what: str) -> tuple[Picture, ...]:
+    if isinstance(made, str):
+        return ()
+    after = () if made.after is None else (Picture(f"{what}, edited", "jpg", made.after),)
+    return (Picture(f"{what}, as it is", "jpg", made.before), *after)

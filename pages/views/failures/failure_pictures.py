@@ -1,0 +1,226 @@
+"""The pictures of the gallery: made again in the background, kept small, shared by all sessions."""
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from PIL import Image
+
+from core.analysis.failures import picture_hashes
+from core.charts.canvas import jpeg, thumbnail
+from core.charts.differences import changed_share, with_boxes, with_changes
+from core.corpora.schema import Item
+from core.errors import InvariscopeError, NotAvailable
+from core.probes import registry as probes
+from core.probes.base import Edits, Probe
+from core.scoring.replay import Replay, open_bench, replay
+from core.scoring.workbench import Workbench
+from core.seeds import RUN_SEED
+from core.store.manifest import Run
+from core.store.store import Store
+from pages.views.common.caches import Shelf
+from pages.views.common.quota import metered_here
+from pages.views.common.run_corpora import load_corpus_of
+
+SIDE = 320
+"""Longest side, in px, of a picture on a card."""
+
+LARGE = 720
+"""Longest side, in px, of a picture in the full record."""
+
+_COMPARED = 1024
+"""Longest side, in px, at which pixels are compared."""
+
+_SAME_PLACE = 0.8
+"""Overlap (intersection over union) of the object's old and new box from which it counts as not moved."""
+
+_HELD = 2_500_000
+"""Most pixels of a picture whose bench is kept for its next variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The pictures of one pair as JPEG.
+
+    Args:
+        after: None where the probe leaves the picture as it is.
+        changed: share of changed pixels, in [0, 1]; None without ``after``.
+        moved: whether the object's box is another one after the edit.
+    """
+
+    before: bytes
+    after: bytes | None
+    changed: float | None
+    moved: bool
+    notes: tuple[str, ...]
+
+
+Made = Shown | str
+"""The pictures, or the sentence that says why there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    item: Item
+    probe: Probe
+    pixels_sha256: str | None
+    seed: int
+    run: str
+    marks: str
+    side: int
+
+    @property
+    def key(self) -> tuple[str | int | None, ...]:
+        item = self.item
+        return (
+            self.run, self.seed, self.pixels_sha256, item.corpus, item.id, str(item.image_path), self.probe.name,
+            self.marks, self.side,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Studio:
+    """Two threads and what they made: at most some 40 MB of JPEGs, three workbenches."""
+
+    workers: ThreadPoolExecutor
+    made: Shelf[Made]
+    benches: Shelf[Workbench]
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda studio: studio.workers.shutdown(wait=False))
+def _studio() -> _Studio:
+    return _Studio(ThreadPoolExecutor(2, "pictures"), Shelf(768), Shelf(3))
+
+
+@contextmanager
+def pictures(
+    store: Store, pairs: pd.DataFrame, *, marks: str, side: int = SIDE
+) -> Iterator[list["Future[Made] | Made"]]:
+    """Begin to make the pictures of some pairs; what nobody waits for any more is not begun.
+
+    Args:
+        store: opened runs that hold the pairs.
+        pairs: has the columns ``core.analysis.failures.PAIR``.
+        marks: a key of ``failure_state.MARKS``.
+        side: longest side in px.
+
+    Yields:
+        One entry a pair: its pictures, a sentence, or a future of either.
+    """
+    jobs = _jobs(store, pairs, marks=marks, side=side)
+    studio, meter = _studio(), metered_here()
+    begun: list[Future[Made] | Made] = []
+    for job in jobs:
+        if isinstance(job, str):
+            begun.append(job)
+            continue
+        kept = studio.made.get(job.key)
+        begun.append(kept if kept is not None else studio.workers.submit(_counted, meter, studio, job))
+    try:
+        yield begun
+    finally:
+        for each in begun:
+            if isinstance(each, Future):
+                each.cancel()
+
+
+def finished(each: "Future[Made] | Made") -> Made:
+    """Wait for an entry of :func:`pictures`."""
+    return each.result() if isinstance(each, Future) else each
+
+
+def _jobs(store: Store, pairs: pd.DataFrame, *, marks: str, side: int) -> list["_Job | str"]:
+    hashes = picture_hashes(store, pairs)
+    runs = {run.id: run for run in store.runs()}
+    items = {str(name): _items(runs[str(name)], set(rows["item"])) for name, rows in pairs.groupby("run")}
+    return [_job(row, items[row["run"]], runs[row["run"]], hashes, marks, side) for _, row in pairs.iterrows()]
+
+
+def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:
+    """The wanted items, or why the corpus cannot be read; here and not in a thread, since it may show progress."""
+    try:
+        return {item.id: item for item in load_corpus_of(run).items if item.id in wanted}
+    except NotAvailable as error:
+        return f"{str(error)[0].upper()}{str(error)[1:]}."
+    except InvariscopeError as error:
+        return f"The pictures of corpus {run.manifest['corpus'].get('name')} cannot be shown: {error}"
+
+
+def _job(
+    row: pd.Series, items: dict[str, Item] | str, run: Run, hashes: Mapping[tuple[str, str], str], marks: str, side: int
+) -> "_Job | str":
+    if isinstance(items, str):
+        return items
+    if row["item"] not in items:
+        return f"Item {row['item']} is not in the corpus {row['corpus']} that is here; it was when the run was made."
+    known = probes.catalogue()
+    if row["probe"] not in known:
+        return f"The probe {row['probe']} of this run is not registered here, so its picture cannot be made again."
+    seed = run.manifest.get("seed")
+    return _Job(
+        items[row["item"]], known.get(row["probe"]), hashes.get((row["run"], row["item"])),
+        seed if isinstance(seed, int) else RUN_SEED, row["run"], marks, side,
+    )  # fmt: skip
+
+
+def _counted(meter: Callable[[], AbstractContextManager[None]], studio: _Studio, job: _Job) -> Made:
+    """Make what a viewer may have made now, or say why not."""
+    try:
+        with meter():
+            return _make(studio, job)
+    except NotAvailable as error:
+        return f"{str(error)[0].upper()}{str(error)[1:]}."
+
+
+def _make(studio: _Studio, job: _Job) -> Made:
+    """Runs in a thread of the studio: nothing of Streamlit is called here."""
+    try:
+        bench = _bench(studio, job)
+        found = replay(bench, job.probe) if job.probe.edits is Edits.IMAGE else _unedited(bench)
+        return studio.made.put(job.key, _shown(found, job))
+    except InvariscopeError as error:
+        return str(error)
+
+
+def _bench(studio: _Studio, job: _Job) -> Workbench:
+    key = (job.run, job.item.corpus, job.item.id)
+    kept = studio.benches.get(key)
+    if kept is not None:
+        return kept
+    bench = open_bench(job.item, pixels_sha256=job.pixels_sha256, seed=job.seed)
+    return studio.benches.put(key, bench) if bench.pixels.size <= 3 * _HELD else bench
+
+
+def _unedited(bench: Workbench) -> Replay:
+    return Replay(bench.picture, None, bench.item.box, None)
+
+
+def _shown(found: Replay, job: _Job) -> Shown:
+    before, after = thumbnail(found.before, side=job.side), None
+    changed, moved = None, False
+    if found.after is not None:
+        sized = [thumbnail(each, side=_COMPARED) for each in (found.before, found.after)]
+        changed = changed_share(*sized) if sized[0].shape == sized[1].shape else None
+        moved = _moved(found)
+        after = thumbnail(found.after, side=job.side)
+        if job.marks == "changes" and before.shape == after.shape:
+            after = with_changes(before, after)
+        elif job.marks == "object" and moved:
+            before = with_boxes(found.before, box=found.box_before, side=job.side)
+            after = with_boxes(found.after, box=found.box_after, old=found.box_before, side=job.side)
+    return Shown(jpeg(before), None if after is None else jpeg(after), changed, moved, found.notes)
+
+
+def _moved(found: Replay) -> bool:
+    before, after = found.box_before, found.box_after
+    return before is not None and after is not None and before.iou(after) < _SAME_PLACE
+
+
+def as_pixels(data: bytes) -> np.ndarray:
+    """Decode a picture that this module made: uint8 RGB [H, W, 3]."""
+    return np.asarray(Image.open(BytesIO(data)).convert("RGB"))

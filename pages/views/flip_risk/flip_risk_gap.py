@@ -1,0 +1,278 @@
+"""Flip risk at a fixed gap: the map of families and evaluators, the curves, every number."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.flips.risk import (
+    EVIDENCE,
+    READ,
+    Cell,
+    cell_curves,
+    cell_risks,
+    evident_gaps,
+    nearest_gap,
+    widest_gaps,
+)
+from core.analysis.questions.contrasts import CONTRAST
+from core.analysis.questions.flips import as_families, named_cells, named_rows
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.analysis.worst_family import furthest
+from core.charts.flip_risk_figures import family_styles, risk_curves, risk_map
+from core.probes.titles import family_title
+from core.statistics.flip_risk import GAPS as STANDARD
+from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
+from core.statistics.shift_pairs import CURVE_ERROR
+from pages.views.common.caches import KEYED
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.layers import draw_folded
+from pages.views.common.links import pairs_behind
+from pages.views.common.open_runs import Signature, view
+from pages.views.common.page_charts import draw, titled
+from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import interval
+from pages.views.common.slice_filters import describe, slice_link
+from pages.views.common.text import THE_PAPER, counted, listed, safe
+from pages.views.common.url_state import PageState
+from pages.views.flip_risk.flip_risk_state import GAPS, UNITS
+
+USUAL = 0.007
+"""The gap where no family has a gap of evidence."""
+
+_UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
+_UNIT_TOLD = {
+    "iqr": "The gap is a share of the evaluator's interquartile range (the spread of the middle half of its scores "
+    "on unedited pairs), so evaluators of different scales can be held side by side.",
+    "scale": "The gap is a share of the span of the score's own scale: 0.7 % is 0.007 on a scale of 0 to 1, 0.07 on "
+    "a judge's of 0 to 10. Few evaluators use their whole scale: compare families within an evaluator, not evaluators. "
+    "A scale without an upper bound has no such gap.",
+}
+
+
+# Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
+@st.cache_resource(hash_funcs=KEYED, max_entries=2, show_spinner="Counting every pair of shifts …")
+def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ...]:
+    """Shifts of every evaluator, of the paper's contrasts and of every family, in order."""
+    return named_cells(view(files, scope, chosen))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Counting every pair of shifts …")
+def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: float) -> pd.DataFrame:
+    """Flip risk of every cell at one gap, with its interval."""
+    found = cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
+    return as_families(view(files, scope, chosen), found)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+def evident(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
+    """The gap of every cell from which on its flip risk is below 5 %."""
+    found = evident_gaps(cells_of(files, scope, chosen))
+    return as_families(view(files, scope, chosen), found).drop(columns="opens")
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+def usual_gap(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> float:
+    """The slider's gap nearest to the middle gap of evidence: at a small one every risk is near its ceiling."""
+    nearest = nearest_gap(cells_of(files, scope, chosen), GAPS, unit=unit)
+    return USUAL if math.isnan(nearest) else nearest
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Counting every pair of shifts …")
+def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
+    """Flip risk of every whole family at every gap of the slider but 0, as it is drawn."""
+    seen = view(files, scope, chosen)
+    rows = named_rows(seen)
+    whole = set(rows.loc[rows["of"] != CONTRAST, "label"])
+    own = [cell for cell in cells_of(files, scope, chosen) if cell.family in whole]
+    found = cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
+    return as_families(seen, found)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
+    """Flip risk of every cell at every gap of the slider, exact and with intervals."""
+    return cell_risks(cells_of(files, scope, chosen), gaps=GAPS, unit=unit)
+
+
+def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
+    """Draw the view: what is no evidence first, then the risk at the gap that the reader chooses."""
+    if chosen.sign:
+        st.warning("The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the "
+                   "family.", icon=":material/filter_alt:")  # fmt: skip
+    unit = UNITS[state.get("unit")]
+    usual = usual_gap(files, scope, chosen, unit)
+    gap = usual if state.get("gap") is None else state.get("gap")
+    cells = risks(files, scope, chosen, unit, gap)
+    if cells["n_items"].max() < 2 or cells.empty:
+        said = describe(chosen)
+        st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
+                ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
+        return
+    st.header("What is no evidence", anchor=False)
+    for sentence in _lead(files, scope, chosen):
+        st.markdown(sentence)
+    draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
+    st.header("The risk at a gap of your own", anchor=False)
+    st.markdown(
+        "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
+        "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
+        f"difference exceeds *d*. {READ}"
+    )
+    _controls(state, gap, usual)
+    if cells["risk"].isna().all():
+        st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
+        return
+    behind = partial(pairs_behind, chosen=slice_link(state), scope={})
+    _map(cells, gap, behind)
+    drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
+    _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit), behind)
+    draw_folded("Every number", lambda: _numbers(cells), key="flip.every")
+
+
+def _gaps(found: pd.DataFrame) -> None:
+    st.caption(
+        f"{EVIDENCE} The family named is the one with the largest gap, of equal ones that "
+        "whose interval reaches further, picked after seeing them all."
+    )
+    number = st.column_config.NumberColumn
+    ends, look = interval(found, "low", "high", 4, signed=False)
+    draw_table(
+        found.assign(ends=ends), alt="The gap from which on the flip risk is below 5 %", height="content",
+        column_order=("evaluator", "family", "said", "d", "ends", "of_iqr", "of_sd", "null_d", "n_items", "note"),
+        column_config={
+            "evaluator": "Evaluator", "family": "Family",
+            "said": st.column_config.TextColumn("In words", width="large"),
+            "d": number("Gap", format="%.4g", help="In units of the score"), "ends": look,
+            "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's clean scores"),
+            "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's clean scores"),
+            "null_d": number("Null edits' gap", format="%.4g", help="The same of edits that nobody can see"),
+            "n_items": number("n items"), "note": "To note",
+        },
+    )  # fmt: skip
+    st.caption(
+        "95 % intervals, items of one source together, the interval of the risk turned round; none below "
+        f"{LEAST_EVIDENCE} items. Of every pair of shifts; the risk never rises with the gap, so there is one such gap."
+    )
+    data_buttons(found, "gaps-of-evidence", key="flip.evidence")
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
+    """For every evaluator the family that asks for the largest gap, or all that do, as a sentence."""
+    cells, told = cells_of(files, scope, chosen), []
+    found = as_families(view(files, scope, chosen), evident_gaps(widest_gaps(cells), floor=False))
+    for name in dict.fromkeys(cell.evaluator for cell in cells):
+        known = found[found["evaluator"] == name]
+        if known.empty:
+            told.append(f"**{safe(name)}**: no gap is known here.")
+            continue
+        largest = furthest(known, value="d")
+        worst, families = largest.iloc[0], [f"*{safe(family_title(name))}*" for name in largest["family"]]
+        low, high = f"{worst['low']:.3g}", f"{worst['high']:.3g}"
+        sure = "" if pd.isna(worst["low"]) else f"95 % CI {low} to {high}, "
+        share = "" if pd.isna(worst["of_iqr"]) else f"{worst['of_iqr']:.0f} % of its interquartile range, "
+        said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
+        rest = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
+        unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
+        told.append(f"**{safe(name)}**: {said}, because of {listed(families)}{unknown}")
+    return told
+
+
+def _controls(state: PageState, gap: float, usual: float) -> None:
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_controls")
+    row.segmented_control(
+        "The gap is", tuple(_UNIT_LABELS), format_func=_UNIT_LABELS.__getitem__, key=state.key("unit"), required=True,
+        help="What a gap is a share of",
+    )  # fmt: skip
+    st.session_state["flip.standard"] = gap if gap in STANDARD else None
+    row.pills(
+        "The paper's gaps", STANDARD, format_func=lambda gap: f"{100 * gap:g} %", key="flip.standard",
+        on_change=_standard, args=(state,),
+        help=f"Gaps between published systems that a leaderboard would count as a win. {THE_PAPER}",
+    )  # fmt: skip
+    key = state.key("gap.widget")
+    st.session_state[key] = gap
+    st.select_slider(
+        "Gap d", GAPS, key=key, format_func=lambda gap: f"{100 * gap:g} %", on_change=_dragged, args=(state, key),
+        help="How far ahead one of the two is before the edit",
+    )  # fmt: skip
+    st.caption(f"It begins at {100 * usual:g} %, next to the middle of the families' gaps of evidence: about half of "
+               f"the families flip less than 5 % there. {_UNIT_TOLD[state.get('unit')]}")  # fmt: skip
+
+
+def _dragged(state: PageState, key: str) -> None:
+    state.put("gap", st.session_state[key])
+
+
+def _standard(state: PageState) -> None:
+    if st.session_state.get("flip.standard") is not None:
+        state.put("gap", st.session_state["flip.standard"])
+
+
+def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None:
+    st.header("By family and evaluator", anchor=False)
+    figure = titled(risk_map(cells), cells["family"])
+    worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
+    draw(
+        figure, key="flip.map",
+        alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest "
+        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %", clicked=behind,
+    )  # fmt: skip
+    least = cells["n_items"].min()
+    st.caption(
+        f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
+        f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval, items of one source together "
+        f"(Student's on the logit; none below {LEAST_SOURCES} items). The null family is the noise floor: edits that "
+        "nobody can see. 50 % is the ceiling. Rows that say so are the paper’s contrasts, beside the whole families. "
+        "A click on a cell leads to its pairs; one of a contrast of two edits opens nothing."
+    )
+    figure_buttons(
+        figure,
+        cells.drop(columns="opens"),
+        "flip-risk",
+        title=f"Risk of ranking flip at a gap of {100 * gap:g} %",
+        key="flip.m",
+    )
+
+
+def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], behind: Callable[[str], None]) -> None:
+    st.header("Against the gap", anchor=False)
+    figure = titled(risk_curves(table, gap=gap, styles=family_styles(table)), table["family"])
+    draw(figure, key="flip.curves",
+         alt="Flip risk against the gap, a panel an evaluator, a line a family, from 0 to 50 %",
+         clicked=behind)  # fmt: skip
+    figure_buttons(figure, exact, "flip-risk-curves", title="Flip risk against the gap", key="flip.c")
+    st.caption(
+        "A line is a whole family. Solid: spatial, dashed: societal, dotted grey: the noise floor. The dotted line on "
+        "top is the bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
+        f"{100 * CURVE_ERROR:g} percentage points from the exact risk; the data behind them, under Download, are exact "
+        "and have every interval. Hover for n; a click leads to the family's pairs."
+    )
+
+
+_SHARES = ("risk", "low", "high", "null_risk", "over", "over_low", "over_high", "gap")
+
+
+def _numbers(cells: pd.DataFrame) -> None:
+    percent = st.column_config.NumberColumn
+    shown = cells.assign(**{name: 100 * cells[name] for name in _SHARES})
+    shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
+    shown["over_ends"], over_look = interval(shown, "over_low", "over_high", 1, signed=True)
+    draw_table(
+        shown, alt="Flip risk in numbers", height="content",
+        column_order=("evaluator", "corpus", "axis", "family", "gap", "d", "risk", "ends", "null_risk", "over",
+                      "over_ends", "n_items", "n_shifts", "n_missing", "note"),
+        column_config={
+            "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Contrast or family",
+            "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),
+            "risk": percent("RRF, %", format="%.1f"), "ends": look, "null_risk": percent("Null edits", format="%.1f"),
+            "over": percent("Less null", format="%+.1f", help="Risk less that of the null family, paired by source"),
+            "over_ends": over_look, "n_items": percent("n items"),
+            "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
+        },
+    )  # fmt: skip
+    data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")

@@ -1,0 +1,216 @@
+"""The parts of the page Geometry: the choice of encoder, the word lists, the scatter, the test in words."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.analysis.geometry import ALL, LEVELS, PHRASE, WORD, Geometry, concluded, geometry
+from core.analysis.questions.columns import opening
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.analysis.valence import embed, modifier_objects, modifier_shifts, split_words, text_encoders, valence_words
+from core.charts.geometry_figures import valence_scatter
+from core.charts.style import signed
+from core.evaluators.pool import shared_pool
+from core.probes.titles import family_title
+from core.statistics.permutation import DRAWN, DRAWS
+from pages.views.common.caches import KEYED
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.file_evaluators import Stamps
+from pages.views.common.links import pairs_behind
+from pages.views.common.open_runs import Signature, scores, stored_values, view
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
+from pages.views.common.scope_chips import scope_fields
+from pages.views.common.slice_filters import slice_fields
+from pages.views.common.text import counted, listed, safe
+from pages.views.common.url_state import Field, PageState, one_of, text
+
+MOST_CHARACTERS = 1500
+"""Of one word list in a link."""
+
+FILTERS = ("families", "categories", "coverage_bins")
+
+
+def geometry_state(files: Signature) -> PageState:
+    """Fields of the page."""
+    words = valence_words()
+    return PageState(
+        "geometry",
+        (
+            Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
+            Field("level", LEVELS[0], one_of(lambda: LEVELS, LEVELS[0], what="level")),
+            Field("positive", ", ".join(words.positive), text(limit=MOST_CHARACTERS)),
+            Field("negative", ", ".join(words.negative), text(limit=MOST_CHARACTERS)),
+            *scope_fields(files),
+            *slice_fields(files),
+        ),
+    )
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
+def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tuple[str, ...]) -> dict[str, str]:
+    """Evaluator of the scope -> "" where its text encoder can be asked here, else why not.
+
+    Args:
+        files, scope: whose evaluators.
+        barred: those given by path that cannot be asked, and why.
+        own: those given by path that can.
+    """
+    return text_encoders(scores(files, scope).evaluators, barred, own)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)
+def modifiers(files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> pd.DataFrame:
+    """Median shift of every modifier; see ``core.analysis.valence.modifier_shifts``."""
+    return modifier_shifts(view(files, scope, chosen), evaluator=evaluator)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner="Asking the text encoder …")
+def placed(
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    evaluator: str,
+    level: str,
+    positive: str,
+    negative: str,
+    own: Stamps,
+) -> Geometry:
+    """Geometry of an evaluator's text encoder over a scope; see ``core.analysis.geometry.geometry``.
+
+    Args:
+        files, scope, chosen: what the page shows.
+        evaluator: whose text encoder and shifts.
+        level, positive, negative: as the page's fields.
+        own: the evaluator with the digest of its file, where it was given by path.
+    """
+    objects, controls = modifier_objects(view(files, scope, chosen))
+    return geometry(
+        lambda texts: _embedded(evaluator, tuple(texts), own), modifiers(files, scope, chosen, evaluator),
+        positive=split_words(positive), negative=split_words(negative), level=level, objects=objects, controls=controls,
+    )  # fmt: skip
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
+def _embedded(evaluator: str, texts: tuple[str, ...], own: Stamps) -> np.ndarray:
+    return embed(shared_pool(), evaluator, texts, [name for name, _ in own])
+
+
+_FEW = 10
+_LEVELS = {WORD: "Words", PHRASE: "Phrases"}
+
+
+def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
+    """Draw the choice of evaluator and level; return the evaluator, or None where none can be asked."""
+    able = [name for name, obstacle in encoders.items() if not obstacle]
+    barred = {name: obstacle for name, obstacle in encoders.items() if obstacle}
+    chosen = None
+    if able:
+        left, right = st.columns([3, 2], vertical_alignment="bottom")
+        chosen = state.choose(left, "evaluator", "Text encoder of", able,
+                              help="The evaluator whose text encoder places the words, and whose shifts are "
+                              "shown.")  # fmt: skip
+        right.segmented_control(
+            "Level", tuple(_LEVELS), format_func=_LEVELS.__getitem__, key=state.key("level"), required=True,
+            help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
+            "averaged.",
+        )  # fmt: skip
+    for name, obstacle in barred.items():
+        st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
+    return chosen
+
+
+def edit_words(state: PageState) -> None:
+    """Draw the word lists that span the direction."""
+    with st.expander("Words that span the direction", icon=":material/edit:"):
+        st.caption("The direction leads from the mean of the second list to the mean of the first. Separate words by "
+                   "commas. Your lists stay in the link; the usual ones are in assets/valence/words.csv.")  # fmt: skip
+        left, right = st.columns(2)
+        left.text_area("Positive words", key=state.key("positive"), height=120, max_chars=1500)
+        right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
+
+
+def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
+    """Draw the scatter, what it says, and its numbers.
+
+    Args:
+        found: of the page's scope.
+        evaluator: whose text encoder and scores.
+        corpus: that the shifts are of.
+        chosen: link parameters of the filters.
+    """
+    if found.points.empty:
+        st.info("These filters leave no modifier that has both a place and a shift.")
+        return
+    whole = found.tests.iloc[0]
+    st.markdown(f"**{concluded(found, safe(evaluator))[0]}**")
+    st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
+    rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
+    opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
+    figure = valence_scatter(found.points.assign(opens=opens), neutral=found.neutral,
+                             names={name: family_title(name) for name in found.points["family"].unique()})  # fmt: skip
+    draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator),
+         clicked=partial(pairs_behind, chosen=chosen, scope={}))  # fmt: skip
+    line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
+    st.caption(
+        "A point is a modifier: its projection on the valence direction (right: the encoder's positive side) and the "
+        f"median %Δ that it causes against the neutral caption of the same length, with its 95 % BCa interval. "
+        f"A click leads to its pairs.{line}"
+    )
+    figure_buttons(
+        figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"
+    )
+    for sentence in found.left_out:
+        st.caption(f"Mind: {safe(sentence, limit=300)}.")
+    _draw_tests(found)
+
+
+_WITHIN = " Ranked within families, and every order keeps a word in its own: each family has a baseline of its own."
+
+
+def _draw_tests(found: Geometry) -> None:
+    own = found.tests[found.tests["family"] != ALL]
+    if len(own) > 1:
+        st.header("Family by family", anchor=False)
+        for _, row in own.iterrows():
+            st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
+    with st.expander("Every number", icon=":material/table:"):
+        draw_table(
+            found.points, alt="Every modifier with its projection and its shift",
+            column_config={
+                "family": "Family", "modifier": "Modifier",
+                "median_percent": st.column_config.NumberColumn("Median %Δ", format="%+.2f"),
+                "low": st.column_config.NumberColumn("CI low", format="%+.2f"),
+                "high": st.column_config.NumberColumn("CI high", format="%+.2f"), "n_items": "n items",
+                "projection": st.column_config.NumberColumn("Projection", format="%+.4f"), "n_objects": "Objects",
+            },
+        )  # fmt: skip
+        data_buttons(found.tests, f"geometry-tests-{found.level}", key="geometry.tests")
+
+
+def _said(row: pd.Series) -> str:
+    """The test in words, its n first of all."""
+    n = int(row["n"])
+    if math.isnan(row["rho"]):
+        return f"n = {n}: {safe(row['note'])}."
+    p = "< 0.001" if row["p"] < 0.001 else f"= {row['p']:.3f}"
+    how = f"{counted(DRAWS, 'order')} drawn" if row["method"] == DRAWN else "every order tried"
+    rho = signed(row["rho"], digits=2, unit="")
+    said = f"Spearman's ρ = **{rho}**, p {p} (permutation test, {how}), n = {counted(n, 'modifier')}."
+    if n >= _FEW:
+        return said
+    least = row["least"]
+    bound = f" With {n}, even a perfect order cannot give a p below {least:.3f}." if least >= 0.001 else ""
+    return f"{said} {n} points are few.{bound}"
+
+
+def _spoken(found: Geometry, evaluator: str) -> str:
+    rows = found.points.sort_values("projection")
+    ends = listed([f"{row['modifier']} {row['median_percent']:+.1f} %" for _, row in rows.iterrows()])
+    return (f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
+            f"median percent change: {ends}.")  # fmt: skip

@@ -1,0 +1,436 @@
+"""Before an annotator's votes and after: whose link it is, consent, instructions, practice, one item, the ends."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.errors import InvariscopeError, NotAvailable
+from core.human.consent import agree
+from core.human.definition import ORIGINAL, VARIANT, StudyItem
+from core.human.entrance import PREFERRED, Exercise
+from core.human.instructions import instructions
+from core.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Kind, Question, Value
+from core.human.ledger import Annotator, Ledger
+from core.human.practice import Lesson, lesson, practise, said_in_practice
+from core.human.prolific import (
+    PID,
+    SESSION_ID,
+    STUDY_ID,
+    Visit,
+    answered,
+    check_room,
+    completion_code,
+    join,
+    read_visit,
+    return_url,
+    through,
+)
+from core.human.studies import Refused, Study, Superseded
+from pages.views.common.access import takes_annotators
+from pages.views.common.text import counted, safe
+from pages.views.human_validation.study_desk import desk
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a session was opened with.
+
+    Args:
+        token: of an annotator, or of a study's link for Prolific.
+        visit: what Prolific put into the link, or None.
+    """
+
+    token: str
+    visit: Visit | None = None
+
+
+def opened(token: str) -> Link:
+    """The link of this session.
+
+    Raises:
+        Refused: if Prolific's id in it cannot be one.
+    """
+    given = {name: value for name in (PID, STUDY_ID, SESSION_ID) if (value := st.query_params.get(name)) is not None}
+    return Link(token, read_visit(given))
+
+
+def go(item: str | None) -> None:
+    """Show an item of theirs again, or with None the next one."""
+    st.session_state["study.at"] = item
+    for name in ("study.skipping", "study.commenting", "study.reading"):
+        st.session_state[name] = False
+
+
+def do(write: Callable[[Study, str], None], link: Link) -> None:
+    """Write under the link's own name; what cannot be written is one sentence on the next screen."""
+
+    def known(study: Study, annotator: str | None) -> None:
+        if annotator is not None:
+            write(study, annotator)
+
+    do_as_anyone(known, link)
+
+
+def do_as_anyone(write: Callable[[Study, str | None], None], link: Link) -> None:
+    """The same; who comes from Prolific for the first time is nobody yet."""
+    try:
+        if not takes_annotators():
+            return
+        study, annotator = desk().whose(link.token, link.visit)
+        write(study, annotator)
+    except Superseded as error:
+        go(None)
+        st.session_state["study.message"] = str(error)
+    except InvariscopeError as error:
+        told = str(error) if isinstance(error, Refused) else "This could not be saved; try again in a moment."
+        st.session_state["study.message"] = told
+
+
+def draw_item(study: Study, item: StudyItem, left: str, draw_question: Callable[[Question], None]) -> None:
+    """Draw an item.
+
+    Args:
+        study: the item's.
+        item: what is shown.
+        left: version that stands left (A).
+        draw_question: draws what stands below a version, or below both.
+
+    Raises:
+        NotAvailable: if its pictures cannot be made any more.
+    """
+    kind = study.definition.asked
+    versions = _versions(kind, left)
+    pictures = desk().pictures(study, item)  # as PNG: by itself Streamlit would make lossy copies, in every run
+    shared_picture = kind.sides == 2 and item.edits == "caption"
+    if shared_picture or kind.sides == 1:
+        with st.container(key="study_shared", horizontal_alignment="center"):
+            st.image(pictures.of(left), alt="The picture to judge", width="content", output_format="PNG")
+    if kind.sides == 1 or not shared_picture:
+        _draw_caption(item.caption(left), key="study_caption")
+    if kind.sides == 1:
+        draw_question(kind.questions[0])
+        return
+    cells = st.columns(2, gap="medium")
+    for cell, (side, version) in zip(cells, versions.items(), strict=True):
+        with cell.container(border=True, key=f"study_side_{side}"):
+            if shared_picture:
+                _draw_caption(item.caption(version), key=f"study_caption_{side}", head=side)
+            else:
+                st.markdown(f"**{side}**")
+                st.image(pictures.of(version), alt=f"Picture of version {side}", width="stretch", output_format="PNG")
+            draw_question(kind.question(side))
+    draw_question(kind.question(PREFERENCE))
+
+
+def _versions(kind: Kind, left: str) -> dict[str, str]:
+    versions = {SIDES[0]: left}
+    if kind.sides == 2:
+        versions[SIDES[1]] = VARIANT if left == ORIGINAL else ORIGINAL
+    return versions
+
+
+def _draw_caption(text: str, *, key: str, head: str = "") -> None:
+    with st.container(key=key):
+        st.markdown(f"{f'**{head}** ' if head else ''}“{safe(text, limit=2000)}”")
+
+
+STOP = "On Prolific, please return your submission (“Stop without completing”)."
+
+
+def draw_newcomer(study: Study, link: Link) -> None:
+    """Draw what a participant of Prolific meets of whom nothing is kept yet.
+
+    Raises:
+        Refused: if nothing is left to do for them.
+    """
+    state = study.state()
+    check_room(study)
+    if state.consent is not None:
+        draw_consent(study, None, link)
+    else:
+        draw_instructions(study, link)
+
+
+def draw_consent(study: Study, annotator: Annotator | None, link: Link) -> None:
+    """Draw the text of consent, or what stands there for who declined."""
+    consent = study.state().consent
+    assert consent is not None
+    if st.session_state.get("study.declined") == consent.digest:
+        _draw_declined(annotator, link)
+        return
+    st.title("Do you agree to take part?", anchor=False)
+    if annotator is not None and annotator.accepted is not None:
+        st.caption("The text was changed since you agreed to it; please read it again.")
+    with st.container(border=True, key="study_consent"):
+        for block in consent.text.split("\n\n"):
+            st.markdown("  \n".join(safe(line, limit=len(line) + 1) for line in block.split("\n")))
+    with st.container(horizontal=True, gap="small"):
+        st.button("I agree", type="primary", key="study.agree", on_click=_agree, args=(link, consent.digest))
+        st.button("I do not agree", key="study.decline", on_click=_decline, args=(consent.digest,))
+
+
+def _draw_declined(annotator: Annotator | None, link: Link) -> None:
+    st.title("You do not take part", anchor=False)
+    if annotator is not None and annotator.voted:
+        st.markdown("Thank you for reading. This visit stored nothing. What you answered before is kept; if it shall "
+                    "not count, tell the person who sent you the link.")  # fmt: skip
+    else:
+        st.markdown("Thank you for reading. Nothing about you was stored. You may close this page.")
+    if link.visit is not None:
+        st.markdown(STOP)
+    st.button("Read it again", key="study.reread", on_click=_decline, args=(None,), type="tertiary")
+
+
+def draw_instructions(study: Study, link: Link) -> None:
+    """Draw what is read before the first item."""
+    st.title("Before you begin", anchor=False)
+    draw_rules(study)
+    st.button("Begin", type="primary", shortcut="Enter", on_click=_begin, args=(link,), key="study.begin")
+
+
+def draw_rules(study: Study) -> None:
+    """Draw the examples and the rules."""
+    kind = study.definition.asked
+    told = instructions(kind.name)
+    examples = study.definition.examples
+    if examples:
+        st.header("Examples", anchor=False)
+        cells = st.grid(min(len(examples), 3), min_column_width=240, gap="medium")
+        for number, example in enumerate(examples, start=1):
+            with cells.container(border=True, key=f"study_example_{number}"):
+                try:
+                    st.image(desk().example(study, example), alt=f"Example {number}", width="stretch")
+                except NotAvailable:
+                    st.caption("The picture of this example cannot be shown.")
+                st.markdown(f"“{safe(example.caption)}”")
+                label = kind.scale[example.value - kind.lowest]
+                st.markdown(f"**{label.capitalize()}**: {safe(example.why)}")
+    st.header(told.title, anchor=False)
+    st.markdown("\n".join(f"{number}. {safe(step, limit=400)}" for number, step in enumerate(told.steps, start=1)))
+    st.markdown("\n".join(f"- {safe(rule, limit=400)}" for rule in told.rules))
+    st.markdown("Answer with the keys that the buttons show, or tap them. Every answer is saved at once; you may stop "
+                "at any time and go on later, on any device, with the same link.")  # fmt: skip
+
+
+def draw_screened(study: Study, annotator: Annotator) -> None:
+    """Draw the end for who did not pass practice."""
+    state = study.state()
+    practice = state.practice
+    assert practice is not None
+    st.title("The study ends here for you", anchor=False)
+    best = max(state.hits(annotator, number) or 0 for number in range(practice.tries))
+    st.markdown(
+        f"The practice asked for {practice.needed} right answers of {len(practice.exercises)}; you had {best}"
+        f"{' at best' if practice.tries > 1 else ''}. So you cannot go on in this study. Thank you for your time. Your "
+        "practice answers are kept, marked as practice; they enter no result."
+    )
+    if annotator.pid is None:
+        st.markdown("If you think that this is a mistake, tell the person who sent you the link.")
+    elif state.prolific is not None and state.prolific.screened_out:
+        st.markdown("Please take this code back to Prolific: it says that you were screened out.")
+        _draw_code(state.prolific.screened_out)
+    else:
+        st.markdown(STOP)
+
+
+def draw_done(study: Study, annotator: Annotator) -> None:
+    """Draw the end for who is through with everything; participants of Prolific get their code here, and only here."""
+    state = study.state()
+    code = completion_code(state, annotator)
+    if annotator.pid is None:
+        st.title("Done, thank you", anchor=False)
+        st.markdown("There is nothing left to judge for you. You may close this page.")
+    elif code is not None:
+        st.title("Done, thank you", anchor=False)
+        st.markdown("All your answers are saved. Take this code back to Prolific, so that your submission counts.")
+        _draw_code(code)
+    else:
+        _draw_too_many_skips(state, annotator)
+
+
+def _draw_too_many_skips(state: Ledger, annotator: Annotator) -> None:
+    done, needed = answered(state, annotator)
+    st.title("Almost done", anchor=False)
+    st.markdown(
+        f"You answered {counted(done, 'item')} and skipped the others. The completion code needs at least {needed} "
+        f"answered; go back to those that you skipped, or, if you prefer not to, stop here. {STOP}"
+    )
+
+
+def draw_not_open(study: Study, annotator: Annotator | None, link: Link) -> None:
+    """Draw what stands in the place of a paused or closed study; a code that was earned is still given."""
+    state = study.state()
+    if annotator is not None and through(state, annotator):
+        draw_done(study, annotator)
+        return
+    paused = state.status == "paused"
+    st.title("The study is paused" if paused else "The study is closed", anchor=False)
+    kept = f"{len(annotator.done)} of your answers are kept. " if annotator is not None else ""
+    st.markdown(f"Thank you. {kept}{'Come back with the same link later.' if paused else ''}")
+    if link.visit is not None and not paused:
+        st.markdown(f"{STOP} If you answered some items already, write to the researcher through Prolific.")
+
+
+def _draw_code(code: str) -> None:
+    st.code(code, language=None)
+    st.link_button("Return to Prolific", return_url(code), type="primary", icon=":material/open_in_new:")
+
+
+def _agree(link: Link, digest: str) -> None:
+    def write(study: Study, annotator: str | None) -> None:
+        if annotator is not None:
+            agree(study, annotator, digest)
+        elif link.visit is not None:
+            join(study, link.visit, agreed=digest)
+
+    do_as_anyone(write, link)
+
+
+def _decline(digest: str | None) -> None:
+    st.session_state["study.declined"] = digest
+
+
+def _begin(link: Link) -> None:
+    def write(study: Study, annotator: str | None) -> None:
+        if annotator is None and link.visit is not None:
+            join(study, link.visit, agreed=None, begun=True)
+
+    do_as_anyone(write, link)
+    do(_note_begin, link)
+
+
+def _note_begin(study: Study, annotator: str) -> None:
+    if not study.state().annotators[annotator].begun:
+        study.begin(annotator)
+
+
+_READ = "study.practised"
+"""Item and try whose feedback is on the screen."""
+
+
+def feedback_shown(ledger: Ledger, annotator: Annotator) -> bool:
+    """Whether the annotator still reads what was right of the last practice item."""
+    told = st.session_state.get(_READ)
+    if told is None or told[0] not in ledger.exercises or told[1] >= len(annotator.rounds):
+        return False
+    return len(annotator.rounds[told[1]].get(told[0], {})) == len(ledger.questions)
+
+
+def draw_practice(study: Study, annotator: Annotator, link: Link) -> None:
+    """Draw the feedback on the last practice item, or the next one.
+
+    Raises:
+        NotAvailable: if its pictures cannot be made any more.
+    """
+    if feedback_shown(study.state(), annotator):
+        _draw_feedback(study, annotator)
+        return
+    now = lesson(study, annotator.id)
+    assert now.exercise is not None
+    _draw_head(study, annotator, now)
+    item = study.definition.item(now.exercise.item)
+    left = study.definition.left_version(annotator.id, item.id)
+    draw_item(study, item, left, lambda question: _draw_question(question, item, now, link))
+
+
+def _draw_head(study: Study, annotator: Annotator, now: Lesson) -> None:
+    practice = study.state().practice
+    assert practice is not None
+    st.progress((now.number - 1) / now.total, text=f"Practice {now.number} of {now.total} · nothing here counts")
+    if now.number > 1 or now.answers:
+        return
+    if now.attempt:
+        hits = study.state().hits(annotator, now.attempt - 1)
+        left = practice.tries - now.attempt
+        more = "this is your last try" if left == 1 else f"you have {left} tries left"
+        st.info(
+            f"You had {hits} of {now.total} right; at least {practice.needed} are needed. Once more, please: {more}.",
+            icon=":material/replay:",
+        )
+    elif practice.needed:
+        tries = counted(practice.tries, "try", "tries")
+        st.caption(f"{practice.needed} of {now.total} must be right to go on; you have {tries}.")
+
+
+def _draw_question(question: Question, item: StudyItem, now: Lesson, link: Link) -> None:
+    st.caption(question.text)
+    said = now.answers.get(question.name)
+    ready = question.name != PREFERENCE or all(side in now.answers for side in SIDES)
+    with st.container(horizontal=True, gap="small", key=f"study_answers_{question.name}"):
+        for answer in question.answers:
+            st.button(
+                answer.label, key=f"study.try{now.attempt}.{item.id}.{question.name}.{answer.value}",
+                shortcut=answer.key, type="primary" if said == answer.value else "secondary", width="stretch",
+                disabled=not ready or said is not None, on_click=_answer,
+                args=(link, item.id, question.name, answer, now.attempt),
+                help=None if ready else "Judge both versions first",
+            )  # fmt: skip
+
+
+def _draw_feedback(study: Study, annotator: Annotator) -> None:
+    state = study.state()
+    name, attempt = st.session_state[_READ]
+    exercise, item = state.exercises[name], state.by_id[name]
+    said = said_in_practice(state, annotator, name, attempt)
+    misses = exercise.misses(said)
+    number = list(state.exercises).index(name) + 1
+    st.progress(
+        number / len(state.exercises), text=f"Practice {number} of {len(state.exercises)} · nothing here counts"
+    )
+    told = f" {safe(exercise.why, limit=400)}" if exercise.why else ""
+    if misses:
+        st.warning(f"**Not quite.**{told}", icon=":material/close:")
+    else:
+        st.success(f"**Right.**{told}", icon=":material/check:")
+    left = study.definition.left_version(annotator.id, name)
+    answers = annotator.rounds[attempt][name]
+    draw_item(study, item, left, lambda question: _draw_said(study.definition.asked, question, exercise, left, answers))
+    st.button("Go on", type="primary", icon=":material/arrow_forward:", shortcut="Enter", key="study.practice.on",
+              on_click=_go_on)  # fmt: skip
+
+
+def _draw_said(kind: Kind, question: Question, exercise: Exercise, left: str, answers: dict[str, Value]) -> None:
+    about = _about(question, exercise, left)
+    said = next(each.label for each in question.answers if each.value == answers[question.name])
+    right = exercise.right.get(about, ())
+    words = [_word(kind, question, value, left) for value in right]
+    st.caption(question.text)
+    if not right:
+        st.markdown(f"You said **{safe(said)}**; any answer is fine here.")
+    elif said in words:
+        st.markdown(f":material/check: You said **{safe(said)}**: right.")
+    else:
+        st.markdown(f":material/close: You said **{safe(said)}**; right is **{safe(' or '.join(words))}**.")
+
+
+def _about(question: Question, exercise: Exercise, left: str) -> str:
+    """What of an item a question is about: a version, or which is preferred."""
+    if question.name == PREFERENCE:
+        return PREFERRED
+    if question.name == RATING:
+        return next(iter(exercise.right))
+    return left if question.name == SIDES[0] else _other(left)
+
+
+def _word(kind: Kind, question: Question, value: Value, left: str) -> str:
+    if question.name != PREFERENCE:
+        return kind.scale[int(value) - kind.lowest]
+    side = value if value == TIE else SIDES[0] if value == left else SIDES[1]
+    return next(each.label for each in question.answers if each.value == side)
+
+
+def _other(version: str) -> str:
+    return VARIANT if version == ORIGINAL else ORIGINAL
+
+
+def _answer(link: Link, item: str, question: str, answer: Answer, attempt: int) -> None:
+    def write(study: Study, annotator: str) -> None:
+        practise(study, annotator, item, question, answer.value, attempt=attempt)
+        st.session_state[_READ] = (item, attempt)
+
+    do(write, link)
+
+
+def _go_on() -> None:
+    st.session_state.pop(_READ, None)

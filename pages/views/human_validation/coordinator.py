@@ -1,0 +1,368 @@
+"""The coordinator's view: choose or create a study, read it part by part, take votes out and in."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.scope import Scope
+from core.errors import InvalidInput, InvariscopeError
+from core.human.creation import labels_in_pictures, open_study
+from core.human.definition import check_study_id
+from core.human.exchange import FORMATS, MOST_BYTES, READ, export_votes, import_votes
+from core.human.kinds import KINDS, kind_of
+from core.human.ledger import CLOSED, OPEN, PAUSED
+from core.human.precision import planned_precision
+from core.human.quality import coverage_table
+from core.human.sampling import (
+    DIRECTIONAL,
+    INVARIANT,
+    PAPER_STRATA,
+    TOTAL,
+    Sample,
+    Stratum,
+    candidates,
+    draw_sample,
+    families_of,
+    family_strata,
+    largest_total,
+)
+from core.human.studies import Study, studies_dir
+from core.probes.titles import family_title
+from core.seeds import RUN_SEED
+from core.store.manifest import Run
+from pages.views.common.access import draw_sign_out, operators_only
+from pages.views.common.collect import Origin, figures_of
+from pages.views.common.downloads import counted_making
+from pages.views.common.links import draw_no_run
+from pages.views.common.open_runs import Signature, narrowed, present, store
+from pages.views.common.page_head import header
+from pages.views.common.page_tables import draw_table
+from pages.views.common.text import THE_PAPER, counted, moment, safe
+from pages.views.common.url_state import Field, PageState, one_of
+from pages.views.human_validation.annotators import draw_people
+from pages.views.human_validation.study_and_scores import draw_comparisons, draw_powered
+from pages.views.human_validation.study_desk import desk
+from pages.views.human_validation.study_entrance import draw_entrance
+from pages.views.human_validation.study_reading import draw_agreement, draw_gallery, draw_outcomes, draw_scores
+
+PAPER = "Strata of the paper"
+FAMILIES = "Families of my choice"
+PARTS_HELP = (
+    "Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families, of edits "
+    "that should not matter and of edits that break the meaning. " + THE_PAPER
+)
+DIRECTIONAL_HELP = (
+    "Comparisons of a right and a wrong side. Which is which is told to nobody: the side that stands left is random "
+    "for each annotator and item, and recorded."
+)
+
+
+def draw_create(state: PageState, *, first: bool = False) -> None:
+    """Draw the form of a new study; ``first``: there is none yet, so it stands open on the page."""
+    files = present()
+    runs = [run.id for run in store(files).runs() if run.status == "complete"]
+    if not runs:
+        draw_no_run(none="No finished run is here yet for a study to draw its pairs from")
+        return
+    with st.container(width=720 if first else "stretch"):
+        title = st.text_input("Title", "Do the edits keep the meaning?", max_chars=120, key="study.new.title",
+                              help="For you; annotators never see it")  # fmt: skip
+        run = st.selectbox("Run", runs, key="study.new.run", help="The audit whose pairs people judge")
+        kind = st.selectbox("Kind", list(KINDS), key="study.new.kind", format_func=lambda name: KINDS[name].title,
+                            help=" ".join(f"**{each.title}**: {each.summary}" for each in KINDS.values()))  # fmt: skip
+        st.caption(f"{KINDS[kind].summary} Source: {KINDS[kind].source}.")
+        strata = _choose_strata(files, run)
+        if not strata:
+            st.info("Choose at least one family.")
+            return
+        most = _largest(files, run, strata)
+        wide, narrow = st.columns(2)
+        total = wide.number_input("Pairs", 1, 20_000, min(max(most, 1), TOTAL), key="study.new.total",
+                                  help=f"The paper has {TOTAL}; {most} fill every stratum here")  # fmt: skip
+        per_item = narrow.number_input("Annotators an item", 1, 20, 3, key="study.new.per_item")
+        rate = wide.slider(
+            "Attention items",
+            0,
+            30,
+            5,
+            1,
+            format="%d %%",
+            key="study.new.rate",
+            help="Share of items with a known answer: a caption that names what is not there",
+        )
+        seed = narrow.number_input("Seed", 0, 2**31 - 1, RUN_SEED, key="study.new.seed",
+                                   help="The same seed draws the same items, sides and orders")  # fmt: skip
+        try:
+            sample = _sample(files, run, kind, int(total), int(seed), strata, rate / 100)
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=400))
+            return
+        _draw_sample(sample)
+        asked = sum(not item.attention for item in sample.items)
+        for sentence in planned_precision(kind_of(kind), items=asked, annotators=int(per_item)):
+            st.caption(sentence)
+        st.button("Create the study", type="primary", icon=":material/check:", on_click=_create, key="study.new.create",
+                  args=(state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample))  # fmt: skip
+        if st.session_state.get("study.new.problem"):
+            st.error(safe(st.session_state.pop("study.new.problem"), limit=400))
+
+
+def _choose_strata(files: Signature, run: str) -> tuple[Stratum, ...]:
+    which = st.radio("Drawn from", (PAPER, FAMILIES), key="study.new.strata", horizontal=True, help=PARTS_HELP)
+    if which == PAPER:
+        return PAPER_STRATA
+    held = _families(files, run)
+    chosen = st.multiselect("Families", held[INVARIANT], key="study.new.families", format_func=family_title,
+                            help="Edits that should not matter")  # fmt: skip
+    broken = st.multiselect("Directional families", held[DIRECTIONAL], key="study.new.directional",
+                            format_func=family_title, help=DIRECTIONAL_HELP) if held[DIRECTIONAL] else []  # fmt: skip
+    return family_strata(chosen, broken) if chosen or broken else ()
+
+
+def _draw_sample(sample: Sample) -> None:
+    checks = sum(item.attention for item in sample.items)
+    if sample.shortfall:
+        st.warning(f"{counted(sample.shortfall, 'pair')} short of the target. What the run does not hold is not "
+                   "replaced by something else.", icon=":material/production_quantity_limits:")  # fmt: skip
+    with st.expander(
+        f"Sample: {counted(len(sample.items) - checks, 'item')}, {counted(checks, 'attention item')} in reserve"
+    ):
+        table = pd.DataFrame(sample.strata, columns=["stratum", "target", "available", "taken"])
+        draw_table(
+            table.assign(short=table["target"] - table["taken"]), alt="What the sample takes of each stratum",
+            width="stretch",
+            column_config={"stratum": "Stratum", "target": "Wanted", "available": "In the run", "taken": "Taken",
+                           "short": "Short"},
+        )  # fmt: skip
+
+
+@st.cache_data(show_spinner="Drawing the sample …", max_entries=32)
+def _sample(
+    files: Signature, run: str, kind: str, total: int, seed: int, strata: tuple[Stratum, ...], rate: float
+) -> Sample:
+    return draw_sample(
+        store(files), run, kind=kind_of(kind), total=total, seed=seed, strata=strata, attention_rate=rate,
+        present=_present(files, run),
+    )  # fmt: skip
+
+
+@st.cache_data(show_spinner="Counting what the run holds …", max_entries=16)
+def _largest(files: Signature, run: str, strata: tuple[Stratum, ...]) -> int:
+    return largest_total(store(files), run, strata=strata)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _families(files: Signature, run: str) -> dict[str, list[str]]:
+    pairs = candidates(store(files), run)
+    return {kind: families_of(pairs, kind) for kind in (INVARIANT, DIRECTIONAL)}
+
+
+def _present(files: Signature, run: str) -> Mapping[str, Collection[str]]:
+    """Labels of everything annotated in each picture, where the corpus is here."""
+    try:
+        return labels_in_pictures(_run(files, run), load=desk().corpus)
+    except InvariscopeError:
+        return {}
+
+
+def _run(files: Signature, name: str) -> Run:
+    return next(each for each in store(files).runs() if each.id == name)
+
+
+@operators_only
+def _create(
+    state: PageState, files: Signature, title: str, run: str, kind: str, per_item: int, rate: float, seed: int,
+    sample: Sample,
+) -> None:  # fmt: skip
+    try:
+        study = open_study(
+            _run(files, run), sample, study_id=_free_id(title), title=title, kind=kind, per_item=per_item,
+            attention_rate=rate, seed=seed, load=desk().corpus,
+        )  # fmt: skip
+    except (InvariscopeError, OSError) as error:
+        st.session_state["study.new.problem"] = str(error)
+        return
+    state.put("study", study.id)
+    state.put("part", "people")
+
+
+def _free_id(title: str) -> str:
+    """A folder name of the title's letters, numbered where it is taken."""
+    stem = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-") or "study"
+    taken = set(desk().studies())
+    for number in range(1, 1000):
+        name = stem if number == 1 else f"{stem}-{number}"
+        if name not in taken and not (studies_dir() / name).exists():
+            return check_study_id(name)
+    raise InvalidInput(f"there are too many studies named {stem!r}; choose another title")
+
+
+_KINDS = {"csv": "text/csv", "parquet": "application/octet-stream", "json": "application/json"}
+
+
+def draw_files(study: Study, _state: PageState) -> None:
+    """Draw the exports and the import."""
+    st.header("Export", anchor=False)
+    st.caption("One row an annotator and item: sides, answers, times, comments. No link and no name leaves with it. "
+               "JSON holds the study's definition as well.")  # fmt: skip
+    withdrawn = st.checkbox("With the rows of withdrawn annotators, marked", key="study.files.withdrawn")
+    with st.container(horizontal=True):
+        for form in FORMATS:
+            st.download_button(
+                form.upper() if form != "parquet" else "Parquet",
+                counted_making(partial(export_votes, study, form, withdrawn=withdrawn)),
+                f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
+            )  # fmt: skip
+    st.header("Import", anchor=False)
+    st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question; "
+               "or as label-studio, potato, doccano or crowd-kit write them. The file is checked as a whole; one bad "
+               "row refuses it, by its number.")  # fmt: skip
+    given = st.file_uploader("File of votes", list(READ), key=f"study.import.{study.id}")
+    if given is None:
+        return
+    if given.size > MOST_BYTES:
+        st.error("The file is too large; split it.")
+    elif st.button("Take these votes in", type="primary", key="study.import.go"):
+        try:
+            taken = import_votes(study, given.getvalue(), name=given.name)
+            st.success(f"{counted(taken.count, 'vote')} new or changed.")
+            for sentence in taken.told:
+                st.warning(safe(sentence, limit=500))
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=500))
+
+
+PARTS = {
+    "people": ("Annotators", draw_people),
+    "entrance": ("Taking part", draw_entrance),
+    "outcomes": ("Outcomes", draw_outcomes),
+    "comparisons": ("Right and wrong", draw_comparisons),
+    "powered": ("Whole run", draw_powered),
+    "agreement": ("Agreement", draw_agreement),
+    "scores": ("Votes and scores", draw_scores),
+    "gallery": ("Disagreements", draw_gallery),
+    "files": ("Files", draw_files),
+}
+_WITH_SCORES = ("comparisons", "powered", "scores")
+"""Parts that hold votes against the scores of the study's run."""
+
+_WORDS = {OPEN: "Open", PAUSED: "Paused", CLOSED: "Closed"}
+
+
+def study_state() -> PageState:
+    """Fields of the coordinator's view."""
+    names = tuple(desk().studies())
+    first = names[-1] if names else None
+    return PageState(
+        "study_page",
+        (
+            Field("study", first, one_of(lambda: names, first, what="study")),
+            Field("part", "people", one_of(lambda: tuple(PARTS), "people", what="part")),
+            Field("scope", "studied", one_of(lambda: ("studied", "run"), "studied", what="scope")),
+        ),
+    )
+
+
+def draw_coordinator() -> None:
+    """Draw the studies for those who run them."""
+    state = study_state()
+    state.restore()
+    header(
+        "Human validation",
+        "Do people find the edited pairs as good as the original ones?",
+        state,
+        words=("study", "upheld"),
+    )
+    draw_sign_out()
+    for problem in desk().problems():
+        st.warning(safe(problem, limit=500))
+    if state.get("study") is None:
+        st.info("No study is here yet. One draws pairs from a run, and you send each annotator a personal link.",
+                icon=":material/how_to_vote:")  # fmt: skip
+        draw_create(state, first=True)
+        state.publish()
+        return
+    names = tuple(desk().studies())
+    choice, create = st.columns([3, 1], vertical_alignment="bottom")
+    choice.selectbox("Study", names, key=state.key("study"), format_func=_titled)
+    with create, st.popover("New study", icon=":material/add:", width="stretch"):
+        draw_create(state)
+    study = desk().studies()[state.get("study")]
+    try:
+        _draw_study(study, state)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+    state.publish()
+
+
+def _titled(name: str) -> str:
+    study = desk().studies().get(name)
+    return name if study is None or study.definition.title == name else f"{study.definition.title} ({name})"
+
+
+def _draw_study(study: Study, state: PageState) -> None:
+    for problem in study.problems():
+        st.warning(safe(problem, limit=500))
+    _draw_head(study)
+    st.segmented_control(
+        "Part", list(PARTS), key=state.key("part"), format_func=lambda name: PARTS[name][0],
+        label_visibility="collapsed", required=True,
+    )  # fmt: skip
+    figures_of(_origin(study, state))
+    PARTS[state.get("part")][1](study, state)
+
+
+def _origin(study: Study, state: PageState) -> Origin:
+    """Where the figures of a part come from: the votes so far, and the scores of the run where they are shown too."""
+    definition, votes = study.definition, int(coverage_table(study)["votes"].sum())
+    people = sum(not each.withdrawn for each in study.state().annotators.values())
+    of = (f"{counted(votes, 'complete vote')} of {counted(people, 'annotator')} in study {study.id}, run "
+          f"{definition.run}, seed {definition.seed}")  # fmt: skip
+    own = Origin("pages/human_validation.py", state, of)
+    if state.get("part") not in _WITH_SCORES:
+        return own
+    try:
+        scope = narrowed(present(), Scope(runs=(definition.run,))).only()
+    except InvariscopeError:  # the part says that the run is not here
+        return own
+    return replace(own, files=present(), scopes=(scope,))
+
+
+@st.fragment(run_every=10)
+def _draw_head(study: Study) -> None:
+    """Live progress; drawn anew every ten seconds."""
+    definition, ledger, cover = study.definition, study.state(), coverage_table(study)
+    enough = int((cover["votes"] >= cover["wanted"]).sum())
+    given, wanted = int(cover["votes"].clip(upper=cover["wanted"]).sum()), int(cover["wanted"].sum())
+    people = [each for each in ledger.annotators.values() if not each.withdrawn]
+    cells = st.grid(4, min_column_width=150, gap="small")
+    cells.metric("Items", len(cover), help="Paired items, or single images; items with a known answer are not counted")
+    cells.metric(
+        "Votes", int(cover["votes"].sum()), help=f"Complete votes; wanted: {definition.per_item} an item, {wanted}"
+    )
+    cells.metric("Items with enough votes", f"{enough} of {len(cover)}" if len(cover) else "—")
+    cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
+    if wanted:
+        st.progress(given / wanted, text=f"{given} of {wanted} wanted votes")
+    words, status = st.columns([9, 4], vertical_alignment="center")
+    words.caption(
+        f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
+        f"seed {definition.seed}, created {safe(moment(definition.created))}."
+    )
+    with status.container(horizontal=True, horizontal_alignment="right"):
+        st.segmented_control(
+            "Status", list(_WORDS), default=ledger.status, key=f"study.status.{study.id}.{ledger.status}",
+            format_func=lambda name: _WORDS[name], on_change=_set_status, args=(study, ledger.status), required=True,
+            label_visibility="collapsed", help="Paused and closed studies take no answers; nothing is lost",
+        )  # fmt: skip
+
+
+@operators_only
+def _set_status(study: Study, before: str) -> None:
+    chosen = st.session_state.get(f"study.status.{study.id}.{before}")
+    if chosen and chosen != before:
+        study.set_status(chosen)

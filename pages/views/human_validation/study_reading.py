@@ -1,0 +1,369 @@
+"""Reading a study: what people found, how far they agree, who is competent, what it does to the scores."""
+
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.people.competence import Competences, study_competence
+from core.analysis.people.outcomes import (
+    Aggregates,
+    aggregates,
+    disagreements,
+    item_outcomes,
+    study_agreement,
+    study_kappas,
+)
+from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
+from core.analysis.reading import read_table
+from core.analysis.scope import Narrowed, Scope
+from core.charts.people_figures import (
+    ALL_PAIRS,
+    COMPETENCE_NOTE,
+    COMPETENCE_TITLE,
+    competence_dots,
+    kappa_map,
+    outcome_bars,
+    reanalysis_dots,
+)
+from core.charts.spec import Figure
+from core.errors import InvalidInput, NotAvailable
+from core.human.definition import ORIGINAL, VARIANT, StudyItem
+from core.human.kinds import ACCEPTABILITY
+from core.human.studies import Study
+from core.human.votes import vote_table
+from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.links import pairs_behind
+from pages.views.common.open_runs import Signature, narrowed, present, store
+from pages.views.common.page_charts import draw, titled
+from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import interval
+from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
+from pages.views.common.url_state import PageState
+from pages.views.human_validation.study_desk import desk
+
+SHOWN = 12
+
+
+def draw_gallery(study: Study, _state: PageState) -> None:
+    """Draw the items that people disagree on most."""
+    table = disagreements(vote_table(study), count=200)
+    if table.empty:
+        st.info("Nobody disagrees with anybody yet, or no item has two votes.", icon=":material/handshake:")
+        return
+    st.caption(f"{counted(len(table), 'item')} on which votes differ, worst first: the share of unequal pairs of votes "
+               "over all questions. Answers are those of the annotators in the order in which they voted.")  # fmt: skip
+    pages = -(-len(table) // SHOWN)
+    page = st.pagination(pages, key=f"study.gallery.{study.id}") if pages > 1 else 1
+    cells = st.grid(3, min_column_width=300, gap="medium")
+    for row in table.iloc[(page - 1) * SHOWN : page * SHOWN].itertuples():
+        with cells.container(border=True, height="stretch"):
+            _draw_card(study, study.definition.item(str(row.id)), row)
+    data_buttons(
+        table.assign(comments=table["comments"].map(" | ".join)), f"{study.id}-disagreements", key="study.gaps"
+    )
+
+
+def _draw_card(study: Study, item: StudyItem, row: object) -> None:
+    told = pd.Series(row._asdict())  # type: ignore[attr-defined]
+    st.markdown(f"**{safe(item.item)}** · {safe(item.probe if item.shows != ORIGINAL else item.baseline)}")
+    st.caption(f"Disagreement {as_percent(float(told['disagreement']))}, {counted(int(told['votes']), 'vote')}")
+    versions = [ORIGINAL, VARIANT] if item.shows == "pair" else [item.shows]
+    shown = versions[:1] if item.edits == "caption" else versions
+    try:
+        pictures = desk().pictures(study, item)
+        with st.container(horizontal=True, gap="small", key=f"finding_study_{item.id}"):
+            for version in shown:
+                st.image(pictures.of(version), alt=f"{version} of {item.item}", width=140)
+    except NotAvailable as error:
+        st.caption(safe(str(error), limit=300))
+    for version in versions:
+        st.text(f"{version}: {item.caption(version)}\n{_answers_in_words(study, told[version])}")
+    if told["preferred"]:
+        st.text(f"preferred: {', '.join(str(told['preferred']).split())}")
+    for comment in told["comments"]:
+        st.caption(f"“{safe(comment, limit=300)}”")
+
+
+def _answers_in_words(study: Study, answers: str) -> str:
+    kind = study.definition.asked
+    return ", ".join(kind.scale[int(answer) - kind.lowest] for answer in str(answers).split())
+
+
+_WORDS = {"question": "Question", "annotator": "Annotator", "note": "Remark"}
+_NUMBERS = {
+    "n": ("n", "%d", "Judged by this annotator and by others; versions of an item one by one"),
+    "competence": ("By knowing", "%.0f %%", "Estimated share of items answered by knowing rather than guessing"),
+    "with_others": ("As the others", "%.0f %%", "Gave the one commonest answer of the others"),
+    "n_others": ("n of these", "%d", "On which the others have one commonest answer"),
+}  # fmt: skip
+_ENDS = "The middle 95 % of the model's posterior, in percent"
+_ORDER = ("question", "annotator", "n", "competence", "ends", "with_others", "n_others", "note")
+
+
+def draw_competence(study: Study) -> None:
+    """Draw the competence of every annotator and whether it changes what the votes say."""
+    st.header(COMPETENCE_TITLE, anchor=False)
+    found = _competence(study.id, study.log_path.stat().st_size)
+    if found.people.empty:
+        st.info("No item has two votes yet.", icon=":material/hourglass_empty:")
+        return
+    st.caption(COMPETENCE_NOTE)
+    for row in found.answers.to_dict("records"):
+        st.markdown(_said(row))
+    people = found.people
+    if people["competence"].notna().any():
+        figure = competence_dots(people)
+        draw(figure, key="study.competence", alt="Estimated competence of every annotator with its interval")
+        figure_buttons(figure, people, f"{study.id}-competence", title=figure.title, key="study.competence.files")
+    shown = people.assign(ends=interval(people, "low", "high", 0, signed=False)[0])
+    config: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
+    config |= {name: st.column_config.NumberColumn(title, format=form, help=told)
+               for name, (title, form, told) in _NUMBERS.items()}  # fmt: skip
+    config["ends"] = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
+    draw_table(shown, width="stretch", column_config=config, column_order=_ORDER)
+    data_buttons(people, f"{study.id}-competences", key="study.competences")
+
+
+def _said(row: Mapping[Hashable, Any]) -> str:
+    judged = counted(int(row["n"]), "judgement")
+    told = f"**{safe(str(row['question'])).capitalize()}**, {judged} with two votes or more: "
+    if row["same"] != row["same"]:
+        return f"{told}{safe(str(row['note']), limit=300)}."
+    warned = f" **{safe(str(row['note']), limit=300)}.**" if row["note"] else ""
+    return (
+        f"{told}the likeliest answer is the commonest one in {int(row['same'])} and another in {int(row['other'])}; in "
+        f"{int(row['tied'])} the commonest answers are tied.{warned}"
+    )
+
+
+@st.cache_data(show_spinner="Estimating competence …", max_entries=8)
+def _competence(study: str, size: int) -> Competences:  # noqa: ARG001  # the cache's key
+    found = desk().studies()[study]
+    return study_competence(vote_table(found), found.definition.asked)
+
+
+_SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
+_MEASURES = {
+    "percent agreement": "Share of equal pairs of votes within an item.",
+    "Fleiss κ": "Corrected for chance by the observed shares of answers. Near 0 when nearly all answers are alike.",
+    "Randolph κ": "Corrected for chance as if every answer were equally likely. Survives skew.",
+    "Gwet AC1": "Corrected for chance by how undecided the answers are. Survives skew.",
+    "Krippendorff α": "Observed over expected disagreement; ordered answers by their distance. Takes missing votes.",
+}
+
+_LIMITS = "poor below 0, " + ", ".join(f"{word} up to {most:.2f}" for most, word in LANDIS_KOCH)
+
+_PAIRS = {
+    "one": st.column_config.TextColumn("Annotator"),
+    "other": st.column_config.TextColumn("and"),
+    "n_items": st.column_config.NumberColumn("n", help="Items that both judged"),
+    "n": st.column_config.NumberColumn("Versions", help="Of these items, one by one: what κ is computed over"),
+    "kappa": st.column_config.NumberColumn("Weighted κ", format="%.2f"),
+    "ends": st.column_config.TextColumn("95 % interval", alignment="right", help="The files hold both ends"),
+    "words": st.column_config.TextColumn("In words", help="After Landis and Koch, with the words of both ends of the "
+                                         "interval where they differ"),
+    "note": st.column_config.TextColumn("Remark"),
+}  # fmt: skip
+
+_REANALYSED = {
+    "evaluator": st.column_config.TextColumn("Evaluator", pinned=True),
+    "axis": st.column_config.TextColumn("Axis"),
+    "family": st.column_config.TextColumn("Family", pinned=True),
+    "analysis": st.column_config.TextColumn("Pairs left out"),
+    "n_all": st.column_config.NumberColumn("n, all"),
+    "median_all": st.column_config.NumberColumn("Median %Δ, all", format="%+.2f"),
+    "low_all": st.column_config.NumberColumn("95 % from", format="%+.2f"),
+    "high_all": st.column_config.NumberColumn("to", format="%+.2f"),
+    "n_kept": st.column_config.NumberColumn("n, kept"),
+    "median_kept": st.column_config.NumberColumn("Median %Δ, kept", format="%+.2f"),
+    "low_kept": st.column_config.NumberColumn("95 % from", format="%+.2f"),
+    "high_kept": st.column_config.NumberColumn("to", format="%+.2f"),
+    "change": st.column_config.NumberColumn("Change, points", format="%+.2f"),
+    "flips": st.column_config.CheckboxColumn("Sign changes"),
+    "direction": st.column_config.TextColumn("Direction", help="Same or turned where the interval of those kept lies "
+                                             "on a side of 0, else it cannot be told"),
+    "power": st.column_config.TextColumn("Where it cannot be told"),
+    "note": st.column_config.TextColumn("Remark"),
+}  # fmt: skip
+
+
+def draw_outcomes(study: Study, _state: PageState) -> None:
+    """Draw the aggregates of section 6."""
+    if _of_comparisons_alone(study):
+        return
+    if study.definition.asked is not ACCEPTABILITY:
+        st.info("Majorities of acceptability are for studies that ask for it; see Agreement and Export.")
+        return
+    found = _aggregates(study.id, study.log_path.stat().st_size)
+    if not found.n_items:
+        st.info(
+            "No item has two votes yet; majorities show here as soon as some do.", icon=":material/hourglass_empty:"
+        )
+        return
+    st.caption(f"An answer of partially or fully correct is acceptable; a majority is two thirds. n = "
+               f"{counted(found.n_items, 'item')} with two votes or more"
+               + (f"; {counted(found.n_short, 'item')} with fewer left out." if found.n_short else "."))  # fmt: skip
+    table = found.table()
+    figure = outcome_bars(table)
+    draw(figure, key="study.outcomes", alt="Shares of items by outcome, each with its 95 % interval")
+    figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
+    shown = table.assign(**{name: 100 * table[name] for name in ("share", "low", "high")})
+    shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
+    draw_table(
+        shown, alt="Outcomes by majority in numbers", width="stretch",
+        column_order=("what", "share", "ends", "n", "note"),
+        column_config={"what": "Outcome", "share": st.column_config.NumberColumn("Share of items, %", format="%.1f"),
+                       "ends": look, "n": "n items", "note": "To note"},
+    )  # fmt: skip
+    balance = found.variant_preferred
+    if balance.n:
+        st.markdown(
+            f"Of {counted(balance.n, 'item')} that lean to one version, **{as_percent(balance.estimate)}** "
+            f"lean to the variant (sign test over sources against one half: {_p(found.balance_p)})."
+        )
+    st.caption("Every share counts items, each once, with its 95 % Wilson interval over their sources: several votes "
+               "on one item, or on items of one cut-out, are not independent, so they narrow nothing. An item leans to "
+               "the version that more of its votes prefer, ties aside.")  # fmt: skip
+
+
+def draw_agreement(study: Study, _state: PageState) -> None:
+    """Draw every measure of agreement beside its n and interval."""
+    rows, pairs = _agreements(study.id, study.log_path.stat().st_size)
+    st.caption("No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
+               "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
+               f"those of Landis and Koch (1977): {_LIMITS}. They call these limits arbitrary; κ also falls where "
+               "answers are skewed, so read the number first.")  # fmt: skip
+    cells = st.grid(2, min_column_width=340, gap="medium")
+    for question, table in rows.groupby("question", sort=False):
+        with cells.container(border=True):
+            st.markdown(f"**{safe(str(question)).capitalize()}**, {counted(int(table['n_items'].iloc[0]), 'item')}, "
+                        f"{counted(int(table['n_votes'].iloc[0]), 'vote')}")  # fmt: skip
+            for row in table.to_dict("records"):
+                called = f"{row['measure'][0].upper()}{row['measure'][1:]}"
+                st.markdown(f"{called}: {_interval(row)}", help=_MEASURES[row["measure"]])
+    data_buttons(rows, f"{study.id}-agreement", key="study.agreement")
+    st.header("Pairs of annotators", anchor=False)
+    st.caption("Cohen’s κ with quadratic weights, on what both judged; versions of an item count one by one.")
+    if pairs.empty:
+        st.info("No two annotators have judged the same items yet.")
+        return
+    st.caption("n counts the items that both judged; under 5 a cell is hollow.")
+    if pairs["kappa"].notna().any():
+        figure = kappa_map(pairs)
+        draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
+        figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
+    shown = pairs.assign(ends=interval(pairs, "low", "high", 2, signed=False)[0],
+                         words=[_words(row) for row in pairs.to_dict("records")])  # fmt: skip
+    draw_table(shown[list(_PAIRS)], alt="Weighted κ of every pair of annotators", width="stretch", column_config=_PAIRS)
+    data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
+    draw_competence(study)
+
+
+def draw_scores(study: Study, state: PageState) -> None:
+    """Draw the two re-analyses: what the findings become without the pairs that people did not accept."""
+    if _of_comparisons_alone(study):
+        return
+    if study.definition.asked is not ACCEPTABILITY:
+        st.info("The re-analyses need a study of acceptability. Ratings of this study serve as H in Calibration.")
+        return
+    st.radio("Scores", SCOPES, key=state.key("scope"), horizontal=True, format_func=lambda name: _SCOPES[name],
+             help=f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}")  # fmt: skip
+    try:
+        found = _reanalysis(present(), study.id, study.log_path.stat().st_size, state.get("scope"))
+    except InvalidInput as error:
+        st.info(safe(str(error), limit=300), icon=":material/hourglass_empty:")
+        return
+    for analysis in (WITHOUT_ONE_SIDED, BOTH_FULLY_CORRECT):
+        change, flips, turned = found.largest_change(analysis), found.flips(analysis), found.turned(analysis)
+        st.markdown(
+            f"**{analysis.capitalize()}**: {counted(found.dropped[analysis], 'pair')} of {found.n_pairs} fall out; "
+            f"the largest change of a median %Δ is {number(change, digits=2)} points, and "
+            f"{counted(flips, 'sign')} {'changes' if flips == 1 else 'change'}, of which {turned} by an interval on "
+            "the other side of 0."
+        )
+    if found.n_pairs < LEAST_CHANCE:
+        st.caption(f"{counted(found.n_pairs, 'judged pair')} in all: of so few, a median moves by leaving any out.")
+    figure = reanalysis_dots(found.table)
+    if state.get("scope") == "run":
+        figure = with_all_opened(figure, narrowed(present(), Scope(runs=(study.definition.run,))).only())
+    draw(titled(figure, found.table["family"]), key="study.reanalysis",
+         alt="Median percent change of each family with and without the pairs left out",
+         clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
+    figure_buttons(
+        figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
+    )
+    with st.expander("Every number"):
+        draw_table(found.table, alt="Every median with and without the pairs left out", width="stretch",
+                   column_config=_REANALYSED)  # fmt: skip
+
+
+def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
+    """The re-analyses over a whole run, where a mark of all pairs opens them; the others leave pairs out by votes.
+
+    Args:
+        figure: of :func:`core.charts.people_figures.reanalysis_dots`.
+        scope: of the scores.
+    """
+    held = {"run": scope.run, "corpus": scope.corpus, "subject": scope.subject, "language": scope.language}
+    opens = [
+        json.dumps({"evaluators": row.panel, "families": row.label, **held}) if row.series == ALL_PAIRS else ""
+        for row in figure.frame.itertuples()
+    ]
+    return replace(figure, frame=figure.frame.assign(opens=opens))
+
+
+def _of_comparisons_alone(study: Study) -> bool:
+    """Say where a study without an edit that should not matter has its numbers; return whether it is one."""
+    alone = all(item.directional or item.attention for item in study.definition.items)
+    if alone:
+        st.info("This study asks about right and wrong sides alone; what people say of them is under Right and wrong.",
+                icon=":material/rule:")  # fmt: skip
+    return alone
+
+
+def _interval(row: dict[Hashable, Any]) -> str:
+    if pd.isna(row["estimate"]):
+        return f"not defined: {safe(row['note'])}"
+    told = f"**{number(row['estimate'], digits=2)}**"
+    if not pd.isna(row["low"]):
+        told += f" (95 % CI {number(row['low'], digits=2)} to {number(row['high'], digits=2)})"
+    if "κ" in row["measure"]:
+        told += f" · {_words(row)}"
+    return told + (f", {safe(row['note'])}" if row["note"] else "")
+
+
+def _words(row: Mapping[Hashable, Any]) -> str:
+    """A κ in words, with those of both ends of its interval where they are not the same."""
+    said = in_words(row["kappa"] if "kappa" in row else row["estimate"])
+    low, high = (in_words(row[end]) for end in ("low", "high"))
+    return f"{said} ({low} to {high})" if said and low and high and low != high else said
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+@st.cache_data(show_spinner="Counting majorities …", max_entries=8)
+def _aggregates(study: str, size: int) -> Aggregates:  # noqa: ARG001  # the cache's key
+    return aggregates(vote_table(desk().studies()[study]))
+
+
+@st.cache_data(show_spinner="Computing agreement …", max_entries=8)
+def _agreements(study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame]:  # noqa: ARG001  # the cache's key
+    found = desk().studies()[study]
+    votes, kind = vote_table(found), found.definition.asked
+    rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
+    return pd.DataFrame(rows), study_kappas(votes, kind)
+
+
+@st.cache_data(show_spinner="Computing the contrasts again …", max_entries=8)
+def _reanalysis(files: Signature, study: str, size: int, scope: str) -> Reanalysis:  # noqa: ARG001  # the cache's key
+    found = desk().studies()[study]
+    table = read_table(store(files), Scope(runs=(found.definition.run,)))
+    return reanalyse(table, item_outcomes(vote_table(found)), scope=scope)

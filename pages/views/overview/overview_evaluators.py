@@ -1,0 +1,390 @@
+"""Every evaluator on the first page: its row beside its name, its fairness card, nuisance against signal."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.flips.risk import EVIDENCE, IQR, READ
+from core.analysis.glance import AND
+from core.analysis.overview import more_alike, not_on_card
+from core.analysis.questions import Options
+from core.analysis.questions.selective import PLANE, usual
+from core.analysis.scope import Narrowed, Scope
+from core.analysis.selectivity import lack
+from core.analysis.slices import Slice
+from core.analysis.verdicts import reached, settled, told_from_null
+from core.charts.fairness_figures import family_shifts, shared_top, worst_of_axes
+from core.charts.style import colours
+from core.evaluators import registry
+from core.evaluators.video.base import coarse_name
+from core.probes.titles import family_title
+from pages.views.common.access import may_operate
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.hints import meaning
+from pages.views.common.links import CONTRAST, pairs_behind
+from pages.views.common.open_runs import Signature, narrowed, view
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table, written
+from pages.views.common.shown_answers import answer, figure_block, questions, spoken
+from pages.views.common.text import listed, number, safe
+from pages.views.common.url_state import carried
+from pages.views.overview.overview_findings import AUDIT
+
+_RISK = (
+    "How often this family would turn round the order of two captions whose scores lie this far apart: "
+    "Pr[δ′ − δ > gap] over pairs of its shifts. The gap is a share of the evaluator's interquartile range, the spread "
+    "of the middle half of its scores on unedited pairs, so evaluators of different scales can be held side by side. "
+    f"{READ}"
+    f"\n\nWhat is no evidence: {EVIDENCE}"
+)
+
+
+def draw_card(
+    card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, control: Mapping[str, str],
+    half: Mapping[str, str], blind: Mapping[str, str], origins: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number.
+
+    Args:
+        card: ``core.analysis.overview.fairness_card``.
+        contrasts: ``core.analysis.overview.family_contrasts``.
+        risks: ``core.analysis.overview.card_risks``.
+        control: ``core.analysis.questions.controls.sentences``.
+        half: ``core.analysis.questions.precision.sentences``; empty where no evaluator has a twin.
+        blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
+        origins: ``core.analysis.questions.made_of.origins``; empty where the run made its scores itself.
+    """
+    colour = colours(card["evaluator"].unique())
+    names = list(dict.fromkeys(card["evaluator"]))
+    top = shared_top(contrasts[contrasts["evaluator"].isin(names)], card)
+    cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
+    for name in names:
+        rows = card[card["evaluator"] == name]
+        with cells.container(border=True, height="stretch"):
+            st.markdown(f"**{safe(name)}**")
+            if name in origins:
+                st.caption(safe(origins[name], limit=500))
+            figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
+            opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
+            figure = replace(figure, frame=figure.frame.assign(opens=opens))
+            draw(figure, key=f"overview.card.{name}", alt=_card_spoken(name, rows),
+                 clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
+            figure_buttons(figure, contrasts[contrasts["evaluator"] == name], f"fairness-card-{name}",
+                           title=f"Fairness card of {name}", key=f"overview.card.{name}.files")  # fmt: skip
+            for _, row in rows.iterrows():
+                _draw_worst(row, risks)
+            st.caption(safe(control.get(name, ""), limit=400))
+            if name in half:
+                st.caption(safe(half[name], limit=400))
+            if name in blind:
+                st.markdown(safe(blind[name], limit=500))
+                st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:",
+                             query_params=carried() | {"of": name})  # fmt: skip
+    st.caption(
+        "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
+        "axis, picked after seeing the data, so its interval is that of a maximum; in how many draws of the same items "
+        "it is the worst stands beside it. Grey: the median shift under edits that nobody can see. *Drifts* is about "
+        "the signed median, *scatters* about how far items move whichever way."
+    )
+    for sentence in not_on_card(contrasts):
+        st.markdown(safe(sentence))
+    with st.expander("Every number of the card", icon=":material/table:"):
+        _numbers(card, risks)
+
+
+def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
+    interval = between(row["abs_low"], row["abs_high"], row["n_items"], scale=1)
+    st.markdown(
+        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(family_title(row['family']))}**"
+        f"{more_alike(row['alike'])} "
+        f"{_sure(row['worst_in'])}"
+        f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
+        f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
+        + (f"; {safe(row['conflict'])}" if row["conflict"] else "")
+    )
+    if said := _beside_null(row):
+        st.caption(said)
+    if said := reached(row["drift"], row["detectable"], row["needed"]):
+        st.caption(f"Undecided drift: {said}")
+    if said := settled(row["scatter"], row["scatter_needed"]):
+        st.caption(f"Undecided scatter: {said}")
+    st.caption(_risk(row, risks), help=_RISK)
+
+
+def _sure(worst_in: float) -> str:
+    """In how many draws of the same items the family is the worst; nothing where that is not known."""
+    return "" if math.isnan(worst_in) else f"(in {worst_in:.0f} % of the draws) "
+
+
+def _beside_null(row: pd.Series) -> str:
+    """What the same items do under null edits, in words; empty where none was scored."""
+    if math.isnan(row["over_null"]):
+        return ""
+    said = str(row["than_null"])
+    interval = between(row["over_null_low"], row["over_null_high"], row["n_items"], scale=1)
+    power = told_from_null(said, row["null_detectable"], row["null_needed"])
+    return (f"{safe(said[0].upper() + said[1:])}: the middle item by {row['over_null']:+.1f} percentage points "
+            f"({interval}){f'. {power[0].upper()}{power[1:]}' if power else ''}").replace("-", "−")  # fmt: skip
+
+
+def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
+    cell = (
+        (risks["evaluator"] == row["evaluator"]) & (risks["family"] == row["family"]) & (risks["axis"] == row["axis"])
+    )
+    found = risks[cell & (risks["unit"] == IQR)]
+    if found.empty or math.isnan(found["risk"].iloc[0]):
+        return "Flip risk unknown"
+    each = found.iloc[0]
+    floor = "" if math.isnan(each["null_risk"]) else f", null edits {100 * each['null_risk']:.1f} %"
+    return (f"Flip risk {100 * each['risk']:.1f} % ({between(each['low'], each['high'], each['n_items'])}{floor}) "
+            f"at a gap of {100 * each['gap']:g} % of its spread; never above 50 %. {_evidence(each)}")  # fmt: skip
+
+
+def _evidence(row: pd.Series) -> str:
+    """What a difference of scores must exceed, in words."""
+    if not row["said"]:
+        return ""
+    known = [] if math.isnan(row["evidence_low"]) else [
+        f"95 % CI {row['evidence_low']:.3g} to {row['evidence_high']:.3g}"
+    ]  # fmt: skip
+    known += [] if math.isnan(row["of_iqr"]) else [f"{row['of_iqr']:.0f} % of its spread"]
+    known += [] if math.isnan(row["null_evidence"]) else [f"null edits: {row['null_evidence']:.3g}"]
+    said = str(row["said"])
+    return f"{said[0].upper()}{said[1:]}" + (f" ({'; '.join(known)})" if known else "")
+
+
+def between(low: float, high: float, n: int, *, scale: float = 100, digits: int = 1) -> str:
+    """An interval in brackets, or that there is none."""
+    return f"no interval, n = {n}" if math.isnan(low) else f"{scale * low:.{digits}f} to {scale * high:.{digits}f}"
+
+
+def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
+    percent = st.column_config.NumberColumn
+    draw_table(
+        card, alt="The fairness card in numbers",
+        column_config={
+            "evaluator": "Evaluator", "axis": "Axis", "family": "Worst family",
+            "median_percent": percent("Median %Δ", format="%+.2f"),
+            "low": percent("CI low", format="%+.2f"), "high": percent("CI high", format="%+.2f"),
+            "median_abs_percent": percent("Median |%Δ|", format="%.2f"),
+            "abs_low": percent("CI low", format="%.2f"), "abs_high": percent("CI high", format="%.2f"),
+            "beyond": percent("Items beyond the margin, %", format="%.0f"),
+            "conflict": "Where interval and test differ",
+            "n_items": percent("n items"), "n_shifts": percent("n shifts"),
+            "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0 or less"),
+            "n_missing": percent("Unscored"), "drift": "Drift", "scatter": "Scatter",
+            "n_families": percent("Of families"),
+            "alike": percent("Alike", help="Families of the axis that nothing tells from the worst, it included: "
+                             "median, its interval, items beyond the margin and flip risk are the same"),
+            "worst_in": percent("Worst in draws, %", format="%.0f", help="Bootstrap draws of the same items, or their "
+                                "sources, in which this family is the worst of its axis"),
+            "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
+            "over_null": percent("Over null, percentage points", format="%+.2f"),
+            "over_null_low": percent("CI low", format="%+.2f"), "over_null_high": percent("CI high", format="%+.2f"),
+            "than_null": "Beside null edits",
+            "null_detectable": percent("Over null it would have shown", format="%.2f"),
+            "null_needed": percent("n to tell from null"), "scatter_needed": percent("n for the scatter"),
+        },
+    )  # fmt: skip
+    data_buttons(card, "fairness-card", key="overview.card.data")
+    st.caption("Flip risk of the same families")
+    shown: dict[str, Any] = {
+        "evaluator": "Evaluator", "axis": "Axis", "family": "Family", "unit": "Gap as a share of the",
+        "gap": percent("Gap", format="%.4f"), "d": percent("On the score's scale", format="%.5f"),
+        "risk": percent("Flip risk", format="percent"), "low": percent("CI low", format="percent"),
+        "high": percent("CI high", format="percent"), "null_risk": percent("Null edits", format="percent"),
+        "over": percent("Less null", format="percent"),
+        "over_low": percent("CI low", format="percent"), "over_high": percent("CI high", format="percent"),
+        "evidence": percent("Gap of evidence", format="%.4g", help=EVIDENCE),
+        "evidence_low": percent("CI low", format="%.4g"), "evidence_high": percent("CI high", format="%.4g"),
+        "of_iqr": percent("in % of the IQR", format="%.1f"), "null_evidence": percent("Null edits'", format="%.4g"),
+        "n_items": percent("n items"), "n_shifts": percent("n shifts"),
+    }  # fmt: skip
+    draw_table(risks, column_order=list(shown), column_config=shown,
+               alt="Flip risk of the families on the card")  # fmt: skip
+    data_buttons(risks, "flip-risk-of-the-card", key="overview.card.risk")
+
+
+def _card_spoken(name: str, rows: pd.DataFrame) -> str:
+    told = [
+        f"{row['axis']}: {family_title(row['family'])}{more_alike(row['alike'])} {row['median_abs_percent']:.1f} %"
+        for _, row in rows.iterrows()
+    ]
+    return f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(told)}"
+
+
+_GAP = "Gap that means something"
+
+
+@st.cache_data(show_spinner=False)
+def stand_ins() -> frozenset[str]:
+    """Names of the evaluators whose weights an installation brings."""
+    return frozenset(kind.spec.name for kind in registry.catalogue() if kind.spec.offline)
+
+
+def kind_of(name: str, origins: Mapping[str, str]) -> str:
+    """What an evaluator is, in a word or two.
+
+    Args:
+        name: of it.
+        origins: evaluators whose scores were imported.
+    """
+    if name in origins:
+        return "imported scores"
+    own = name.removesuffix(coarse_name(""))
+    if own in stand_ins():
+        return "offline stand-in"
+    return "published" if own in registry.catalogue().entries else "your own"
+
+
+def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: str) -> None:
+    """Draw the leaderboard: its worst families on one scale, then every claim in words.
+
+    Args:
+        rows: ``core.analysis.glance.at_a_glance``.
+        origins: evaluators whose scores were imported.
+        selective_of: what selectivity was measured on, in words; empty: it was not.
+    """
+    axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
+    records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+    named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}
+    figure = worst_of_axes(rows, names=named)
+    draw(figure, key="overview.glance.axes", alt=_rows_spoken(records, axes),
+         clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
+    shown = pd.DataFrame(
+        {"Evaluator": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]}
+    )
+    configured: dict[str, Any] = {
+        "Evaluator": st.column_config.Column(pinned=True),
+        "Kind": st.column_config.Column(help=meaning("offline stand-in")),
+    }
+    for axis in axes:
+        shown[f"Worst {axis} edits"] = [_worst_said(row, axis) for row in records]
+        configured[f"Worst {axis} edits"] = st.column_config.Column(
+            help="The family that moves it most: median |%Δ| and its 95 % interval"
+        )
+        shown[f"Scatter, {axis}"] = [_claim(row, axis, "scatter") for row in records]
+        configured[f"Scatter, {axis}"] = st.column_config.Column(help=meaning("scatter"))
+        shown[f"Drift, {axis}"] = [_drift(row, axis) for row in records]
+        configured[f"Drift, {axis}"] = st.column_config.Column(help=meaning("drift"))
+    shown[_GAP] = [_gap(row) for row in records]
+    configured[_GAP] = st.column_config.Column(
+        help=meaning("gap of evidence") + " Of the families in this row, the one that needs the largest."
+    )
+    if selective_of:
+        shown["Selectivity"] = [_between(row, "selectivity", 2) for row in records]
+        configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
+    draw_table(shown, alt="Every evaluator in one row", column_config=configured)
+    st.caption(
+        "The calmest first, by the larger of its worst medians, equal ones by name: an order of what was seen, not a "
+        "test. Each dot is "
+        "the family that moves the evaluator most on that axis, picked after seeing them all, with the 95 % interval "
+        "of its median \\|%Δ\\|. " + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
+    )
+    figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")
+
+
+def _rows_spoken(records: list[dict[str, Any]], axes: list[str]) -> str:
+    told = [f"{row['evaluator']}: " + ", ".join(f"{axis} {_worst_said(row, axis)}" for axis in axes) for row in records]
+    return f"Worst family of each axis of every evaluator, median absolute percent change. {'; '.join(told)}"
+
+
+def _claim(row: Mapping[str, Any], axis: str, which: str) -> str:
+    said = row.get(f"{axis}_{which}")
+    return said if isinstance(said, str) else "—"
+
+
+def _drift(row: Mapping[str, Any], axis: str) -> str:
+    """Signed median of the worst family and what it allows to claim."""
+    said, value = _claim(row, axis, "drift"), row.get(f"{axis}_signed", math.nan)
+    return said if math.isnan(value) else f"{written(value, form='%+.1f')} %: {said}"
+
+
+def _worst_said(row: Mapping[str, Any], axis: str) -> str:
+    family = row.get(axis)
+    if not isinstance(family, str):
+        return "—"
+    return f"{family_title(family)}{more_alike(int(row[f'{axis}_alike']))} {_between(row, axis, 1, unit=' %')}"
+
+
+def _between(row: Mapping[str, Any], name: str, digits: int, *, unit: str = "") -> str:
+    value = row.get(f"{name}_abs", row.get(name, math.nan))
+    if math.isnan(value):
+        return "—"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    interval = "no interval" if math.isnan(low) else f"{number(low, digits=digits)} to {number(high, digits=digits)}"
+    return f"{number(value, digits=digits)}{unit} ({interval})"
+
+
+def _gap(row: Mapping[str, Any]) -> str:
+    if math.isnan(row["evidence"]):
+        return "none was found"
+    share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
+    of = listed([family_title(name) for name in row["evidence_of"].split(AND)])
+    floor = "" if math.isnan(row["null_evidence"]) else f"; null edits from {row['null_evidence']:.3g} on"
+    return f"from {row['evidence']:.3g} on{share} ({of}{floor})"
+
+
+def draw_kinds(names: Iterable[str]) -> None:
+    """Say which evaluators are offline stand-ins, and where the published ones are."""
+    own = sorted({name.removesuffix(coarse_name("")) for name in names} & stand_ins())
+    if own:
+        st.caption(
+            f":gray-badge[offline stand-in] {safe(listed(own), limit=300)}: they need no download, and their numbers "
+            "are their own, not those of a published metric. CLIPScore, PAC-S, UMIC, FLEUR and others are fetched with "
+            "`python -m core evaluators get NAME`" + ("." if not may_operate() else ", or here:")
+        )
+        if may_operate():
+            st.page_link(AUDIT, label="Get a published evaluator", icon=":material/download:")
+
+
+_DATA = f"{PLANE}-data"
+
+
+def draw_plane(files: Signature, scope: Narrowed) -> None:
+    """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named."""
+    own = with_both(files, scope)
+    st.header("Calm or deaf?", anchor=False)
+    if own is None:
+        st.caption(safe(f"{_reason(files, scope)}.", limit=500))
+        return
+    question = questions(files, own)[_DATA]
+    frame = answer(files, own, Slice(), _DATA, Options())
+    drawing = question.figures[0]
+    figure = drawing.figure(frame)
+    if not len(figure.frame):
+        st.caption("No item has both a broken meaning and a harmless edit with scores.")
+        return
+    figure_block(figure, frame, "overview-plane", title=drawing.title, alt=f"{drawing.title}: {spoken(figure)}")
+    st.caption(safe(drawing.note, limit=500))
+    of = f"Run {own.run}, caption {own.subject}, language {own.language}"
+    st.caption(safe(f"{of}." if own == scope else f"{of}: the scope above holds no broken meaning beside its edits.",
+                    limit=300))  # fmt: skip
+    st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:")
+
+
+def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
+    """Selectivity an evaluator, column ``of`` says of which comparisons; None where no meaning is broken."""
+    if lack(view(files, scope)):
+        return None
+    found = usual(answer(files, scope, Slice(), _DATA, Options()))
+    return found if len(found) else None
+
+
+def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
+    """The scope where it holds both halves, else the usual one of Contrast tests; None where neither does."""
+    if not lack(view(files, scope)):
+        return scope
+    other = narrowed(files, Scope(directional=True)).only()
+    return None if lack(view(files, other)) else other
+
+
+def _reason(files: Signature, scope: Narrowed) -> str:
+    said, _, _ = lack(view(files, scope)).partition("; an audit")
+    return f"{said[:1].upper()}{said[1:]}, so that nothing tells whether a score that holds still is calm or deaf"

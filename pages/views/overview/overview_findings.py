@@ -1,0 +1,302 @@
+"""The first ten seconds: what is loaded, what was found, against which thresholds, the worst slices, three doors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.analysis.questions import Options
+from core.analysis.questions.worst_slices import ID
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.analysis.table import ScoreTable
+from core.analysis.verdicts import MARGIN
+from core.charts.canvas import thumbnail
+from core.charts.style import signed
+from core.corpora.pictures import read_item
+from core.corpora.stacks import as_picture
+from core.errors import InvariscopeError, ProbeRejected
+from core.probes.titles import family_title, title
+from core.statistics.bootstrap import LEAST_N
+from core.store.manifest import Run
+from pages.views.common.access import may_operate
+from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link
+from pages.views.common.open_runs import Signature, evaluator_names, run_table, scores
+from pages.views.common.open_runs import stored_values as stored
+from pages.views.common.page_tables import draw_table
+from pages.views.common.quota import make_counted
+from pages.views.common.run_corpora import corpus_name_of, load_corpus
+from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
+from pages.views.common.text import counted, listed, number, safe, thousands
+from pages.views.common.url_state import Field, PageState, carried, one_of
+from pages.views.probe_lab.lab_state import offered_probes, shared
+from pages.views.results_parts import LARGEST_MARGIN, read_margin
+
+LARGEST_LEAST = 10_000
+"""Most items that a finding can be asked to rest on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What findings and verdicts of the page are held against.
+
+    Args:
+        margin: equivalence margin in percent.
+        least: fewest items of a finding and of a slice.
+    """
+
+    margin: float = MARGIN
+    least: int = LEAST_N
+
+    def said(self) -> str:
+        """Both in words behind a sentence; empty where they are the usual ones."""
+        if self == Thresholds():
+            return ""
+        return f" (yours: ±{self.margin:g} %, n ≥ {self.least})"
+
+
+def threshold_fields() -> tuple[Field, ...]:
+    """The fields of the link."""
+    return (
+        Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
+        Field("least", LEAST_N, _read_least),
+    )
+
+
+def thresholds(state: PageState) -> Thresholds:
+    """What the link or the reader chose."""
+    return Thresholds(float(state.get("margin")), int(state.get("least")))
+
+
+def choose_thresholds(state: PageState) -> None:
+    """Draw both, and say what follows from others than the usual ones."""
+    with st.popover("Thresholds", icon=":material/tune:", type="tertiary"):
+        st.number_input(
+            "Margin, ± %", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", key=state.key("margin"),
+            help="A family is a finding where the interval of its median |%Δ| lies above this margin. How small a "
+            "change would not matter to you?",
+        )  # fmt: skip
+        st.number_input(
+            "Fewest items",
+            min_value=LEAST_N,
+            max_value=LARGEST_LEAST,
+            step=10,
+            key=state.key("least"),
+            help=f"At least so many items with a %Δ behind a finding or a slice; under {LEAST_N} there is no interval.",
+        )  # fmt: skip
+        st.caption("Findings, slices and the verdicts of the fairness card on this page follow. The card to print and "
+                   f"the report keep ±{MARGIN:g} % and n ≥ {LEAST_N}.")  # fmt: skip
+    held = thresholds(state)
+    if held != Thresholds():
+        st.caption(
+            f"Findings and verdicts of this page are held against a margin of ±{held.margin:g} % and rest on at least "
+            f"{held.least} items; usual are ±{MARGIN:g} % and {LEAST_N}, which the card to print and the report keep."
+        )
+
+
+def _read_least(raw: str) -> tuple[int, str]:
+    if raw.isascii() and raw.isdigit() and len(raw) <= 6 and LEAST_N <= int(raw) <= LARGEST_LEAST:
+        return int(raw), ""
+    return LEAST_N, f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}, got {raw[:40]!r}."
+
+
+AUDIT = "pages/run_audit.py"
+
+_WHAT = (
+    "A metric decides which caption of a picture wins. Invariscope edits the picture or the caption so that the "
+    "meaning stays, and shows which metrics move all the same; then it breaks the meaning, and shows which ones do not "
+    "notice."
+)
+
+
+def draw_what() -> None:
+    """Say what the dashboard is for."""
+    st.markdown(_WHAT)
+
+
+def draw_loaded(runs: tuple[Run, ...], table: ScoreTable) -> None:
+    """Say what the numbers of the page are of: the corpus in view, and how many more runs there are."""
+    scope, n_items = table.scope, int(table.of_corpus(table.scope.corpus).sum())
+    others = f" {counted(len(runs) - 1, 'other run is', 'other runs are')} loaded." if len(runs) > 1 else ""
+    st.markdown(
+        f"**Loaded:** {safe(listed(table.evaluators), limit=300)} on {counted(n_items, 'item')} of "
+        f"{safe(scope.corpus)} (run {safe(scope.run)}).{others}"
+    )
+
+
+def draw_found(worst: pd.DataFrame, held: Thresholds) -> None:
+    """Say the first of the worst findings, with the way to its failures."""
+    if worst.empty:
+        st.markdown(f"**Found:** no family yet that surely moves an evaluator by more than the margin{held.said()}.")
+        return
+    row = worst.iloc[0]
+    st.markdown(
+        f"**Found:** {safe(row['evaluator'])} moves by {number(row['median_abs_percent'], digits=1)} % in the middle "
+        f"item (95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
+        f"{counted(int(row['n_items']), 'item')}) under edits of the family "
+        f"*{safe(family_title(row['family']))}*, which should not matter."
+    )
+
+
+def draw_ways(worst: pd.DataFrame) -> None:
+    """Draw the three ways in.
+
+    Args:
+        worst: the worst findings; empty: the third way leads to the results.
+    """
+    doors = [Door("Try your picture", "Upload one, edit it, see which metric moves", ":material/add_photo_alternate:",
+                  LAB, {"source": "upload"})]  # fmt: skip
+    if may_operate():
+        doors.append(Door("Audit your metric", "Every item of a corpus under every probe, in the background",
+                          ":material/play_circle:", AUDIT))  # fmt: skip
+    if not worst.empty:
+        link = failures_link(worst.iloc[0][["family", "evaluator"]])
+        doors.append(Door("Read the worst cases", "The pairs that move the furthest, side by side",
+                          ":material/photo_library:", FAILURES, link))  # fmt: skip
+    else:
+        doors.append(Door("Read the results", "Tables and figures by research question", ":material/bar_chart:",
+                          RESULTS, carried()))  # fmt: skip
+    draw_doors(doors)
+
+
+EXAMPLE_HEIGHT = 170
+"""Height in px of an example, so that the cards line up."""
+
+SEAL_HELP = (
+    "Since when a change of any file would be seen: since the run's close, or since it was sealed later. An unverified "
+    "run is one of an older Invariscope, without a seal; `python -m core verify` reads every byte."
+)
+
+
+def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
+    """Draw each of the worst findings as a card with its example, linked into the Probe lab."""
+    if found.empty:
+        st.info("No family is shown to move an evaluator by more than the margin in the middle item: no interval of a "
+                f"median \\|%Δ\\| lies above it{held.said()}.")  # fmt: skip
+        return
+    cells = st.grid(len(found), min_column_width=290, gap="medium")
+    for _, row in found.iterrows():
+        with cells.container(border=True, height="stretch"):
+            _finding(row)
+
+
+def _finding(row: pd.Series) -> None:
+    st.markdown(f"**{safe(row['evaluator'])}** moves by **{row['median_abs_percent']:.1f} %** "
+                f"under **{safe(family_title(row['family']))}**")  # fmt: skip
+    st.caption(f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
+               f"n = {counted(int(row['n_items']), 'item')}")  # fmt: skip
+    example = _example(row)
+    if isinstance(example, str):
+        st.caption(safe(example, limit=300))
+    else:
+        said = (f"Item {row['item']} as it is", f"Item {row['item']} after {title(row['probe']).lower()}")
+        with st.container(horizontal=True, gap="small", key=f"finding_{row['evaluator']}_{row['family']}"):
+            for pixels, alt in zip(example, said, strict=False):
+                st.image(pixels, alt=alt, width=round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0]))
+    if row["caption"] != row["baseline_caption"]:
+        st.text(f"{row['baseline_caption']} → {row['caption']}")
+    else:
+        st.text(row["caption"])
+    edited = "" if row["caption"] != row["baseline_caption"] else f", *{safe(title(row['probe']))}*"
+    st.markdown(
+        f"Score {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}){edited}"
+    )
+    with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
+        st.page_link(FAILURES, label="See its failures", icon=":material/photo_library:",
+                     query_params=failures_link(row))  # fmt: skip
+        if not isinstance(example, str):
+            st.page_link(LAB, label="Open in Probe lab", icon=":material/science:", query_params=lab_link(row))
+
+
+def _example(row: pd.Series) -> list[np.ndarray] | str:
+    """The item's picture, and what the probe made of it if it edits the image; or why neither can be shown."""
+    corpus = corpus_name_of(row["run"], row["corpus"])
+    if corpus is None:
+        return f"The pictures of corpus {row['corpus']} are not here; put its folder at data/corpora/{row['corpus']}."
+    try:
+        item = load_corpus(corpus).get(row["item"])
+        key = (corpus, item.id, item.label, item.category, None)
+        bench = shared().bench(key, item, lambda: read_item(item).pixels)
+        probe = offered_probes().get(row["probe"])
+        make_counted(bench, [probe] if probe else [])
+        made = bench.make(probe) if probe else None
+    except InvariscopeError as error:
+        return str(error)
+    edited = [] if made is None or isinstance(made, ProbeRejected) or made.pixels is None else [made.pixels]
+    return [thumbnail(as_picture(pixels), side=320) for pixels in (bench.pixels, *edited)]
+
+
+def warn_incomplete(runs: tuple[Run, ...]) -> None:
+    """Say which runs are not complete."""
+    table = run_table(runs)
+    for _, row in table[table["status"] != "complete"].iterrows():
+        st.warning(f"Run {safe(row['run'])} is {safe(row['status'])}: its numbers are not all there. The same "
+                   "`python -m core audit` command resumes it.", icon=":material/hourglass_bottom:")  # fmt: skip
+
+
+def draw_run_table(runs: tuple[Run, ...]) -> None:
+    """Draw how much is loaded, whatever the scope, and every run with its counts."""
+    table = run_table(runs)
+    tiles = st.grid(4, min_column_width=120)
+    tiles.metric("Runs", len(runs), border=True)
+    tiles.metric("Items", thousands(int(table["items"].fillna(0).sum())), border=True)
+    tiles.metric("Evaluators", len(evaluator_names(runs)), border=True)
+    tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
+    draw_table(
+        table, alt="Runs that are loaded",
+        column_config={
+            "run": "Run", "status": "Status", "seal": st.column_config.TextColumn("Seal", help=SEAL_HELP),
+            "corpus": "Corpus", "items": "Items kept", "left_out": "Items left out",
+            "evaluators": "Evaluators", "probes": "Probes", "pairs": "Pairs",
+            "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
+            "created": "Started",
+        },
+        column_order=("run", "corpus", "items", "left_out", "probes", "pairs", "unscored", "status", "seal", "created",
+                      "evaluators"),
+    )  # fmt: skip
+
+
+def slices_field(files: Signature) -> Field:
+    """The field of the link that says whose slices are shown; None for the first evaluator's."""
+    return Field("of", None, one_of(lambda: stored(files)["evaluators"], None, what="evaluator"))
+
+
+def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thresholds) -> None:
+    """Draw the slices of one evaluator as the question on Results answers it, or why there are none."""
+    st.header("Worst slices", anchor=False)
+    question, table = questions(files, scope)[ID], scores(files, scope)
+    if reason := question.needs(table):
+        st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=400))
+        return
+    name = state.choose(st.container(width=280), "of", "Evaluator", list(table.evaluators), help="Whose slices")
+    frame = answer(files, scope, Slice(evaluators=(name,)), ID, Options(least=held.least))
+    if frame.empty:
+        st.info(f"No cell of category, coverage and family has {held.least} items with a %Δ, of as many sources.")
+        return
+    st.markdown(_said(frame.iloc[0], frame, held))
+    drawing = question.figures[0]
+    figure = drawing.figure(frame)
+    figure_block(figure, frame, "overview-slices", title=drawing.title, alt=f"{drawing.title}: {spoken(figure)}")
+    with st.expander("Every number of these slices", icon=":material/table:"):
+        answer_rows(question, frame, measure="percent", several=False)
+    least = "" if held == Thresholds() else f" Here cells of fewer than {held.least} items are left out{held.said()}."
+    st.caption(safe(f"{question.note}{least} A click on a mark opens its pairs.", limit=2000))
+
+
+def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
+    """The first slice in a sentence, and how many of those shown lie above the margin."""
+    above = int((frame["abs_low"] > held.margin).sum())
+    median, low, high = (number(row[name], digits=1) for name in ("median_abs_percent", "abs_low", "abs_high"))
+    whole, least, most = (number(row[name], digits=1) for name in ("whole", "whole_low", "whole_high"))
+    covers = safe(row["coverage_bin"].replace("-", " to "))
+    same = int((frame["abs_low"] == row["abs_low"]).sum())
+    which = "the one that moves" if same == 1 else f"the first of {same} alike by their lower bound, which move"
+    return (
+        f"Of **{row['n_cells']} cells looked at**, {which} {safe(row['evaluator'])} furthest for certain: "
+        f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
+        f"{covers} % of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for "
+        f"{row['n_cells']} cells: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "
+        f"(95 % CI {least} to {most}, n = {row['n_whole']}). "
+        f"The intervals of {above} of the {len(frame)} cells shown lie above the margin of ±{held.margin:g} %."
+    )

@@ -1,0 +1,294 @@
+"""The Probe lab before an audience: the stage, its phones' pictures, a slide of a story, what everybody takes home."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from core.charts.canvas import jpeg, thumbnail
+from core.charts.differences import word_changes
+from core.charts.lab_figures import pair_of_bars
+from core.charts.style import colours, signed
+from core.corpora.stacks import as_picture
+from core.probes.base import Probe, Variant
+from core.probes.titles import title
+from core.report.html import story_html
+from core.scoring.lab_result import LabResult, LabRow
+from core.scoring.workbench import Workbench
+from core.settings import public_url
+from core.statistics.changes import SHIFT_FLOOR
+from core.stories.slide import Picture, Slide
+from core.stories.story import Telling
+from pages.views.common.access import audience_lacks, may_operate, operators_only, takes_audience
+from pages.views.common.collect import collect_button
+from pages.views.common.downloads import counted_making
+from pages.views.common.layers import draw_head, finding, place_of
+from pages.views.common.links import LAB
+from pages.views.common.page_address import code_svg
+from pages.views.common.text import number, safe
+from pages.views.common.url_state import PageState
+from pages.views.failures.failure_card import marked
+from pages.views.failures.failure_pictures import LARGE
+from pages.views.probe_lab.lab_picture import forget_object
+from pages.views.probe_lab.lab_state import shared
+
+COLUMNS = ("Evaluator", "Score", "%Δ", "Null band, ±", "")
+
+
+def variant_slide(
+    bench: Workbench, result: LabResult, variants: Mapping[str, Variant], name: str, link: Mapping[str, str]
+) -> Slide:
+    """The picture, one variant of it, and what every evaluator makes of both.
+
+    Args:
+        bench: with the picture.
+        result: what the lab scored.
+        variants: by probe.
+        name: of the probe.
+        link: parameters of the lab's link.
+    """
+    variant, what = variants[name], bench.item.label or "the picture"
+    sides = [Picture(f"{what}, as it is", "jpg", jpeg(thumbnail(as_picture(bench.pixels), side=LARGE)))]
+    if variant.pixels is not None:
+        small = thumbnail(as_picture(variant.pixels), side=LARGE)
+        sides.append(Picture(f"{what}: {title(name).lower()}", "jpg", jpeg(small)))
+    rows = {row.evaluator: row for row in result.rows if row.probe == name}
+    first = rows[result.evaluators[0]]
+    before, after = first.baseline_caption, first.caption or result.caption
+    said = f"“{after}”" if before in (None, after) else f"“{before}” → “{after}”"
+    made = ", ".join(f"{each} ({_digits(result, each)})" for each in result.evaluators)
+    return Slide(
+        f"{title(name)}: {what}", (said[:400],), tuple(sides), COLUMNS,
+        tuple(_row(result, rows[each]) for each in result.evaluators),
+        f"Scored in the Probe lab by {made}; one picture, probe {name}, seed {result.seed}"[:400], "", LAB, dict(link),
+    )  # fmt: skip
+
+
+def _digits(result: LabResult, evaluator: str) -> str:
+    return str(result.fingerprints[evaluator]["key"])[:8]
+
+
+def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:
+    band = result.bands[row.evaluator].reach
+    where = "" if row.in_null_band is None else "within the null band" if row.in_null_band else "outside the null band"
+    if row.dropped is not None:
+        where = "the meaning is broken; " + ("it drops" if row.dropped else "it does not drop")
+    moved = "—" if row.percent is None else signed(row.percent)
+    return (row.evaluator, f"{number(row.baseline_score)} → {number(row.score)}", moved,
+            "—" if band != band else f"{number(band, digits=1)} %", where)  # fmt: skip
+
+
+_ABOUT = "Each is one edit of one picture, with the scores before and after it; the numbers are of this picture alone."
+
+
+def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe], *, key: str) -> None:
+    """Draw the button; the file is made when it is asked for. Viewers take it home too: it is what they see.
+
+    A file is made outside of the session that asked for it, so what it needs of the session is read before. A session
+    keeps what makes its files as long as it is open, so that is the bench and not its variants.
+    """
+    link, caption = state.wanted(), result.caption
+    st.download_button(
+        "Hand-out as HTML",
+        counted_making(lambda: hand_out(link, bench, result, bench.variants(probes, caption)).encode()),
+        f"{result.corpus}-{result.item}-hand-out.html", "text/html", icon=":material/co_present:", on_click="ignore",
+        key=key, disabled=not bench.variants(probes, caption) or not result.evaluators,
+        help="One file with every picture and score, which any browser opens without a server",
+    )  # fmt: skip
+
+
+def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
+    """The document: a slide an edit, in the order of the probes.
+
+    Args:
+        link: parameters of the lab's link; every slide has them with its own variant.
+        bench: with the picture.
+        result: what the lab scored.
+        variants: by probe.
+    """
+    slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
+    what = bench.item.label or "a picture"
+    return story_html(Telling(f"Probe lab: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)
+
+
+_LINK = "probe_lab?source=upload&give=yes"
+
+
+def draw_audience(state: PageState) -> None:
+    """Draw the code and the tray, for an operator where the server takes pictures of an audience; else nothing."""
+    if not (takes_audience() and may_operate()):
+        return
+    _code()
+    _tray(state)
+
+
+def _code() -> None:
+    with st.popover("QR code", icon=":material/qr_code_2:", key="lab.audience.code"):
+        if lacking := audience_lacks():
+            st.caption(f"No phone could give a picture yet. Set {safe(', '.join(lacking))} and start the server again.")
+            return
+        address = f"{public_url()}/{_LINK}"
+        st.image(code_svg(address), width=340, alt=f"QR code of {address}")
+        st.caption(safe(address, limit=300))
+
+
+def _tray(state: PageState) -> None:
+    given = shared().uploads.given()
+    with st.popover(f"From the audience: **{len(given)}**", icon=":material/inbox:", key="lab.audience.tray"):
+        if not given:
+            st.caption("Nothing was given yet.")
+        if st.button("Look again", key="lab.audience.again", icon=":material/refresh:", type="tertiary"):
+            st.rerun()
+        for key, name, upload in given:
+            picture, words = st.columns([1, 2], vertical_alignment="center")
+            picture.image(thumbnail(upload.pixels(), side=160), alt=f"Given: {name}", width="stretch")
+            words.caption(safe(name, limit=60))
+            with words.container(horizontal=True, gap="xsmall"):
+                opened = st.button("Open", key=f"lab.audience.open.{key}", on_click=_open, args=(state, key))
+                st.button("Remove", key=f"lab.audience.remove.{key}", type="tertiary", on_click=_remove, args=(key,))
+            if opened:
+                st.rerun()  # the whole page, for another picture
+
+
+@operators_only
+def _open(state: PageState, key: str) -> None:
+    forget_object(state)
+    state.put("source", "upload")
+    state.put("upload", key)
+
+
+@operators_only
+def _remove(key: str) -> None:
+    shared().uploads.give(key, given=False)
+
+
+_SIDE = 900
+"""Longest side, in px, of a picture on the stage."""
+
+_CLEAN = "lab.present.unedited"
+
+
+def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
+    """Open the stage where the link or the button asks for it; it shows what the lab has scored, and scores nothing.
+
+    Args:
+        state: of the lab.
+        bench: with the picture.
+        result: what the lab scored.
+        probes: the chosen ones; those that cannot be applied have no page.
+    """
+    variants = bench.variants(probes, result.caption)
+    if not variants or not result.evaluators:
+        return
+    chosen = state.get("variant") if state.get("variant") in variants else next(iter(variants))
+    st.button("Present", icon=":material/slideshow:", type="tertiary", key="lab.present.open",
+              on_click=state.put, args=("present", True),
+              help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the evaluators, Esc "
+                   "leaves")  # fmt: skip
+    collect_button(lambda: variant_slide(bench, result, variants, chosen, state.wanted()), key="lab")
+    if state.get("present") and not finding():
+        opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=_leave(state))
+        opened(_stage)(state, bench, result, probes)
+
+
+def _leave(state: PageState) -> Callable[[], None]:
+    return lambda: state.put("present", False)
+
+
+def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
+    variants = bench.variants(probes, result.caption)
+    names, evaluators = list(variants), result.evaluators
+    name = names[place_of(state, "variant", names)]
+    evaluator = evaluators[place_of(state, "looker", evaluators)]
+    row = next(each for each in result.of(evaluator) if each.probe == name)
+    with st.container(key="present"):
+        draw_head(state, "variant", names, title=title(name), key="lab.present")
+        _caption(row)
+        left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
+        with left.container(key="present_pictures", horizontal_alignment="center"):
+            _picture(bench, variants[name], name)
+        with right.container(gap="small"):
+            _evaluator(state, evaluators, evaluator)
+            _pair(result, row)
+        with st.container(horizontal=True, gap="small", key="present_foot"):
+            _turned(variants[name])
+            draw_hand_out(state, bench, result, probes, key="lab.present.hand_out")
+            draw_audience(state)
+    state.publish()  # what a key turned to is drawn without the rest of the page
+
+
+def _picture(bench: Workbench, variant: Variant, name: str) -> None:
+    """One picture: the edited one, or the one that it was made of while that is asked for."""
+    what = bench.item.label or "the picture"
+    if variant.pixels is None or st.session_state.get(_CLEAN):
+        st.image(thumbnail(as_picture(bench.pixels), side=_SIDE), alt=f"{what}, as it is", width="stretch")
+    else:
+        st.image(
+            thumbnail(as_picture(variant.pixels), side=_SIDE), alt=f"{what}: {title(name).lower()}", width="stretch"
+        )
+
+
+def _turned(variant: Variant) -> None:
+    """Draw what shows the picture without its edit, and with it again."""
+    clean = bool(st.session_state.get(_CLEAN))
+    st.button(
+        "Show the edit" if clean else "Show it unedited", icon=":material/compare:", shortcut="O",
+        key="lab.present.clean", disabled=variant.pixels is None,
+        on_click=st.session_state.__setitem__, args=(_CLEAN, not clean),
+    )  # fmt: skip
+
+
+def _caption(row: LabRow) -> None:
+    before, after = row.baseline_caption, row.caption or ""
+    said = safe(after, limit=400) if before in (None, after) else marked(word_changes(str(before), after))
+    st.markdown(f"### “{said}”")
+
+
+def _evaluator(state: PageState, names: Sequence[str], name: str) -> None:
+    """Whose scores these are, and the way to the others', by button and by arrow key."""
+    at = names.index(name)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+        st.markdown(f"## {safe(name)}", width="content")
+        if len(names) == 1:
+            return
+        with st.container(horizontal=True, width="content", gap="xsmall", vertical_alignment="center"):
+            st.markdown(f"{at + 1} of {len(names)}", width="content")
+            for label, shortcut, icon, to in (
+                ("Evaluator before", "Up", ":material/arrow_upward:", at - 1),
+                ("Evaluator after", "Down", ":material/arrow_downward:", at + 1),
+            ):
+                st.button(
+                    "", icon=icon, shortcut=shortcut, help=label, key=f"lab.present.{label}",
+                    disabled=not 0 <= to < len(names), on_click=state.put, args=("looker", names[to % len(names)]),
+                )  # fmt: skip
+
+
+def _pair(result: LabResult, row: LabRow) -> None:
+    """The clean and the edited score as two bars, and the change between them."""
+    if row.score is None or row.baseline_score is None:
+        st.markdown(f"# {number(row.score)}")
+        st.caption(safe(row.reason or "no score to compare with", limit=200))
+        return
+    own = [each.score for each in result.of(row.evaluator) if each.score is not None]
+    scores = (row.baseline_score, row.score)
+    st.html(pair_of_bars(
+        scores, top=max(*own, row.baseline_score, SHIFT_FLOOR), colour=colours(result.evaluators)[row.evaluator],
+        words=("Clean", "Edited"), said=[number(each) for each in scores],
+    ))  # fmt: skip
+    st.markdown(f"# {_coloured(row, signed(row.percent))}")
+    st.caption(_beside(result, row))
+
+
+def _coloured(row: LabRow, moved: str) -> str:
+    """What should not have moved and did is orange, and so is a broken meaning that the score did not notice."""
+    wrong = row.dropped is False or (row.dropped is None and row.in_null_band is False)
+    return f":orange[{moved}]" if wrong else moved
+
+
+def _beside(result: LabResult, row: LabRow) -> str:
+    if row.dropped is not None:
+        return "The meaning is broken; " + ("the score drops" if row.dropped else "the score does not drop")
+    band = result.bands[row.evaluator]
+    if row.in_null_band is None:
+        return "No null band to hold it against"
+    where = "inside" if row.in_null_band else "outside"
+    return f"{where.capitalize()} the null band of ±{number(band.reach, digits=1)} %, one picture"

@@ -1,0 +1,436 @@
+"""The Probe lab's answer: a strip of the variants, a chart an evaluator, a table of everything, and files of it all."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.charts.canvas import Cell, contact_sheet, thumbnail
+from core.charts.lab_figures import bars_beside, shift_bars, shift_curves
+from core.charts.spec import Axis as AlongAxis
+from core.charts.style import colours, signed
+from core.corpora.images import encode_png
+from core.corpora.schema import Item
+from core.corpora.stacks import as_picture
+from core.errors import InvalidInput, ProbeRejected
+from core.evaluators import registry as evaluators
+from core.evaluators.memory import trim
+from core.evaluators.pool import shared_pool
+from core.probes.base import IDENTITY, Construction, Probe, Subject, Variant
+from core.probes.families.inserted import in_own_caption
+from core.probes.pairs import subject_of
+from core.probes.strengths import measured_in, sweeps_among
+from core.probes.titles import family_title, title
+from core.probes.words.captions import base_caption
+from core.scoring.lab import null_probes, run_lab
+from core.scoring.lab_result import LabResult
+from core.scoring.workbench import Workbench
+from core.statistics.changes import NullBand
+from core.store.files import csv_text
+from pages.views.common.downloads import counted_making
+from pages.views.common.file_evaluators import own_metrics, stamps
+from pages.views.common.open_runs import null_bands, present
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
+from pages.views.common.quota import make_counted
+from pages.views.common.text import counted, number, safe, thousands
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.lab_audience import draw_hand_out
+from pages.views.probe_lab.lab_picture import said_of
+from pages.views.probe_lab.lab_state import CAPTION_LIMIT, shared
+
+_JS = """
+export default function ({ data, parentElement }) {
+  const before = parentElement.turn ?? data.turn; // what was asked for before the page was opened is no wish of now
+  parentElement.turn = data.turn;
+  if (data.turn === before) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const host = parentElement.host;
+  host.style.scrollMarginTop = "3.2rem"; // the menu of the app lies over the page's upper edge
+  requestAnimationFrame(() => host.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" }));
+}
+"""
+_place = st.components.v2.component("invariscope_into_view", js=_JS)
+
+
+def into_view(turn: int, *, key: str) -> None:
+    """Mark a place, and scroll to it where ``turn`` is another than when it was drawn before."""
+    _place(key=key, data={"turn": turn}, height=1)
+
+
+_APART: dict[str, str] = {Construction.TEMPLATE: "template", Construction.CORPUS: "corpus caption"}
+"""What a caption is made of that is not the one that was chosen."""
+
+
+def for_caption(state: PageState, probes: Sequence[Probe]) -> list[Probe]:
+    """The chosen probes; a societal word goes into the caption that was chosen, if that is not the template."""
+    return list(probes) if state.get("subject") == "template" else list(in_own_caption(probes))
+
+
+def apart(construction: str | None, item: Item, caption: str) -> str:
+    """Name what an edited caption is made of where it is not the caption that was chosen; else empty."""
+    return "" if caption == template(item) or construction is None else _APART.get(construction, "")
+
+
+def template(item: Item) -> str:
+    """The bare template of an item; empty without a label."""
+    try:
+        return base_caption(item.label or "")
+    except InvalidInput:
+        return ""
+
+
+def marked(variant: Variant) -> str:
+    """The edited caption as markdown, the word that was put into it marked; empty where none was."""
+    text, word = variant.caption or "", variant.facts.get("modifier") or variant.facts.get("control")
+    if variant.facts.get("construction") != Construction.INSERTED or not word:
+        return ""
+    start = int(variant.facts["at"])
+    end = start + len(str(word))
+    before, after = text[:start], text[end:]
+    blank = " " if before[-1:].isspace() else ""
+    inside = f":primary-background[**{safe(text[start:end])}**]"
+    return f"{safe(before, limit=CAPTION_LIMIT)}{blank}{inside} {safe(after, limit=CAPTION_LIMIT)}"
+
+
+def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
+    """Draw the buttons; each file is made when it is asked for, of a bench that may have forgotten its variants."""
+    variants = bench.variants(probes, result.caption)
+    edited = [name for name, made in variants.items() if made.pixels is not None]
+    stem = f"{result.corpus}-{result.item}"
+    first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
+    first.download_button(
+        "Results as CSV", counted_making(lambda: csv_text(result.table()).encode("utf-8-sig")),
+        f"{stem}.csv", "text/csv",
+        icon=":material/table:", on_click="ignore", key="lab.csv",
+    )  # fmt: skip
+    first.download_button(
+        "Results as JSON", counted_making(lambda: result.as_json().encode()), f"{stem}.json", "application/json",
+        icon=":material/data_object:", on_click="ignore", key="lab.json",
+    )  # fmt: skip
+    first.download_button(
+        "Contact sheet as PNG", counted_making(lambda: encode_png(_sheet(bench, result, probes))),
+        f"{stem}-sheet.png", "image/png",
+        icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
+    )  # fmt: skip
+    with first:
+        draw_hand_out(state, bench, result, probes, key="lab.hand_out")
+    name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
+    second.download_button(
+        "Picture as PNG",
+        counted_making(
+            lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1]))
+        ),
+        f"{stem}-{name}.png", "image/png", icon=":material/image:", on_click="ignore", key="lab.png",
+    )  # fmt: skip
+
+
+def _sheet(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np.ndarray:
+    return contact_sheet([_cell(bench, result, None), *(_cell(bench, result, probe) for probe in probes)],
+                         title=f"{result.caption}   ({result.corpus} / {result.item})")  # fmt: skip
+
+
+def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
+    name = probe.name if probe else IDENTITY
+    made = bench.variants([probe], result.caption).get(name) if probe else None
+    scores = tuple(
+        f"{row.evaluator} {number(row.score)}" + (f"  {signed(row.percent)}" if probe else "")
+        for row in result.rows
+        if row.probe == name
+    )
+    caption = (made.caption,) if made and made.caption else ()
+    other = apart(probe.construction, bench.item, result.caption) if probe else ""
+    return Cell(as_picture(bench.image(made)[1]), (f"{name} ({other})" if other else name, *caption, *scores))
+
+
+_TURN = "lab.chosen.turn"
+
+
+@contextmanager
+def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Iterator[None]:
+    """Wait until few enough others edit and score; a view that was scored before waits for nobody."""
+    place = st.empty()  # always there: what is drawn below keeps its place, and a tab that was opened stays open
+    if shared().results.get(_view(bench, caption, probes, names)) is not None:
+        yield
+        return
+    try:
+        with shared().turns.taken(lambda before: _say_wait(place, before)):
+            place.empty()
+            yield
+    finally:
+        trim()
+
+
+def _say_wait(place: DeltaGenerator, before: int) -> None:
+    place.status(f"Other readers’ pictures are scored first; {before} more wait before yours …", type="compact")
+
+
+def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Hashable:
+    """What a result is kept under."""
+    item = bench.item
+    return (bench.image(None)[0], item.id, item.label, item.category, item.mask, caption,
+            tuple(probe.name for probe in probes), tuple(names), stamps(names), present())  # fmt: skip
+
+
+def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> LabResult:
+    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile."""
+    key = _view(bench, caption, probes, names)
+    place = st.empty()
+    kept = shared().results.get(key)
+    if kept is not None:
+        return kept
+    status = place.status("Starting …", type="compact")
+    make_counted(bench, (*null_probes(), *probes), subject_of(bench.item, caption))
+    result = run_lab(
+        bench, caption, probes, names, pool=shared_pool(), cache=partial(shared().embeddings_of, bench),
+        progress=lambda step: status.update(label=f"{step} …"), bands=null_bands(present()),
+    )  # fmt: skip
+    shared().embeddings.flush()
+    place.empty()
+    return result if result.failures else shared().results.put(key, result)
+
+
+def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
+    """Draw every variant, an edit of the caption as its text; choosing one shows what the metric saw of it.
+
+    Raises:
+        NotAvailable: where variants are to be made and a viewer took what they may.
+    """
+    subject = subject_of(bench.item, caption)
+    make_counted(bench, probes, subject)
+    made_of = {probe.construction for probe in probes}
+    if Construction.INSERTED in made_of:
+        st.caption(
+            "Words are put into the caption above, before the object’s name, and marked. A word is compared with a "
+            "neutral one at the same place, a neutral word with the caption as it is."
+        )
+    if any(apart(each, bench.item, caption) == "template" for each in made_of) and template(bench.item):
+        st.caption(
+            f"What is marked :gray-badge[template] is made of “{safe(template(bench.item))}” and the like, not of the "
+            "caption above."
+        )
+    with st.container(key="lab_strip"):
+        cells = st.grid(6, min_column_width=150, gap="small")
+        for place, probe in enumerate(probes):
+            with cells.container(gap="xxsmall", border=True, height="stretch", key=f"lab_cell_{place}"):
+                _preview(state, bench, probe, subject)
+
+
+def chosen_turn() -> int:
+    """How often a variant was chosen by its picture in this session."""
+    return int(st.session_state.get(_TURN, 0))
+
+
+def _see(state: PageState, name: str) -> None:
+    state.put("variant", name)
+    st.session_state[_TURN] = chosen_turn() + 1
+
+
+def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject) -> None:
+    """One variant: its button lies over the whole of it."""
+    made, said = bench.make(probe, subject), title(probe.name)
+    if isinstance(made, ProbeRejected):
+        st.markdown(f"**{safe(said)}**", help=safe(probe.name))
+    else:
+        st.button(
+            f"**{safe(said)}**", key=f"lab.see.{probe.name}", on_click=_see, args=(state, probe.name),
+            type="primary" if state.get("variant") == probe.name else "tertiary",
+            help=f"{safe(probe.name)}: show below what the metric saw of it",
+        )  # fmt: skip
+    other = apart(probe.construction, bench.item, subject.caption)
+    if other:
+        st.badge(other, color="gray")
+    if isinstance(made, ProbeRejected):
+        why = said_of(bench.item, made.detail)
+        st.caption(("" if " is left out" in why else "Left out: ") + safe(why, limit=160))
+    elif made.pixels is not None:
+        alt = f"{bench.item.label or 'picture'} after {said.lower()}"
+        st.image(thumbnail(as_picture(made.pixels), side=260), alt=alt, width="stretch")
+    elif marked(made):
+        st.markdown(marked(made))
+    elif made.caption is not None:
+        st.text(made.caption)
+
+
+def charts(bench: Workbench, result: LabResult) -> None:
+    """Draw every evaluator's shifts beside the others', each on its own scale, over its null band."""
+    for name, sentence in result.failures.items():
+        st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
+    for note in result.notes.values():
+        st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
+    shifts = {name: result.shifts(name) for name in result.evaluators}
+    heads = {name: f"{number(_clean(result, name))}{_scale(name)}" for name in shifts}
+    if not shifts:
+        return
+    if any(rows.empty for rows in shifts.values()):
+        for name, head in heads.items():
+            st.markdown(f"**{safe(name)}**: score of the unedited pair **{head}**. No probe is chosen.")
+        return
+    colour = colours(result.evaluators)
+    bars = {
+        name: shift_bars(rows.assign(title=rows["probe"].map(title)), low=-result.bands[name].reach,
+                         high=result.bands[name].reach, colour=colour[name])
+        for name, rows in shifts.items()
+    }  # fmt: skip
+    bands = {name: _band(result.bands[name]) for name in shifts}
+    st.html(bars_beside(bars, heads=heads, bands=bands, alt="; ".join(_spoken(*each) for each in shifts.items())))
+    for line in _below(bench, result, shifts):
+        st.caption(line)
+    _reused(result)
+
+
+def _clean(result: LabResult, name: str) -> float | None:
+    return next(row.score for row in result.of(name) if row.probe == IDENTITY)
+
+
+def _reused(result: LabResult) -> None:
+    """Say how much of what the evaluators needed had been encoded before, where anything had."""
+    known, asked = (sum(each[place] for each in result.known.values()) for place in (0, 1))
+    if known:
+        st.caption(
+            f"{thousands(known)} of {thousands(asked)} encodings were kept from before ({100 * known / asked:.0f} %).",
+            help="What an evaluator makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
+            "is kept on the server's disk, of a picture or evaluator that somebody brought in memory alone.",
+        )  # fmt: skip
+
+
+def curves(result: LabResult) -> None:
+    """Draw a curve along the strength of every edit of which several points were chosen, all evaluators in one."""
+    rows = result.table()
+    found = sweeps_among(dict.fromkeys(rows["probe"]))
+    if not found:
+        return
+    cells = st.grid(min(len(found), 3), min_column_width=300, gap="medium")
+    for (family, fact), points in found.items():
+        along = AlongAxis(*measured_in(fact))
+        figure = shift_curves(
+            rows, points, title=family, along=along, colours=colours(result.evaluators),
+            reaches={name: band.reach for name, band in result.bands.items()},
+        )  # fmt: skip
+        with cells.container(border=True):
+            st.markdown(f"**{safe(family_title(family))}** along its strength")
+            if figure.frame.empty:
+                st.caption("No point has a percent change here.")
+                continue
+            draw(
+                figure,
+                key=f"lab.curve.{family}",
+                alt=f"Percent change along the strength of {family_title(family)}, by evaluator",
+            )
+            if figure.shades:
+                st.caption("Shaded: each evaluator’s null band, in its colour.")
+
+
+def _scale(name: str) -> str:
+    if name not in evaluators.catalogue() and name not in own_metrics():
+        return ""
+    low, high = evaluators.find(name).spec.score_range
+    if low is None:
+        return ""
+    return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
+
+
+def _band(band: NullBand) -> str:
+    return f"±{number(band.reach, digits=2)} %, n = {band.n}" if band.n else "none"
+
+
+def _below(bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFrame]) -> list[str]:
+    """What is to be known of the bars, a line each; of evaluators that share it, once."""
+    told: dict[str, list[str]] = {}
+    for name, rows in shifts.items():
+        for line in _known(bench, result, name, rows):
+            told.setdefault(line, []).append(name)
+    every = len(shifts)
+    return [line if len(names) == every else f"**{', '.join(map(safe, names))}**: {line}"
+            for line, names in told.items()]  # fmt: skip
+
+
+def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
+    if not result.bands[name].n:
+        yield "No null band: no edit that nobody can see has a percent change here."
+    elif name not in result.stored:
+        yield "The null band is of this picture alone: no run with null edits under this evaluator is open."
+    broken = rows["dropped"].dropna()
+    if len(broken):
+        lower = int(broken.astype(bool).sum())
+        yield f"{lower} of {counted(len(broken), 'broken pair')} scores lower than the right one."
+    zero, rejected = int(rows["zero_baseline"].sum()), int(rows["rejected"].sum())
+    unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
+    if zero:
+        yield f"{counted(zero, 'probe')} without %Δ: the baseline scores 0 or less."
+    if unscored:
+        yield f"{counted(unscored, 'probe')} without a score, see the table."
+    if rejected:
+        yield f"{counted(rejected, 'probe')} left out, see the table."
+    of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
+    if (drawn := rows[of_template & rows["score"].notna()]).size:
+        yield f"Of the template, not of the caption beside: {safe(', '.join(map(title, drawn['probe'])), limit=400)}."
+
+
+def _spoken(name: str, rows: pd.DataFrame) -> str:
+    outside = rows[rows["in_null_band"].eq(False)]
+    sizes = rows["percent"].astype(float).abs().fillna(-1.0)
+    if (sizes >= 0).any():
+        top = rows.iloc[int(sizes.argmax())]
+        same = int((sizes == sizes.max()).sum()) - 1
+        return (f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the null band; "
+                f"largest {title(top['probe'])} {signed(top['percent'])}"
+                + (f" and {same} more as large" if same else ""))  # fmt: skip
+    return f"Percent change under {name}: none is defined for {len(rows)} probes"
+
+
+_MADE_OF = (
+    "What an edited caption is made of. inserted: the caption above with one word before the object’s name; caption: "
+    "the caption above, rewritten; template: There is a …, whatever caption is chosen; corpus: a caption of the corpus"
+)
+
+
+def table(result: LabResult) -> None:
+    """Draw every row with its score, Δ, %Δ and what to mind about it."""
+    rows = result.table()
+    shown = pd.DataFrame(
+        {
+            "probe": rows["probe"].map(title), "axis": rows["axis"], "of": rows["construction"],
+            "evaluator": rows["evaluator"], "score": rows["score"],
+            "baseline": rows["baseline_score"], "delta": rows["delta"], "percent": rows["percent"],
+            "mind": [_mind(row) for _, row in rows.iterrows()], "against": rows["baseline"].map(title),
+            "inside": rows["object_inside"], "caption": rows["caption"],
+        }
+    )  # fmt: skip
+    draw_table(
+        shown, key="lab.table", alt="Scores and shifts of every probe",
+        column_config={
+            "probe": st.column_config.TextColumn("Probe", pinned=True),
+            "axis": "Axis",
+            "evaluator": "Evaluator",
+            "score": st.column_config.NumberColumn("Score", format="%.4f"),
+            "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
+            "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
+            "percent": st.column_config.NumberColumn("%Δ", format="%+.2f", help="— where the baseline is 0 or less"),
+            "mind": st.column_config.TextColumn("To note", width="medium"),
+            "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
+            "inside": st.column_config.NumberColumn("Object inside", format="percent",
+                                                    help="Share of the object that the evaluator's crop keeps"),
+            "of": st.column_config.TextColumn("Made of", help=_MADE_OF),
+            "caption": st.column_config.TextColumn("Caption", width="large"),
+        },
+    )  # fmt: skip
+
+
+def _mind(row: pd.Series) -> str:
+    said = [str(row["reason"])] if row["reason"] else []
+    if row["dropped"] is False:
+        said.append("the meaning is broken and the score does not drop")
+    if row["in_null_band"] is False:
+        said.append("outside the null band")
+    if row["zero_baseline"]:
+        said.append("baseline scores 0 or less, no %Δ")
+    if row["truncated"]:
+        said.append("caption truncated")
+    if pd.notna(row["object_inside"]) and row["object_inside"] < 0.9:
+        said.append("object partly cropped away")
+    return "; ".join(said)

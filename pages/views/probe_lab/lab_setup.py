@@ -1,0 +1,243 @@
+"""What is asked about the picture: the caption, the probes and the evaluators."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import cache, partial
+
+import streamlit as st
+
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
+from core.errors import InvariscopeError
+from core.evaluators import registry as evaluators
+from core.evaluators.base import Availability
+from core.probes.base import LENGTH_MATCHED, Axis, Probe
+from core.probes.titles import title
+from core.probes.words.captions import attribute_caption, base_caption
+from core.registry import BrokenPlugin
+from pages.views.common.file_evaluators import own_ready, problems
+from pages.views.common.layers import is_open
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.lab_state import (
+    CAPTION_LIMIT,
+    DEFAULT_PROBES,
+    SUBJECTS,
+    availabilities,
+    offered_probes,
+    ready_evaluators,
+)
+
+_CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "True either way: how the score answers"}
+"""Expectation of probes that stand apart -> title of their group."""
+
+_SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Free text"}
+
+
+def choose_caption(state: PageState, item: Item) -> str:
+    """Draw the choice of the subject caption; return it, empty where there is none yet."""
+    st.segmented_control(
+        "Caption", SUBJECTS, format_func=_SUBJECT_WORDS.__getitem__, key=state.key("subject"), required=True,
+        help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
+    )  # fmt: skip
+    subject = state.get("subject")
+    if subject == "free":
+        text = st.text_area(
+            "Caption to score", key=state.key("caption"), max_chars=CAPTION_LIMIT, height=70,
+            placeholder="Type any caption, then press Ctrl+Enter", label_visibility="collapsed",
+        )  # fmt: skip
+        caption = (text or "").strip()
+    else:
+        caption = _human(state, item) if subject == "human" else _template(state, item)
+    if caption and subject == "template":
+        st.text(caption)
+    _label(state, item)
+    return caption
+
+
+def _label(state: PageState, item: Item) -> None:
+    """The object's name and category: every caption probe starts from them."""
+    left, right = st.columns(2)
+    left.text_input(
+        "Object", key=state.key("label"), max_chars=80, placeholder=item.label or "e.g. bicycle",
+        help="A singular noun, as the caption says it. Societal words are put before it: in your caption, or in “There "
+        "is a …”, as you chose. Rows marked template start from “There is a …” whatever caption is chosen.",
+    )  # fmt: skip
+    right.selectbox(
+        "Category", (*CATEGORIES, *EXTRA_CATEGORIES), index=None, key=state.key("category"),
+        placeholder=item.category or "unknown",
+        help="Decides which modifiers are plausible: no happy chair. Empty: that of the object's name.",
+    )  # fmt: skip
+    if item.label and not item.category:
+        st.caption(f"No table knows the category of {safe(item.label)}: choose one, or words that are said of some "
+                   "kinds of things only are left out.")  # fmt: skip
+
+
+def _template(state: PageState, item: Item) -> str:
+    if not item.label:
+        st.caption("Name the object to use the template, or type a free caption.")
+        return ""
+    modifiers = (probe for probe in offered_probes().values() if probe.modifier and probe.baseline == LENGTH_MATCHED)
+    words = {str(probe.modifier): probe.family for probe in modifiers}
+    chosen = state.get("adjective")
+    if chosen not in words:
+        state.put("adjective", None)
+    st.selectbox(
+        "Modifier", tuple(words), index=None, key=state.key("adjective"), placeholder="none: the bare template",
+        format_func=lambda word: f"{word} · {words[word]}",
+    )  # fmt: skip
+    adjective = state.get("adjective")
+    try:
+        return attribute_caption(item.label, adjective) if adjective else base_caption(item.label)
+    except InvariscopeError as error:
+        st.warning(safe(str(error)))
+        return ""
+
+
+def _human(state: PageState, item: Item) -> str:
+    texts = {
+        f"{language}:{index}": caption
+        for language, captions in sorted(item.captions.items(), key=lambda pair: pair[0] != "en")
+        for index, caption in enumerate(captions)
+    }
+    if not texts:
+        st.caption("This picture has no human caption; use the template or free text.")
+        return ""
+    chosen = state.choose(
+        st.container(), "human", "Human caption", tuple(texts), label_visibility="collapsed",
+        format_func=lambda key: f"{texts[key]}  ({key.split(':')[0]})",
+    )  # fmt: skip
+    return texts[chosen]
+
+
+def choose_evaluators(
+    state: PageState, *, folded: bool = False, own: bool = False, get: Callable[[str], None] | None = None
+) -> list[str]:
+    """Draw the choice of evaluators, the missing ones listed with the command that gets them.
+
+    Args:
+        state: of a page that has the field ``evaluators``.
+        folded: behind a chip that says how many are chosen.
+        own: offer those too that runs were given by path, to an operator.
+        get: draws the way to one that is not here, beneath its command.
+    """
+    ready = (*ready_evaluators(), *(own_ready() if own else ()))
+    gone = problems() if own else {}
+    state.put(
+        "evaluators", [name for name in state.get("evaluators") if name in ready]
+    )  # a file may have changed since
+    known = evaluators.catalogue()
+    chip = f"Evaluators: **{len(state.get('evaluators'))}**"
+    panel = st.popover(chip, key=f"{state.page}.panel") if folded else st
+    chosen = panel.container(key=f"{state.page}_evaluator_panel").multiselect(
+        "Evaluators", ready, key=state.key("evaluators"), placeholder="Choose at least one",
+    )  # fmt: skip
+    missing = {name: found for name, found in availabilities().items() if not found.ready}
+    if missing or known.broken or gone:
+        said = (
+            f"{len(missing) + len(gone)} not here"
+            if folded
+            else f"{counted(len(missing) + len(gone), 'evaluator')} not available here"
+        )
+        panel = st.popover(said, type="tertiary", key=f"{state.page}.missing", on_change="rerun",
+                           help="How to get what is not available here")  # fmt: skip
+        if is_open(panel):
+            with panel:
+                _draw_missing(missing, gone, known.broken, get)
+    return list(chosen)
+
+
+def _draw_missing(
+    missing: Mapping[str, Availability],
+    gone: Mapping[str, str],
+    broken: Sequence[BrokenPlugin],
+    get: Callable[[str], None] | None,
+) -> None:
+    """What cannot score here, why, and the command that gets it."""
+    for name, found in missing.items():
+        st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
+        st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
+        if get is not None:
+            get(name)
+    for name, problem in gone.items():
+        st.markdown(f"**{safe(name)}** · {safe(problem, limit=600)}")
+    for each in broken:
+        st.markdown(f"**{safe(each.where)}** is broken: {safe(each.error, limit=400)}")
+
+
+def choose_probes(state: PageState) -> list[Probe]:
+    """Draw the probes by family, each a button; return the chosen ones in catalogue order."""
+    offered = offered_probes()
+    chosen = set(state.get("probes"))
+    panel = st.popover(f"Probes: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel", on_change="rerun")
+    kept = chosen
+    if is_open(panel):  # two hundred buttons cost a sixth of a turn
+        with panel.container(key="lab_probe_panel", gap="xsmall"):
+            kept = _draw_probes(state, offered, chosen)
+    state.put("probes", [name for name in offered if name in kept])
+    return [offered[name] for name in state.get("probes")]
+
+
+def _draw_probes(state: PageState, offered: Mapping[str, Probe], chosen: Set[str]) -> set[str]:
+    with st.container(horizontal=True, gap="small"):
+        st.button("Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES))
+        st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
+    kept = set[str]()
+    for heading, groups in _groups(offered).items():
+        inside = sum(name in chosen for names in groups.values() for name in names)
+        with st.expander(f"{heading} · {inside} chosen", expanded=heading == _title(Axis.SPATIAL, usual=True)):
+            for group, names in groups.items():
+                kept.update(_pills(state, group, names, offered))
+    return kept
+
+
+def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str, Probe]) -> list[str]:
+    first = offered[names[0]]
+    key = f"lab.probes.{group}.{first.default}.{first.expectation.value}"
+    st.session_state[key] = [name for name in names if name in state.get("probes")]
+    return st.pills(
+        group.capitalize(), names, selection_mode="multi", key=key, on_change=_toggle, args=(state, key, names),
+        format_func=partial(_short, group), help=first.source or None,
+    )  # fmt: skip
+
+
+@cache
+def _short(group: str, name: str) -> str:
+    said = title(name)
+    return safe(said if said != name else name.removeprefix(f"{group}-").removeprefix(f"{group}:"))
+
+
+def _toggle(state: PageState, key: str, names: list[str]) -> None:
+    others = [name for name in state.get("probes") if name not in names]
+    _choose(state, (*others, *st.session_state[key]))
+
+
+def _choose(state: PageState, names: tuple[str, ...]) -> None:
+    state.put("probes", [name for name in offered_probes() if name in names])
+
+
+def _groups(offered: Mapping[str, Probe]) -> dict[str, dict[str, list[str]]]:
+    """Title -> group -> names: the usual probes of each axis, then the further ones.
+
+    A family of three or more is a group; the small ones of an axis share one, which comes first.
+    """
+    sizes = Counter((probe.family, probe.default, probe.expectation) for probe in offered.values())
+    titles: dict[str, dict[str, list[str]]] = {}
+    for usual in (True, False):
+        for probe in offered.values():
+            if probe.default is usual:
+                small = sizes[probe.family, usual, probe.expectation] < 3
+                groups = titles.setdefault(_title_of(probe), {})
+                groups.setdefault(f"single {probe.axis.value} edits" if small else probe.family, []).append(probe.name)
+    return {
+        title: dict(sorted(groups.items(), key=lambda group: not group[0].startswith("single ")))
+        for title, groups in titles.items()
+    }
+
+
+def _title_of(probe: Probe) -> str:
+    """What breaks the meaning, and what is true either way, stand apart from what should not matter."""
+    return _CLAIMS.get(probe.expectation.value) or _title(probe.axis, usual=probe.default)
+
+
+def _title(axis: Axis, *, usual: bool) -> str:
+    return axis.value.capitalize() if usual else f"{axis.value.capitalize()}, further"

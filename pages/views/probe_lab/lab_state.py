@@ -1,0 +1,320 @@
+"""What the Probe lab remembers: its link, a reader's picture, and what all sessions of the server share.
+
+A picture that a reader brought is held in memory alone, packed without a loss, unpacked for who edits or draws it. A
+few readers work at once, the others stand in line in the order in which they came.
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Condition
+
+import cv2
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Mask
+from core.evaluators import registry as evaluators
+from core.evaluators.base import BLIND, Availability
+from core.evaluators.cache import EmbeddingCache
+from core.evaluators.joined import Joined
+from core.evaluators.registry import find
+from core.evaluators.remote import Remote
+from core.probes import registry as probes
+from core.probes.base import ENGLISH, Axis, Construction, Probe
+from core.probes.families.inserted import in_template
+from core.scoring.lab_result import LabResult
+from core.scoring.occlusion import OcclusionMap, WordLoss
+from core.scoring.position_map import PositionMap
+from core.scoring.workbench import Workbench, in_memory_item
+from core.scoring.worst_edit import Worst
+from core.settings import cache_dir, lab_cache_mb
+from pages.views.common.caches import Shelf
+from pages.views.common.file_evaluators import own_of_links
+from pages.views.common.reader_uploads import Uploads, session
+from pages.views.common.run_corpora import corpus_names, item_ids
+from pages.views.common.slice_filters import read_switch
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+
+_FAST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Upload:
+    """A picture that a reader brought, decoded and packed.
+
+    Args:
+        name: of the file.
+        item: that stands for it; its id and hash are of the pixels.
+        notes: what was done to it when it was decoded.
+        packed: the pixels as PNG.
+    """
+
+    name: str
+    item: Item
+    notes: tuple[str, ...]
+    packed: bytes
+
+    @classmethod
+    def of(cls, name: str, pixels: np.ndarray, notes: tuple[str, ...]) -> "Upload":
+        """Pack a picture, uint8 RGB [H, W, 3]."""
+        done, packed = cv2.imencode(".png", pixels, _FAST)
+        if not done:
+            raise AssertionError(f"a picture of {pixels.shape} was not packed")
+        return cls(name, in_memory_item(pixels), notes, packed.tobytes())
+
+    @property
+    def key(self) -> str:
+        """What links call it: the start of its pixels' hash, so the same picture has the same key whoever brings it."""
+        return str(self.item.pixels_sha256)[:32]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its pixels, which a session's quota counts."""
+        return self.item.width * self.item.height * 3
+
+    def pixels(self) -> np.ndarray:
+        """Unpack the picture, uint8 RGB [H, W, 3]; to the bit what was packed."""
+        found = cv2.imdecode(np.frombuffer(self.packed, np.uint8), cv2.IMREAD_COLOR)  # the order of colours is kept
+        if found is None:
+            raise AssertionError(f"{self.name} was not unpacked")
+        return found
+
+
+LOOK_S = 1.0
+"""Seconds after which one who waits is told how many are before."""
+
+
+class Turns:
+    """Turns among the threads of one server.
+
+    Args:
+        at_once: how many may work at the same time, at least 1.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._free, self._line, self._changed = at_once, deque[object](), Condition()
+
+    @contextmanager
+    def taken(self, wait: Callable[[int], None]) -> Iterator[None]:
+        """Hold a turn while the context is open.
+
+        Args:
+            wait: told every second how many stand before, itself not counted; what it raises gives up the place.
+        """
+        self._stand_in_line(wait)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += 1
+                self._changed.notify_all()
+
+    def _stand_in_line(self, wait: Callable[[int], None]) -> None:
+        me = object()
+        with self._changed:
+            self._line.append(me)
+        try:
+            while (before := self._come(me)) is not None:
+                wait(before)
+        except BaseException:
+            with self._changed:
+                self._line.remove(me)
+                self._changed.notify_all()
+            raise
+
+    def _come(self, me: object) -> int | None:
+        """Take a free turn when one's own has come; how many stand before where it has not by then."""
+        with self._changed:
+            if self._changed.wait_for(lambda: self._free > 0 and self._line[0] is me, LOOK_S):
+                self._line.popleft()
+                self._free -= 1
+                self._changed.notify_all()
+                return None
+            return self._line.index(me)
+
+
+SOURCES = ("corpus", "upload", "camera")
+SUBJECTS = ("template", "human", "free")
+WORKING_SIDE = 1024
+"""Longest side, in px, at which an uploaded picture is edited; the offline evaluators see about 224 px."""
+
+SESSION_PICTURES, SESSION_MB, ALL_MB = 6, 20, 256
+"""Uploaded pictures that a session holds, and MB that they take, decoded, in a session and in all together."""
+
+SESSION_MASKS, SESSION_MASKS_MB, ALL_MASKS_MB = 24, 2, 32
+"""Painted masks that a session holds, and MB that they take, run-length encoded, in a session and in all together."""
+
+AT_ONCE = 2
+"""Readers whose pictures are edited and scored at the same time: more would need more memory and be done no sooner."""
+
+BENCHES = 32
+"""Pictures that are kept on a bench, so that a page that runs again finds what it made."""
+
+WITH_VARIANTS = 4
+"""Pictures whose variants are kept; what a page or a file asks of another is made anew."""
+
+CAPTION_LIMIT = 10_000
+
+DEFAULT_PROBES = (
+    "vflip", "hflip", "rotate+10", "blur-2", "reposition-TL", "reposition-BR", "cultural:American",
+    "cultural:African", "economic:luxury", "economic:cheap", "gender:female", "emotion:happy",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What every session of this server shares."""
+
+    uploads: Uploads[Upload]
+    benches: Shelf[Workbench]
+    grown: Shelf[Workbench]
+    results: Shelf[LabResult]
+    masks: Shelf[np.ndarray]
+    painted: Uploads[Mask]
+    maps: Shelf[PositionMap]
+    occluded: Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]]
+    worst: Shelf[tuple[tuple[Worst, ...], pd.DataFrame]]
+    embeddings: EmbeddingCache
+    brought: EmbeddingCache
+    own: Shelf[EmbeddingCache]
+    turns: Turns
+
+    def bench(self, key: Hashable, item: Item, read: Callable[[], np.ndarray]) -> Workbench:
+        """The bench of a picture, one for all who look at it; of all benches the latest few keep their variants.
+
+        A picture that only waits for its turn has none, so nobody's are let go of for it.
+        """
+        return self.benches.get_or(key, lambda: Workbench(item, read(), grown=self._keep))
+
+    def _keep(self, bench: Workbench) -> None:
+        self.grown.put(id(bench), bench)
+
+    def embeddings_of(self, bench: Workbench, name: str) -> EmbeddingCache:
+        """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator.
+
+        The code of an evaluator of one's own may change without its fingerprint, so nothing of it outlives the server.
+        """
+        kind = find(name)
+        if issubclass(kind, Remote):  # a changed file is another class
+            return self.own.get_or(kind, lambda: EmbeddingCache(None, memory_mb=32))
+        own = kind.__module__.partition(".")[0] != "core"
+        return self.brought if own or bench.uploaded else self.embeddings
+
+
+@st.cache_resource(show_spinner=False)
+def shared() -> Shared:
+    """Return the shelves of this server, made once."""
+    return Shared(
+        Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
+        Shelf(BENCHES), Shelf(WITH_VARIANTS, Workbench.forget), Shelf(64), Shelf(16),
+        Uploads(each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB), Shelf(32), Shelf(32), Shelf(32),
+        _kept_embeddings(), EmbeddingCache(None, memory_mb=64), Shelf(4), Turns(AT_ONCE),
+    )  # fmt: skip
+
+
+def _kept_embeddings() -> EmbeddingCache:
+    """Embeddings of corpora's pictures and captions, as this machine's sessions left them."""
+    most = lab_cache_mb()
+    return EmbeddingCache(cache_dir() / "lab.sqlite" if most else None, max_mb=most or 1, memory_mb=64)
+
+
+def offered_probes() -> dict[str, Probe]:
+    """Probes that a reader chooses from, axis by axis.
+
+    The null probes are always scored and stay out. A word stands once: the caption that is chosen says whether it is
+    put into the template or into that caption.
+    """
+    order = list(Axis)
+    chosen = sorted(probes.catalogue(), key=lambda probe: order.index(probe.axis))
+    return {
+        probe.name: probe
+        for probe in chosen
+        if probe.axis is not Axis.NULL and probe.construction is not Construction.INSERTED
+    }
+
+
+@st.cache_data(show_spinner=False, ttl=60)
+def availabilities() -> dict[str, Availability]:
+    """Whether each registered evaluator can be loaded here."""
+    return {found.spec.name: found.availability() for found in evaluators.catalogue()}
+
+
+def ready_evaluators() -> tuple[str, ...]:
+    """Evaluators that can be loaded here."""
+    return tuple(name for name, available in availabilities().items() if available.ready)
+
+
+def linked_evaluators() -> tuple[str, ...]:
+    """Evaluators that a link may name: those, and an operator's own whose files are as they were audited."""
+    return (*ready_evaluators(), *own_of_links())
+
+
+def default_evaluators() -> list[str]:
+    """The evaluators of English that come with the installation; the multilingual one, and one that joins others, are
+    chosen where they are needed.
+    """
+    known = [evaluators.catalogue().get(name) for name in ready_evaluators()]
+    alone = [kind.spec for kind in known if not issubclass(kind, Joined)]
+    return [spec.name for spec in alone if spec.offline and spec.family != BLIND and spec.languages == (ENGLISH,)]
+
+
+def lab_state() -> PageState:
+    """Return the Probe lab's fields, with the defaults of this machine."""
+    offered = offered_probes()
+    usual = [name for name in offered if name in DEFAULT_PROBES]
+    names = corpus_names()
+    corpus = names[0] if names else None
+    first = next(iter(item_ids(corpus)), None) if corpus else None
+    categories = (*CATEGORIES, *EXTRA_CATEGORIES)
+    return PageState(
+        "lab",
+        (
+            Field("source", "corpus", one_of(lambda: SOURCES, "corpus", what="source of pictures")),
+            Field("corpus", corpus, one_of(corpus_names, corpus, what="corpus")),
+            Field("item", first, _read_item),
+            Field("upload", "", _read_upload),
+            Field("label", "", text(limit=80)),
+            Field("category", None, one_of(lambda: categories, None, what="category")),
+            Field("subject", "template", one_of(lambda: SUBJECTS, "template", what="kind of caption")),
+            Field("adjective", None, text(limit=80)),
+            Field("human", None, text(limit=40)),
+            Field("caption", "", text(limit=CAPTION_LIMIT)),
+            Field("box", "", text(limit=80)),
+            Field("mask", "", _read_mask),
+            Field("probes", usual, _read_probes, joined),
+            Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
+            Field("variant", None, text(limit=120)),
+            Field("present", False, read_switch, lambda value: "yes" if value else "no"),
+            Field("give", False, read_switch, lambda value: "yes" if value else "no"),
+            Field("looker", None, text(limit=120)),
+        ),
+    )
+
+
+def _read_item(raw: str) -> tuple[str | None, str]:
+    corpus = st.session_state.get("lab.corpus")
+    if corpus and raw in item_ids(corpus):
+        return raw, ""
+    return None, f"There is no item {raw[:80]!r} in corpus {corpus}; its first one is shown instead."
+
+
+def _read_probes(raw: str) -> tuple[list[str], str]:
+    """A link from a run may name the word in a human caption."""
+    return some_of(lambda: tuple(offered_probes()), what="probe")(
+        joined([in_template(name) for name in raw.split(",")])
+    )
+
+
+def _read_upload(raw: str) -> tuple[str, str]:
+    if shared().uploads.get(raw, owner=session()) is not None:
+        return raw, ""
+    return "", "The uploaded picture of this link is no longer held by the server; upload it again."
+
+
+def _read_mask(raw: str) -> tuple[str, str]:
+    if shared().painted.get(raw, owner=session()) is not None:
+        return raw, ""
+    return "", "The painted mask of this link is no longer held by the server; paint it again."

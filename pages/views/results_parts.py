@@ -1,0 +1,255 @@
+"""The parts of the page Results: what the link remembers, the controls that set it, and one question drawn."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.effects import MEASURES
+from core.analysis.questions import SECTIONS, Drawing, Options, Question
+from core.analysis.questions.columns import Dots
+from core.analysis.questions.needs import choice
+from core.analysis.questions.unasked import PART as NOT_AUDITED
+from core.analysis.scope import Narrowed, holdings
+from core.analysis.slices import Slice
+from core.analysis.verdicts import MARGIN
+from core.charts.spec import Shade
+from core.probes.titles import family_title
+from pages.views.common.downloads import data_buttons
+from pages.views.common.links import RESULTS
+from pages.views.common.open_runs import Signature, scores, store, stored_values
+from pages.views.common.scope_chips import scope_fields
+from pages.views.common.shown_answers import answer, answer_rows, corrected, figure_block, nothing, spoken
+from pages.views.common.slice_filters import read_switch, slice_fields, slice_link
+from pages.views.common.text import safe
+from pages.views.common.url_state import Field, PageState, one_of, text
+
+SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
+"""Sections on this page; flips and calibration have pages of their own."""
+
+MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ", "delta": "Absolute Δ"}
+AGAINST = {"baseline": "Neutral of equal length", "bare": "Bare caption"}
+LARGEST_MARGIN = 20.0
+
+_RQ = {name: f"RQ{number} · {SECTIONS[name][0]}" for number, name in enumerate(SHOWN[:4], start=1)}
+
+
+def results_state(files: Signature) -> PageState:
+    """Fields of the page over these runs."""
+
+    def held(column: str) -> tuple[str, ...]:
+        return tuple(sorted(map(str, holdings(store(files))[column].unique())))
+
+    return PageState(
+        "results",
+        (
+            *scope_fields(files),
+            *slice_fields(files),
+            Field("question", SHOWN[0], one_of(lambda: SHOWN, SHOWN[0], what="section")),
+            Field("part", None, text(limit=80)),
+            Field("measure", "percent", one_of(lambda: tuple(MEASURES), "percent", what="measure")),
+            Field("facets", False, read_switch, lambda value: "yes" if value else "no"),
+            Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
+            Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
+            Field("of", None, one_of(lambda: held("evaluator"), None, what="evaluator")),
+            Field("under", None, one_of(lambda: stored_values(files)["families"], None, what="family")),
+            Field("reference", None, one_of(lambda: held("corpus"), None, what="corpus")),
+        ),
+    )
+
+
+def choose_section(state: PageState) -> str:
+    """Draw the choice of a section with what it asks."""
+    st.segmented_control(
+        "Research question", SHOWN, format_func=lambda name: _RQ.get(name, SECTIONS[name][0]), required=True,
+        key=state.key("question"), label_visibility="collapsed",
+    )  # fmt: skip
+    section = str(state.get("question"))
+    st.markdown(f"## {SECTIONS[section][1]}")
+    return section
+
+
+def choose_part(state: PageState, known: Mapping[str, Question], section: str) -> tuple[Question, ...]:
+    """Draw the choice of a part of a section; return its questions."""
+    parts = list(dict.fromkeys(each.part for each in known.values() if each.section == section))
+    parts.sort(key=lambda part: part == NOT_AUDITED)
+    key = f"{state.key('part')}.widget"
+    st.session_state[key] = state.get("part") if state.get("part") in parts else parts[0]
+
+    def chosen() -> None:
+        state.put("part", None if st.session_state[key] == parts[0] else st.session_state[key])
+
+    part = str(
+        st.segmented_control(
+            "Part", parts, format_func=lambda name: f"{name[:1].upper()}{name[1:]}".replace("-", " "), required=True,
+            key=key, on_change=chosen, label_visibility="collapsed",
+        )
+    )  # fmt: skip
+    return tuple(each for each in known.values() if each.section == section and each.part == part)
+
+
+def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequence[str]) -> Options:
+    """Draw what a reader may set of these questions; return it."""
+    names = {name for each in asked for name in each.asks}
+    families = list(dict.fromkeys(name for each in asked for name in each.families))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if "measure" in names:
+            _choose_measure(state)
+            if any(can_part(drawing) for each in asked for drawing in each.figures):
+                st.toggle(
+                    "A panel each evaluator",
+                    key=state.key("facets"),
+                    help="Evaluators beside each other instead of on one line; the scale stays theirs together.",
+                )
+        if "bare" in names:
+            st.segmented_control(
+                "Held against", tuple(AGAINST), format_func=AGAINST.__getitem__, required=True,
+                key=state.key("against"),
+                help="The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
+                "longer caption is no excuse; or the caption without any word before the noun.",
+            )  # fmt: skip
+        if "margin" in names:
+            st.number_input(
+                "Margin, ± %", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", width=130,
+                key=state.key("margin"),
+                help="A median %Δ whose 90 % interval lies within this margin is called invariant. It is yours to "
+                "set: how small a change would not matter to you?",
+            )  # fmt: skip
+        family = choose_one(state, "under", "Family", families, help_text="The edits whose shifts are shown.",
+                            called=family_title) if "family" in names and families else None  # fmt: skip
+        reference = choose_one(state, "reference", "Reference corpus", corpora, help_text="The corpus whose direction "
+                               "is held against the others.") if "reference" in names else None  # fmt: skip
+    return Options(
+        margin=float(state.get("margin")), bare="bare" in names and state.get("against") == "bare", family=family,
+        reference=reference,
+    )  # fmt: skip
+
+
+def _choose_measure(state: PageState) -> None:
+    st.segmented_control(
+        "Measure", tuple(MEASURED), format_func=MEASURED.__getitem__, required=True, key=state.key("measure"),
+        help="%Δ: change in percent of the baseline score. Standardised: the change over the standard deviation "
+        "of the evaluator's clean scores, which compares evaluators of different scales. Absolute: on the evaluator's "
+        "own scale, a panel each.",
+    )  # fmt: skip
+
+
+def can_part(drawing: Drawing) -> bool:
+    """Whether the evaluators of a figure, on one line, could have a panel each."""
+    return isinstance(drawing.make, Dots) and drawing.make.series == "evaluator" and not drawing.make.lines
+
+
+def parted(drawing: Drawing) -> Drawing:
+    """The same figure with a panel each evaluator, where that can be."""
+    if not (can_part(drawing) and isinstance(drawing.make, Dots)):
+        return drawing
+    panel = ("evaluator", *(name for name in drawing.make.panel if name != "evaluator"))
+    return replace(drawing, make=replace(drawing.make, panel=panel))
+
+
+def choose_one(
+    state: PageState, name: str, label: str, options: Sequence[str], *, help_text: str,
+    called: Callable[[str], str] = str,
+) -> str:  # fmt: skip
+    """Draw a select box that stands beside what it changes; the first option is the usual one."""
+    return state.choose(st.container(width=280), name, label, list(options), help=help_text, format_func=called)
+
+
+def read_margin(raw: str) -> tuple[float, str]:
+    """Read a margin in percent from a link."""
+    try:
+        value = float(raw[:20])
+    except ValueError:
+        value = 0.0
+    if 0.1 <= value <= LARGEST_MARGIN:
+        return value, ""
+    return MARGIN, f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}, got {raw[:40]!r}."
+
+
+_COMMAND = "python -m core"
+
+
+def draw_questions(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, asked: tuple[Question, ...]
+) -> None:
+    """Draw the questions of one part below each other.
+
+    Args:
+        state: of the page.
+        files: what the store depends on.
+        scope: whose scores.
+        chosen: the part of them that the filters leave.
+        asked: the questions.
+    """
+    table = scores(files, scope)
+    missing = {each.id: each.needs(table) for each in asked}
+    there = tuple(each for each in asked if not missing[each.id])
+    options = choose_options(state, there, table.corpora) if there else Options()
+    _draw_missing(state, tuple(dict.fromkeys(filter(None, missing.values()))))
+    picked = [each for each in there if "evaluator" in each.pick]
+    for question in there:
+        own = chosen
+        if question in picked:
+            if question is picked[0]:
+                _choose_evaluator(state, table.evaluators)
+            own = replace(chosen, evaluators=(_evaluator(state, table.evaluators),))
+        frame = answer(files, scope, own, question.id, _asked(question, options))
+        _draw(state, question, frame, options, several=len(table.corpora) > 1)
+
+
+def _asked(question: Question, options: Options) -> Options:
+    """Of what a reader set, what changes this answer: the others need not be worked out again."""
+    usual = Options()
+    return replace(usual, **{name: getattr(options, name) for name in question.asks if name != "measure"})
+
+
+def _draw(state: PageState, question: Question, frame: pd.DataFrame, options: Options, *, several: bool) -> None:
+    measure = state.get("measure") if "measure" in question.asks else "percent"
+    if frame.empty:
+        nothing(question.title)
+        return
+    if not question.figures:
+        st.markdown(f"**{safe(question.title)}**")
+    for drawing in question.figures:
+        _draw_figure(state, question, drawing, frame, measure, options)
+    if question.columns:
+        answer_rows(question, frame, measure=measure, several=several)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if not question.figures:
+            data_buttons(frame, question.id, key=f"results.{question.id}")
+        st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
+
+
+def _draw_figure(
+    state: PageState, question: Question, drawing: Drawing, frame: pd.DataFrame, measure: str, options: Options
+) -> None:
+    figure = (parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
+    if figure.frame.empty:
+        return
+    if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
+        figure = replace(figure, shades=(Shade(-options.margin, options.margin),))
+    figure_block(figure, frame, drawing.id, title=drawing.title, alt=f"{drawing.title}. Medians: {spoken(figure)}",
+                 chosen=slice_link(state))  # fmt: skip
+
+
+def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
+    """Say why the scores cannot give an answer, and offer the run that can, or the command that would change it."""
+    ways = [choice(reason) for reason in reasons]
+    for place, (reason, way) in enumerate(zip(reasons, ways, strict=True)):
+        said, command, rest = reason.partition(_COMMAND)
+        st.info(safe(f"{said[:1].upper()}{said[1:]}".rstrip(" :"), limit=600), icon=":material/library_add:")
+        if command:
+            st.code(f"{command}{rest}", language="shell", wrap_lines=True)
+        if way and way not in ways[place + 1 :]:
+            named = safe(", ".join(f"{name} {each}" for name, each in way.items()))
+            st.page_link(RESULTS, label=f"Show {named}", icon=":material/visibility:",
+                         query_params={"question": state.get("question"), **way})  # fmt: skip
+
+
+def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
+    return str(state.get("of")) if state.get("of") in names else names[0]
+
+
+def _choose_evaluator(state: PageState, names: tuple[str, ...]) -> None:
+    choose_one(state, "of", "Evaluator", names, help_text="Whose map, curve or pairs of levels are shown.")

@@ -1,0 +1,475 @@
+"""The jobs: what runs, waits and ended; what a check of a metric found; how a published evaluator is fetched."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from core.api.progress import duration
+from core.errors import InvariscopeError
+from core.evaluators.registry import find
+from core.evaluators.weights.catalogue import Weights
+from core.evaluators.weights.fetched import FETCHED, places
+from core.evaluators.weights.published import Published
+from core.jobs import jobs
+from core.jobs.checking import Breaks, CheckReport, CheckRequest, Sized, read_report
+from core.jobs.getting import SHARE, GetRequest, get_request
+from core.jobs.jobs import Job
+from core.jobs.measuring import MeasureRequest
+from core.jobs.progress import Told
+from core.jobs.suite import SuiteRequest
+from core.probes.rejections import UNCODED, meaning
+from core.store.manifest import read_run
+from pages.views.common.access import may_operate, operators_only
+from pages.views.common.page_tables import draw_table
+from pages.views.common.text import counted, safe, thousands
+from pages.views.probe_lab.lab_state import availabilities
+
+_SAID = "run.get.said"
+
+
+def draw_get(name: str) -> None:
+    """Draw what an evaluator would bring, and the button that fetches it; nothing where only a person can."""
+    kind = find(name)
+    if not may_operate() or not issubclass(kind, Published):
+        return
+    missing = [place.weights for place in places(kind.entry) if place.missing]
+    if not missing or not all(each.kind in FETCHED for each in missing):
+        return
+    st.caption("  \n".join(map(_told, missing)))
+    st.caption(
+        f"{thousands(kind.entry.parameters)} parameters, about {kind.entry.memory_mb('cpu'):,.0f} MB in memory on a "
+        f"CPU. {kind.entry.size}"
+    )
+    active = _active(name)
+    st.button(
+        "Being fetched" if active else f"Get {name}", key=f"run.get.{name}", icon=":material/download:",
+        on_click=_start, args=(name,), disabled=active is not None,
+        help="A job fetches the files, holds them to the published hash where there is one, and scores the publisher's "
+        "example. One that is stopped goes on where it was.",
+    )  # fmt: skip
+
+
+def draw_said() -> None:
+    """Say how the last button was answered."""
+    kind, said = st.session_state.pop(_SAID, ("", ""))
+    if said:
+        (st.error if kind == "error" else st.success)(safe(said, limit=600))
+
+
+def draw_got(job: Job) -> None:
+    """Draw a job that fetched an evaluator; from now on it can be chosen."""
+    assert isinstance(job.request, GetRequest)
+    if not st.session_state.get(f"run.got.{job.id}"):
+        st.session_state[f"run.got.{job.id}"] = True
+        availabilities.clear()
+    ready = availabilities().get(job.request.name)
+    if ready is not None and ready.ready:
+        st.caption(f"{safe(job.request.name)} is here and can be chosen.")
+    elif ready is not None:
+        st.caption(f"{safe(job.request.name)} has its weights, but cannot score yet: {safe(ready.reason, limit=300)}.")
+
+
+def _told(known: Weights) -> str:
+    said = f"{safe(known.title)} · licence {safe(known.licence)} · {safe(known.where, limit=300)}"
+    return f"{said}  \n{safe(known.note, limit=300)}" if known.note else said
+
+
+def _active(name: str) -> Job | None:
+    return next((job for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE
+                 and isinstance(job.request, GetRequest) and job.request.name == name), None)  # fmt: skip
+
+
+@operators_only
+def _start(name: str) -> None:
+    """Put the download in line; a callback."""
+    try:
+        if _active(name) is not None:
+            return
+        job = jobs.start(get_request(name=name))
+    except InvariscopeError as error:
+        st.session_state[_SAID] = ("error", str(error))
+        return
+    st.session_state[_SAID] = ("success", f"{job.id} was put in line, among the jobs.")
+
+
+_VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
+_DECIDE = "that would decide it with 80 % power, were it as here; of an undecided family alone"
+
+
+def draw_checked(request: CheckRequest, *, key: str) -> None:
+    """Draw the report of a check that is complete."""
+    try:
+        report = read_report(request.report)
+    except InvariscopeError as error:
+        st.warning(safe(str(error), limit=600))
+        return
+    _verdict(report, strict=request.strict)
+    with st.expander("The report", icon=":material/rule:"):
+        st.markdown("**Promises**")
+        draw_table(
+            pd.DataFrame([{"Promise": each.check, "": "ok" if each.passed else "fails", "Found": each.detail}
+                          for each in report.contract]),
+            width="stretch", alt="Promises of a metric, kept or broken",
+        )  # fmt: skip
+        st.markdown(f"**Edits that change no meaning**, {counted(report.items, 'item')}, threshold "
+                    f"{report.threshold:g} %")  # fmt: skip
+        _families(report)
+        if report.broken is not None:
+            _broken(report.broken, report.items)
+        st.download_button(
+            "Report as JSON", request.report.read_bytes(), request.report.name, "application/json", key=f"{key}.json",
+            on_click="ignore",
+        )  # fmt: skip
+
+
+def _verdict(report: CheckReport, *, strict: bool) -> None:
+    undecided = f"{', '.join(_undecided(report))}: {counted(report.items, 'item')} show neither"
+    if report.failure:
+        st.error(f"It could not be run: {safe(report.failure, limit=600)}")
+    elif not report.passed:
+        broken = [each.check for each in report.contract if not each.passed]
+        beyond = [each.family for each in report.families if each.verdict == "beyond"]
+        beyond += [] if report.broken is None else [e.family for e in report.broken.families if e.verdict == "beyond"]
+        said = [f"promises broken: {', '.join(broken)}"] if broken else []
+        said += [f"families: {', '.join(beyond)}"] if beyond else []
+        st.error(f"**{safe(report.evaluator)}** fails{'; ' if said else ''}{safe('; '.join(said), limit=500)}.")
+    elif report.undecided and strict:
+        st.error(f"**{safe(report.evaluator)}** fails, as undecided families do here: {safe(undecided, limit=500)}.")
+    elif report.undecided:
+        st.warning(f"**{safe(report.evaluator)}**: nothing failed; undecided {safe(undecided, limit=500)}.")
+    else:
+        st.success(f"**{safe(report.evaluator)}** passes.")
+
+
+def _undecided(report: CheckReport) -> list[str]:
+    """What is undecided, each with what would decide it, were it as found here."""
+    of = {each.family: (each.needed, "item") for each in report.families}
+    if report.broken is not None:
+        of |= {each.family: (each.needed, "comparison") for each in report.broken.families}
+    said = []
+    for name in report.undecided:
+        needed, what = of.get(name, (None, ""))
+        said.append(name if needed is None else f"{name} (about {counted(round(needed), what)} would decide it)")
+    return said
+
+
+def _families(report: CheckReport) -> None:
+    rows = [
+        {"Family": each.family, "": _VERDICTS.get(each.verdict, each.verdict), "Median |%Δ|": each.size.estimate,
+         "95 % interval": _interval(each.size), "Median %Δ": each.shift.estimate, "n items": each.size.n,
+         "n to decide": each.needed, "Without": each.missing}
+        for each in report.families
+    ]  # fmt: skip
+    draw_table(
+        pd.DataFrame(rows), width="stretch", alt="How far each family moves it", families=("Family",),
+        column_config={
+            "Median |%Δ|": st.column_config.NumberColumn(format="%.2f"),
+            "Median %Δ": st.column_config.NumberColumn(format="%+.2f"),
+            "n to decide": st.column_config.NumberColumn(format="%.0f", help=f"Items {_DECIDE}"),
+            "Without": st.column_config.NumberColumn(help="Pairs without a %Δ"),
+        },
+    )  # fmt: skip
+
+
+def _broken(found: Breaks, items: int) -> None:
+    st.markdown(f"**Edits that break the meaning**, {counted(items, 'item')}, at most {found.most:g} % failures")
+    rows = [
+        {"Family": each.family, "": _VERDICTS.get(each.verdict, each.verdict),
+         "Failures, %": _percent(each.found.failure.estimate), "95 % interval": _interval(each.found.failure, 100, 0),
+         "Ties, %": _percent(each.found.ties.estimate), "95 % interval of ties": _interval(each.found.ties, 100, 0),
+         "n": each.found.n, "n to decide": each.needed,
+         "Without": each.missing}
+        for each in found.families
+    ]  # fmt: skip
+    number = st.column_config.NumberColumn
+    draw_table(
+        pd.DataFrame(rows), width="stretch", alt="Failures by family", families=("Family",),
+        column_config={"Failures, %": number(format="%.0f"), "Ties, %": number(format="%.0f"),
+                       "n": number(help="Comparisons"),
+                       "n to decide": number(format="%.0f", help=f"Comparisons {_DECIDE}"),
+                       "Without": number(help="Comparisons without two scores")},
+    )  # fmt: skip
+    if found.selectivity is None or found.selectivity.value.estimate is None:
+        st.caption(
+            "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."
+        )
+        return
+    value = found.selectivity.value
+    asked = "" if found.least is None else f", at least {found.least:g} asked for"
+    st.caption(f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}{asked}; "
+               "0.5 is chance.")  # fmt: skip
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _interval(found: Sized, times: float = 1.0, digits: int = 2) -> str:
+    if found.low is None or found.high is None:
+        return found.note
+    return f"{times * found.low:.{digits}f} to {times * found.high:.{digits}f}"
+
+
+EVERY_S = 2.0
+IDLE_EVERY_S = 20.0
+"""Seconds between two looks while a job is active, and while none is."""
+
+SHOWN = 5
+"""Ended jobs on one page of the list."""
+
+KEPT, NOT_KEPT = "; what it finished is kept", "; its result is kept once it is whole"
+"""What becomes of the work of a job that is stopped, as the end of a sentence."""
+
+AGAIN = "Its result is kept once it is whole; resume it to begin anew."
+
+LINKS = (
+    ("pages/results.py", "See its results", ":material/bar_chart:"),
+    ("pages/failures.py", "Failures", ":material/photo_library:"),
+    ("pages/overview.py", "Overview", ":material/insights:"),
+)
+"""Where a complete run can be looked at; each opens on that run alone."""
+
+_Colour = Literal["gray", "blue", "orange", "green", "red"]
+_BADGES: dict[str, tuple[str, _Colour, str]] = {
+    "waiting": ("In line", "gray", ":material/hourglass_empty:"),
+    "running": ("Running", "blue", ":material/play_arrow:"),
+    "stopping": ("Stopping", "orange", ":material/pause:"),
+    "complete": ("Complete", "green", ":material/check:"),
+    "failed": ("Failed", "red", ":material/error:"),
+    "cancelled": ("Cancelled", "gray", ":material/stop:"),
+    "died": ("Died", "red", ":material/heart_broken:"),
+}
+
+
+def running() -> bool:
+    """Whether a job waits or runs."""
+    return _any_active(jobs.list_jobs()[0])
+
+
+def draw_jobs() -> None:
+    """Draw the jobs and keep them up to date; other sessions and shells see and change the same ones."""
+    st.header("Jobs", anchor=False)
+    active = running()
+    st.fragment(_draw, run_every=EVERY_S if active else IDLE_EVERY_S)(active)
+
+
+def _draw(polled: bool) -> None:
+    try:
+        jobs.wake()  # a worker that was killed, or a machine that was started anew, must not leave the line standing
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=400))
+    found, problems = jobs.list_jobs()
+    if _any_active(found) != polled:
+        st.rerun()
+    said = st.session_state.pop("run.jobs.said", "")
+    if said:
+        st.error(safe(said, limit=600))
+    for problem in problems:
+        st.warning(safe(problem, limit=500), icon=":material/warning:")
+    if stuck := jobs.trouble():
+        st.error(f"The jobs in line cannot be begun. {safe(stuck, limit=500)}")
+    if not found and not problems:
+        st.info("No audit was started from here yet. Choose what to audit, look at what it costs, and start it.",
+                icon=":material/playlist_play:")  # fmt: skip
+        return
+    place = 0
+    for job in found:
+        if job.status in jobs.ACTIVE:
+            place += job.status == "waiting"
+            draw_card(job, place)
+    _history([job for job in found if job.status not in jobs.ACTIVE])
+
+
+def _history(ended: list[Job]) -> None:
+    if not ended:
+        return
+    pages = -(-len(ended) // SHOWN)
+    page = min(st.session_state.get("run.jobs.page") or 1, pages)
+    for job in ended[(page - 1) * SHOWN : page * SHOWN]:
+        draw_card(job)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        if pages > 1:
+            st.pagination(pages, key="run.jobs.page")
+        st.button(
+            "Clear the list", key="run.forget", type="tertiary", icon=":material/clear_all:",
+            on_click=_do, args=(lambda: jobs.forget([job.id for job in ended]),),
+            help="Takes the jobs that have ended off this list. Their runs stay.",
+        )  # fmt: skip
+
+
+def draw_card(job: Job, place: int = 0) -> None:
+    """Draw one job with its buttons.
+
+    Args:
+        job: as it stands.
+        place: in the line, from 1; 0 where it does not wait.
+    """
+    with st.container(border=True, key=f"run_job_{job.id}"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{safe(job.id)}**", width="content")
+            label, colour, icon = _BADGES["stopping" if job.stopping else job.status]
+            st.badge(label, color=colour, icon=icon)
+        st.caption(_what(job))
+        {"waiting": _waiting, "running": _running}.get(job.status, _ended)(job, place)
+
+
+def _what(job: Job) -> str:
+    words = [safe(each, limit=120) for each in job.request.told]
+    words += [f"attempt {job.state.attempt}"] if job.state.attempt > 1 else []
+    return " · ".join(words)
+
+
+def _waiting(job: Job, place: int) -> None:
+    st.caption("Next in line" if place == 1 else f"Number {place} in line")
+    _buttons(job, cancel=True)
+
+
+def _running(job: Job, _place: int) -> None:
+    told = job.progress
+    begun = _seconds(job.state.started)
+    spent = f"{duration(max(time.time() - begun, 0))} passed" if begun is not None else ""
+    if told is None or told.phase == "loading":
+        st.progress(0.0, text=f"{_beginning(told)} … {spent}")
+    elif told.phase == "captions":
+        st.progress(told.share, text=" · ".join(filter(None, (f"Reading the captions … {spent}", safe(told.at_work)))))
+    else:
+        left = told.left_s(time.time())
+        words = [_done(job, told.done, told.total), safe(told.at_work), spent]
+        words += [f"about {duration(left)} left"] if left is not None and told.done < told.total else []
+        st.progress(told.share, text=" · ".join(each for each in words if each))
+    if job.stopping:
+        st.caption(f"It finishes the batch that it is at, then stops{KEPT if job.request.keeps else NOT_KEPT}.")
+    _buttons(job, cancel=not job.stopping)
+
+
+def _beginning(told: Told | None) -> str:
+    """What a job does before it counts anything, model by model where it says so."""
+    if told is None:
+        return "Reading its files"
+    return f"Loading {safe(told.at_work)}" if told.at_work else "Loading the models"
+
+
+def _ended(job: Job, _place: int) -> None:
+    if job.status == "complete":
+        _complete(job)
+    elif job.status == "failed":
+        st.error(safe(job.last_line or "It ended without a word.", limit=500))
+    elif job.status == "died":
+        st.warning("Its process ended without a word: it was killed, or the machine went down. "
+                   + ("What it finished is kept; resume it to go on." if job.request.keeps else AGAIN))  # fmt: skip
+    elif job.state.cancel is None:
+        st.warning(safe(job.last_line or "It was interrupted.", limit=500))
+    if job.status == "cancelled":
+        told, done = job.progress, "fetched" if isinstance(job.request, GetRequest) else "scored"
+        if not job.request.keeps:
+            st.caption(AGAIN)
+        else:
+            st.caption(f"{_done(job, told.done, told.total)} done; resume it to go on."
+                       if told and told.done else f"Nothing was {done} yet; resume it to begin.")  # fmt: skip
+    _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
+
+
+def _done(job: Job, done: int, total: int) -> str:
+    return f"{done} %" if job.request.unit == SHARE else f"{thousands(done)} of {counted(total, job.request.unit)}"
+
+
+def _complete(job: Job) -> None:
+    """Say what a job that is complete made, and where to look at it."""
+    if isinstance(job.request, MeasureRequest):
+        st.caption(f"Took {_took(job)}. Calibration shows it beside what holds by construction.")
+        st.page_link("pages/calibration.py", label="Calibration", icon=":material/tune:",
+                     query_params={"evaluator": job.request.evaluator, "reading": job.request.reading})  # fmt: skip
+    elif isinstance(job.request, SuiteRequest):
+        st.caption(f"Took {_took(job)}. Suites shows what the evaluators reach.")
+        st.page_link("pages/suites.py", label="Suites", icon=":material/fact_check:")
+    elif isinstance(job.request, GetRequest):
+        draw_got(job)
+    elif isinstance(job.request, CheckRequest):
+        st.caption(f"Took {_took(job)}.")
+        draw_checked(job.request, key=f"run.checked.{job.id}")
+    else:
+        with suppress(InvariscopeError):
+            counts = read_run(job.run_folder).manifest["counts"]
+            null = counts.get("scores_null")
+            words = [
+                counted(counts["rows"], "score"),
+                *([f"{thousands(null)} of them without a value"] if null else []),
+            ]
+            st.caption(f"{', '.join(words)} · {counted(counts['items_kept'], 'item')} · took {_took(job)}")
+            if reasons := _why_null(counts):
+                st.caption(f"Why some have no value: {reasons}.")
+        with st.container(horizontal=True):
+            for page, label, icon in LINKS:
+                st.page_link(page, label=label, icon=icon, query_params={"run": job.id})
+
+
+def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: bool = False) -> None:
+    if not may_operate():
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if cancel:
+            st.button(
+                "Cancel", key=f"run.cancel.{job.id}", icon=":material/stop:", on_click=_do,
+                args=(lambda: jobs.cancel(job.id),),
+                help=f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}.",
+            )  # fmt: skip
+        if resume:
+            st.button(
+                "Resume", key=f"run.resume.{job.id}", icon=":material/play_arrow:", on_click=_do,
+                args=(lambda: jobs.resume(job.id),),
+                help=_goes_on(job),
+            )  # fmt: skip
+        if ended:
+            st.button(
+                "Remove from the list", key=f"run.forget.{job.id}", type="tertiary", on_click=_do,
+                args=(lambda: jobs.forget([job.id]),),
+                help="The run stays." if job.request.keeps and job.request.unit != SHARE else "What it made stays.",
+            )  # fmt: skip
+        shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that it said.")
+    if shown:
+        st.code(job.log(lines=60) or "It has said nothing yet.", language=None, wrap_lines=True, height=240)
+        st.caption("In a shell:")
+        st.code(job.request.shell(resume=job.state.attempt > 1 or ended), language="shell", wrap_lines=True)
+
+
+def _goes_on(job: Job) -> str:
+    """What becomes of a job that is resumed."""
+    if isinstance(job.request, GetRequest):
+        return "Goes on where it was."
+    return "Goes on where it was, to the very same scores." if job.request.keeps else AGAIN
+
+
+@operators_only
+def _do(action: Callable[[], object]) -> None:
+    """Do what a button says; a callback. A sentence about what went wrong is shown above the list."""
+    try:
+        action()
+    except InvariscopeError as error:
+        st.session_state["run.jobs.said"] = str(error)
+
+
+def _any_active(found: tuple[Job, ...]) -> bool:
+    return any(job.status in jobs.ACTIVE for job in found)
+
+
+def _why_null(counts: Mapping[str, Any]) -> str:
+    """Coded reasons of null scores, each with its count; empty where none has a code, as in runs before the codes."""
+    coded = {code: number for code, number in counts.get("scores_null_by_code", {}).items() if code != UNCODED}
+    return "; ".join(f"{meaning(code)} ({thousands(number)})" for code, number in coded.items())
+
+
+def _took(job: Job) -> str:
+    begun, over = _seconds(job.state.started), _seconds(job.state.ended)
+    return "—" if begun is None or over is None else duration(max(over - begun, 0))
+
+
+def _seconds(moment: str | None) -> float | None:
+    try:
+        return None if moment is None else datetime.fromisoformat(moment).timestamp()
+    except ValueError:
+        return None

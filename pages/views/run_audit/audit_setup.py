@@ -1,0 +1,416 @@
+"""What is asked of an audit and remembered in its link: the corpus, the captions, the evaluators, the probes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from core.audit.machine import cores
+from core.audit.plan import SUBJECT_CHOICES
+from core.corpora import registry as corpora
+from core.corpora.labels import tied_in_words
+from core.corpora.sampling import balance, stratified
+from core.corpora.schema import Corpus
+from core.errors import InvalidInput, InvariscopeError
+from core.jobs.request import AuditRequest, audit_request, check_folder, read_options, short_patterns
+from core.probes import registry as probes
+from core.probes.base import Axis
+from core.probes.caption_labels import labelled
+from core.probes.titles import family_title
+from core.seeds import RUN_SEED
+from core.settings import data_dir
+from core.store.manifest import check_run_id
+from pages.views.common.linked_paths import options_of_link, paths_of_link, typed
+from pages.views.common.page_tables import draw_table
+from pages.views.common.run_corpora import corpus_roots
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.probe_lab.lab_setup import choose_evaluators
+from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
+from pages.views.run_audit.audit_jobs import draw_get, draw_said
+from pages.views.run_audit.audit_uploads import METRIC, bring_metric, bring_pictures, draw_check, draw_preview
+
+CLUSTER = "run.cluster"
+"""Session key of the cluster's address: not in the link, for the server speaks to whatever it names."""
+
+FILES = "run.files"
+"""Session key of the evaluators by path: not in the link, for naming a file runs it."""
+
+CORPUS_FILE, PROBE_FILES = "run.corpus_file", "run.probe_files"
+"""Session keys of a corpus and of probes by path, which are not in the link either."""
+
+
+class RunState(PageState):
+    """The page's fields, and what is named by path."""
+
+    def reset(self) -> None:
+        """Set everything to its default; a callback."""
+        PageState.reset(self)
+        for key in (FILES, CORPUS_FILE, PROBE_FILES, CLUSTER):
+            st.session_state[key] = ""
+
+
+def run_state() -> PageState:
+    """Return the page's fields, with the defaults of this machine."""
+    return RunState(
+        "run",
+        (
+            Field("corpus", "demo", one_of(corpus_loaders, "demo", what="corpus")),
+            Field("root", "", paths_of_link(limit=500)),
+            Field("options", "", options_of_link(limit=300)),
+            Field("subject", "template", one_of(lambda: tuple(SUBJECT_CHOICES), "template", what="subject caption")),
+            Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
+            Field("probes", usual_probes(), _read_probes, lambda names: ",".join(short_patterns(names))),
+            Field("limit", None, _read_limit),
+            Field("sample", None, _read_limit),
+            Field("run_id", "", _read_run_id),
+            Field("workers", 1, _read_workers),
+        ),
+    )
+
+
+def corpus_loaders() -> tuple[str, ...]:
+    """Every corpus that can be read, the demo first, a plain folder second."""
+    order = ("demo", "folder")
+    return tuple(sorted(corpora.catalogue().names(), key=lambda name: (*(name != each for each in order), name)))
+
+
+def usual_probes() -> list[str]:
+    """Names of the usual probes, in catalogue order."""
+    return [probe.name for probe in probes.select(["default"])]
+
+
+def read_corpus(request: AuditRequest) -> Corpus:
+    """Read a request's corpus, once for all sessions while its folder does not change.
+
+    Raises:
+        InvariscopeError: if the folder or an option cannot be used.
+    """
+    folder = None if request.root is None else check_folder(request.root)
+    return _read_corpus(request.corpus, folder, tuple(request.options.items()), _changed(folder))
+
+
+@st.cache_resource(show_spinner="Reading the corpus …", max_entries=4, ttl=900)
+def _read_corpus(
+    name: str,
+    folder: Path | None,
+    options: tuple[tuple[str, str], ...],
+    changed: int,  # noqa: ARG001  # the cache's key
+) -> Corpus:
+    return labelled(corpora.catalogue().get(name).load(folder, **dict(options)))
+
+
+def _changed(folder: Path | None) -> int:
+    return 0 if folder is None else folder.stat().st_mtime_ns
+
+
+def _read_probes(raw: str) -> tuple[list[str], str]:
+    chosen: set[str] = set()
+    lost = []
+    for pattern in filter(None, raw.split(",")):
+        try:
+            chosen |= {probe.name for probe in probes.select([pattern])}
+        except InvariscopeError:
+            lost.append(pattern[:80])
+    names = [probe.name for probe in probes.catalogue() if probe.name in chosen]
+    return names, f"No such probe here, left out: {', '.join(lost[:5])}." if lost else ""
+
+
+def _read_limit(raw: str) -> tuple[int | None, str]:
+    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:10]) <= 10**9:
+        return int(raw), ""
+    return None, f"The number of items must be a whole number from 1, got {raw[:40]!r}; all are taken instead."
+
+
+def _read_workers(raw: str) -> tuple[int, str]:
+    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:10]) <= cores():
+        return int(raw), ""
+    return 1, f"This machine takes 1 to {cores()} workers, got {raw[:40]!r}; one is taken."
+
+
+def _read_run_id(raw: str) -> tuple[str, str]:
+    try:
+        return check_run_id(raw), ""
+    except InvalidInput as error:
+        return "", f"{str(error)[:200]}."
+
+
+_AXES = {
+    Axis.SPATIAL: "The image is edited; its meaning stays.",
+    Axis.OBJECT: "Another picture, or other objects of the picture in the caption.",
+    Axis.SOCIETAL: "A word about culture, means, gender, emotion or work stands before the noun.",
+    Axis.LEXICAL: "Words of the caption are repeated, left out or moved: the score must drop.",
+    Axis.SEMANTIC: "The meaning of the caption is broken: the score must drop.",
+    Axis.SURFACE: "How the picture was shrunk and saved, letters in it, words around the caption: the meaning stays.",
+    Axis.NULL: "Edits that nobody can see: the noise floor of every comparison.",
+}
+
+
+def choose_probes(state: PageState) -> list[str]:
+    """Draw the families by axis; return the names of the chosen probes in catalogue order."""
+    chosen = set(state.get("probes"))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"**{counted(len(chosen), 'probe')}** of {len(probes.catalogue())}", width="content")
+        with st.container(horizontal=True, width="content", gap="small"):
+            for label, names in (("Usual", usual_probes()), ("All", list(probes.catalogue().names())), ("None", [])):
+                st.button(label, key=f"run.probes.{label}", type="tertiary", on_click=_put, args=(state, names))
+    for axis in Axis:
+        families = _families(axis)
+        if families:
+            _draw_axis(state, axis, families, chosen)
+    _single(state)
+    return list(state.get("probes"))
+
+
+def _families(axis: Axis) -> dict[str, list[str]]:
+    """Families of an axis with their probes, the usual ones first; points of a sweep are chosen one by one."""
+    found: dict[str, list[str]] = {}
+    of_axis = [probe for probe in probes.catalogue() if probe.axis is axis and not probe.selector]
+    for probe in sorted(of_axis, key=lambda probe: not probe.default):
+        found.setdefault(probe.family, []).append(probe.name)
+    return found
+
+
+def _draw_axis(state: PageState, axis: Axis, families: Mapping[str, list[str]], chosen: set[str]) -> None:
+    key = f"run.families.{axis.value}"
+    st.session_state[key] = [family for family, names in families.items() if chosen & set(names)]
+    st.pills(
+        axis.value.capitalize(), list(families), selection_mode="multi", key=key, wrap=True, help=_AXES[axis],
+        on_change=_toggle, args=(state, key, dict(families)),
+        format_func=lambda family: _label(family, families[family], chosen),
+    )  # fmt: skip
+
+
+def _label(family: str, names: list[str], chosen: set[str]) -> str:
+    inside = len(chosen & set(names))
+    return f"{safe(family_title(family))} · {f'{inside} of ' if 0 < inside < len(names) else ''}{len(names)}"
+
+
+def _toggle(state: PageState, key: str, families: dict[str, list[str]]) -> None:
+    """A family that was switched on brings all its probes; one that was left on keeps those it had."""
+    chosen = set(state.get("probes"))
+    for family, names in families.items():
+        on, was = family in st.session_state[key], bool(chosen & set(names))
+        chosen = chosen | set(names) if on and not was else chosen - set(names) if was and not on else chosen
+    _put(state, list(chosen))
+
+
+def _put(state: PageState, names: list[str]) -> None:
+    state.put("probes", [name for name in probes.catalogue().names() if name in names])
+
+
+def _single(state: PageState) -> None:
+    known = probes.catalogue()
+    with st.expander("Probe by probe"):
+        st.multiselect(
+            "Probes", known.names(), key=state.key("probes"), label_visibility="collapsed",
+            placeholder="Search a probe", format_func=lambda name: f"{name} · {known.get(name).axis.value}",
+        )  # fmt: skip
+        st.caption("Probes that a chosen one is compared with are added by themselves.")
+    for broken in known.broken:
+        st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
+
+
+_SUBJECTS = {"template": "Template", "human": "Human caption", "both": "Both"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the reader chose.
+
+    Args:
+        request: the audit; None where something is missing or wrong.
+        corpus: its items; None likewise, and where code of a file makes corpus or probes: the job alone runs that.
+        missing: what to do before it can be started, in a sentence; empty where nothing is.
+        wrong: whether ``missing`` is an error and not only something not chosen yet.
+    """
+
+    request: AuditRequest | None = None
+    corpus: Corpus | None = None
+    missing: str = ""
+    wrong: bool = False
+
+
+def choose_audit(state: PageState) -> Asked:
+    """Draw every choice; return what was chosen."""
+    st.header("Corpus", anchor=False)
+    corpus_place = st.container()
+    with corpus_place:
+        bring_pictures(state)
+        folder = _corpus(state)
+        told = st.container()
+    st.header("Evaluators", anchor=False)
+    named, own = choose_evaluators(state, get=draw_get), _further_evaluators()
+    draw_said()
+    evaluators = [*named, *own]
+    draw_check([*own, *named])
+    st.header("Captions", anchor=False)
+    st.segmented_control(
+        "Subject caption", tuple(_SUBJECTS), format_func=_SUBJECTS.__getitem__, key=state.key("subject"), required=True,
+        help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
+        "the item's first human caption in English, or each in turn. Caption probes always start from the template.",
+    )  # fmt: skip
+    st.header("Probes", anchor=False)
+    chosen = choose_probes(state)
+    own_probes = _own_code("Probes of your own", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
+    asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
+    with told:
+        _tell_corpus(asked, folder)
+        if asked.corpus is not None and folder:
+            draw_preview(asked.corpus)
+        _tell_balance(asked)
+    return asked
+
+
+def _corpus(state: PageState) -> str | None:
+    """Draw the choice of the corpus; return its folder, None where it needs none, empty where none is given."""
+    st.selectbox(
+        "Corpus", corpus_loaders(), key=state.key("corpus"), on_change=_other_corpus, args=(state,),
+        help="A named, ordered set of images with captions, labels and boxes.",
+    )  # fmt: skip
+    loader = corpora.catalogue().get(state.get("corpus"))
+    told = loader.summary.removesuffix(".")
+    st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))
+    own = _own_code("Corpus of your own", CORPUS_FILE, "path/to/file.py:Name, in place of the one chosen above")
+    known = None if own else corpus_roots().get(loader.name)
+    folder: str | None = None
+    if loader.needs_root or own:
+        st.text_input(
+            "Folder on the server", key=state.key("root"), max_chars=500,
+            placeholder=str(known) if known else f"e.g. {data_dir().absolute() / 'corpora' / loader.name}",
+            help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
+        )  # fmt: skip
+        folder = state.get("root").strip() or (None if own else str(known) if known else "")
+    left, middle, right = st.columns(3)
+    left.number_input(
+        "Number of items", min_value=1, max_value=10**9, step=1, key=state.key("limit"), placeholder="All",
+        help="Only the first items of the corpus. Leave it empty to take all.",
+    )  # fmt: skip
+    middle.number_input(
+        "Sample", min_value=1, max_value=10**9, step=1, key=state.key("sample"), placeholder="None",
+        help="Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
+        "Not together with the number of items.",
+    )  # fmt: skip
+    right.text_input(
+        "Run id", key=state.key("run_id"), max_chars=100, placeholder="Corpus and time",
+        help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
+    )  # fmt: skip
+    with st.expander("Options of this corpus", expanded=bool(state.get("options"))):
+        st.text_input(
+            "Options", key=state.key("options"), max_chars=300, placeholder="key=value, key=value",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.takes.items()))
+    for name in ("root", "options"):
+        typed(state.get(name))
+    return folder
+
+
+def _other_corpus(state: PageState) -> None:
+    """A folder and options of one corpus do not fit the next."""
+    state.put("root", "")
+    state.put("options", "")
+
+
+def _further_evaluators() -> list[str]:
+    """Evaluators by path. They are not in the link: naming a file runs it, and a link must not run anything."""
+    with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
+        text = st.text_input(
+            "Evaluators of your own", key=FILES, max_chars=1000, label_visibility="collapsed",
+            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai", on_change=_check_first,
+        )  # fmt: skip
+        st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
+        brought = bring_metric()
+    return [*_split(text), *(each for each in brought if each not in _split(text))]
+
+
+def _own_code(title: str, key: str, placeholder: str) -> list[str]:
+    """Draw a field for code by path, which is not in the link, either; return the references."""
+    with st.expander(title, expanded=bool(st.session_state.get(key))):
+        text = st.text_input(title, key=key, max_chars=1000, label_visibility="collapsed", placeholder=placeholder)
+    return _split(text)
+
+
+def _split(text: str | None) -> list[str]:
+    return [each.strip() for each in (text or "").split(",") if each.strip()]
+
+
+def _check_first() -> None:
+    """What was just named is what would be checked; a callback."""
+    if named := _split(st.session_state.get(FILES)):
+        st.session_state[METRIC] = named[-1]
+
+
+def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: list[str]) -> Asked:
+    if folder == "":
+        return Asked(missing="Give the folder of the corpus.")
+    for found, what in ((evaluators, "an evaluator"), (chosen, "a probe")):
+        if not found:
+            return Asked(missing=f"Choose {what}.")
+    try:
+        if folder is not None and not Path(folder).expanduser().is_absolute():
+            raise InvalidInput(f"the folder must be an absolute path on the server, got {folder!r}")
+        own = _split(st.session_state.get(CORPUS_FILE))
+        request = audit_request(
+            corpus=own[0] if own else state.get("corpus"),
+            root=folder,
+            options=read_options(state.get("options")),
+            probes=chosen,
+            evaluators=evaluators,
+            subject=state.get("subject"),
+            limit=state.get("limit"),
+            sample=state.get("sample"),
+            run_id=state.get("run_id").strip() or None,
+            workers=state.get("workers"),
+            cluster=(st.session_state.get(CLUSTER) or "").strip() or None,
+        )
+        if request.limit is not None and request.sample is not None:
+            raise InvalidInput("the number of items and the sample exclude each other; leave one empty")
+        return Asked(request, None if request.own_code else read_corpus(request))
+    except InvariscopeError as error:
+        return Asked(missing=str(error), wrong=True)
+
+
+def _tell_corpus(asked: Asked, folder: str | None) -> None:
+    if asked.corpus is None:
+        return
+    left_out = len(asked.corpus.rejected)
+    words = [f"**{counted(len(asked.corpus.items), 'item')}** in the corpus"]
+    words += [f"{counted(left_out, 'item')} left out by the loader"] if left_out else []
+    words += [f"read from {safe(folder, limit=300)}"] if folder else []
+    st.caption(" · ".join(words))
+    if left_out:
+        with st.popover("What was left out and why", type="tertiary"):
+            examples = {each.code: each.detail for each in reversed(asked.corpus.rejected)}
+            for code, count in asked.corpus.rejection_counts().items():
+                st.markdown(f"**{safe(code)}** · {counted(count, 'time')}")
+                st.caption(f"For example: {safe(examples[code], limit=300)}")
+    if asked.corpus.remarks:
+        with st.popover("Remarks of the loader", type="tertiary"):
+            st.caption("Entries that were corrected or passed over. No item is lost to these.")
+            for remark in asked.corpus.remarks:
+                st.markdown(f"**{safe(remark.code)}** · {counted(remark.count, 'time')}")
+                st.caption(f"For example, {safe(remark.subject, limit=100)}: {safe(remark.detail, limit=300)}")
+
+
+def _tell_balance(asked: Asked) -> None:
+    """Draw how many of the items that would be audited lie in each cell of category and coverage."""
+    if asked.corpus is None or asked.request is None or not asked.corpus.items:
+        return
+    request = asked.request
+    seed = RUN_SEED if request.seed is None else request.seed
+    drawn = stratified(asked.corpus, request.sample, seed=seed) if request.sample else asked.corpus
+    items = drawn.items[: request.limit]
+    bins, rows = balance(items)
+    with st.popover("Items by category and coverage", type="tertiary"):
+        st.caption(
+            f"The {counted(len(items), 'item')} of this audit, by category and by the object's share of the image in "
+            "percent. Where a category has few items in some bins, a difference between bins may be one between "
+            "categories."
+        )
+        table = pd.DataFrame([counts for _, counts in rows], columns=list(bins), index=[name for name, _ in rows])
+        draw_table(table.assign(items=table.sum(axis=1)).rename_axis("category"), hide_index=False)
+        if ties := tied_in_words(replace(drawn, items=items)):
+            st.caption(safe(ties, limit=2000))

@@ -1,0 +1,302 @@
+"""What an operator brings through the browser: photographs as a corpus, a metric, and its check before an audit."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.analysis.bar import MOST_FAILURES
+from core.analysis.metric_check import ITEMS, PROBES, THRESHOLD
+from core.charts.canvas import jpeg
+from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictures_dir, remove_set
+from core.corpora.images import decode_stranger
+from core.corpora.schema import Corpus, Item
+from core.errors import InvariscopeError, NotAvailable
+from core.evaluators.brought import MOST_BYTES, keep_metric, kept_metrics
+from core.jobs import jobs
+from core.jobs.checking import CheckRequest, check_request
+from core.probes import registry as probes
+from core.probes.titles import family_title
+from core.settings import brought_mb
+from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
+from pages.views.common.text import counted, safe
+from pages.views.common.upload_limits import OPERATOR_MB
+from pages.views.common.url_state import PageState
+
+METRIC = "run.check.metric"
+"""Session key of the metric that would be checked."""
+
+_CHECK_SAID = "run.check.said"
+
+
+def draw_check(evaluators: Sequence[str]) -> None:
+    """Draw the choice of a metric, the options of the check and its button; the job stands among the others.
+
+    Args:
+        evaluators: those chosen on the page, the metrics by path first.
+    """
+    with st.expander("Check my metric", icon=":material/rule:"):
+        st.caption(
+            "Tries every promise of a metric (shape, order, batches, determinism, range, NaN), then edits of the demo "
+            "pictures and captions that change no meaning. It is a job: closing this page does not stop it."
+        )
+        if not evaluators:
+            st.info("Choose an evaluator above, or name one by its path.", icon=":material/arrow_upward:")
+            return
+        if st.session_state.get(METRIC) not in evaluators:
+            st.session_state[METRIC] = evaluators[0]
+        chosen = st.selectbox("Metric", evaluators, key=METRIC, format_func=_without_folder)
+        left, middle, right = st.columns(3, vertical_alignment="bottom")
+        threshold = left.number_input(
+            "Threshold, %", 0.1, 1000.0, THRESHOLD, 0.5, key="run.check.threshold",
+            help="Most that a family may move the score: the median over items of |%Δ|. A family fails where the 95 % "
+            "interval lies above it, and is undecided where the interval lies astride or there are fewer than 10 "
+            "items.",
+        )  # fmt: skip
+        items = middle.number_input(
+            "Items", 3, 252, ITEMS, 1, key="run.check.items", help="Of the demo corpus, evenly spread."
+        )
+        strict = right.toggle("Strict", key="run.check.strict", help="An undecided family fails too.")
+        families = st.multiselect(
+            "Families", _families(), key="run.check.probes", format_func=family_title,
+            placeholder=f"The usual ones: {', '.join(map(family_title, PROBES))}",
+        )  # fmt: skip
+        directional = st.toggle(
+            "Also edits that break the meaning", key="run.check.directional", help="The score must drop."
+        )
+        most, least = _bounds() if directional else (MOST_FAILURES, None)
+        request = _request(chosen, threshold, items, strict, families, directional, most, least)
+        st.button(
+            "Check it", key="run.check.start", icon=":material/play_arrow:", on_click=_start, args=(request,),
+            disabled=request is None,
+        )  # fmt: skip
+        kind, said = st.session_state.pop(_CHECK_SAID, ("", ""))
+        if said:
+            (st.error if kind == "error" else st.success)(safe(said, limit=600))
+        if request is not None:
+            st.code(request.shell(), language="shell", wrap_lines=True)
+
+
+def _bounds() -> tuple[float, float | None]:
+    left, right = st.columns(2)
+    most = left.number_input(
+        "Failures at most, %", 0.0, 100.0, MOST_FAILURES, 5.0, key="run.check.most",
+        help="Of a family's comparisons, those in which the broken meaning scores at least as high; 50 is chance.",
+    )  # fmt: skip
+    least = right.number_input(
+        "Selectivity at least", 0.0, 1.0, None, 0.05, key="run.check.least", placeholder="Not judged",
+        help="Probability that a broken meaning costs more than a harmless edit moves the score; 0.5 is chance.",
+    )  # fmt: skip
+    return most, least
+
+
+def _request(
+    chosen: str, threshold: float, items: int, strict: bool, families: list[str], directional: bool, most: float,
+    least: float | None,
+) -> CheckRequest | None:  # fmt: skip
+    try:
+        return check_request(
+            evaluator=chosen, threshold=threshold, items=items, strict=strict, probes=tuple(families),
+            directional=directional, failures_at_most=most, selectivity_at_least=least,
+        )  # fmt: skip
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+        return None
+
+
+@operators_only
+def _start(request: CheckRequest) -> None:
+    """Put the check in line; a callback."""
+    try:
+        job = jobs.start(request)
+    except InvariscopeError as error:
+        st.session_state[_CHECK_SAID] = ("error", str(error))
+        return
+    st.session_state[_CHECK_SAID] = ("success", f"{job.id} was put in line, among the jobs. Its report appears there.")
+
+
+def _families() -> tuple[str, ...]:
+    return tuple(dict.fromkeys(probe.family for probe in probes.catalogue()))
+
+
+def _without_folder(reference: str) -> str:
+    return reference.rpartition("/")[2] if ".py:" in reference else reference
+
+
+SHOWN = 6
+"""Items that are previewed."""
+
+MOST_MB = 64
+"""Of one file: what the server's own endpoint takes (``server.maxUploadSize``)."""
+
+_SIDE = 220
+_DONE, _SAID, _REMOVED = "run.bring.done", "run.bring.said", "run.bring.removed"
+_PICTURES = ["zip", "jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "bmp", "csv", "json", "jsonl"]
+
+
+def bring_pictures(state: PageState) -> None:
+    """Draw the way in for photographs; what was brought becomes the corpus. Drawn before the corpus is chosen."""
+    with st.expander("Bring photographs", icon=":material/add_photo_alternate:"):
+        given = st.file_uploader(
+            "A zip, or pictures with captions.csv", type=_PICTURES, accept_multiple_files=True, key="run.pictures",
+            max_upload_size=MOST_MB,
+        )  # fmt: skip
+        st.caption(
+            "captions.csv has the columns image and caption and, where you have them, language, label, category, x, y, "
+            f"width, height (the object's box in px). A file has {MOST_MB} MB at most: bring a larger set as pictures, "
+            f"{OPERATOR_MB:,} MB together, instead of as one zip. They are kept in this server's data folder, at most "
+            f"{_mb(brought_mb())} of all sets, until you remove them."
+        )
+        marks = tuple(each.file_id for each in given)
+        if given and st.session_state.get(_DONE) != marks:
+            st.session_state[_DONE] = marks
+            st.session_state[_SAID] = _keep(state, given)
+        kind, said = st.session_state.get(_SAID, ("", "")) if given else ("", "")
+        if said:
+            (st.error if kind == "error" else st.success)(safe(said, limit=600))
+        _draw_sets(state)
+
+
+def _draw_sets(state: PageState) -> None:
+    """Draw the choice of a set that is here already, and the way to remove it."""
+    if told := st.session_state.pop(_REMOVED, ""):
+        st.caption(safe(told, limit=400))
+    home = pictures_dir()
+    known = {each.folder.name: each for each in _sets(str(home), home.stat().st_mtime_ns if home.is_dir() else 0)}
+    if not known:
+        return
+    name = st.selectbox("Sets that are here", known, key="run.sets", format_func=lambda each: _named(known[each]))
+    with st.container(horizontal=True, gap="small"):
+        st.button("Use it", icon=":material/photo_library:", key="run.sets.use", on_click=_use,
+                  args=(state, known[name].folder))  # fmt: skip
+        with st.popover("Remove", icon=":material/delete:", type="tertiary"):
+            st.caption(f"Removes {counted(known[name].pictures, 'picture')} for good. Runs of them keep their scores "
+                       "and can show their pictures no more.")  # fmt: skip
+            st.button("Remove now", key="run.sets.remove", on_click=_remove, args=(state, known[name].folder))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _sets(home: str, changed: int) -> list[KeptSet]:  # noqa: ARG001  # the cache's key: a set itself never changes
+    return kept_sets()
+
+
+def _named(kept: KeptSet) -> str:
+    day = datetime.fromtimestamp(kept.since, UTC).date().isoformat()
+    return f"{corpus_of(kept.folder)} · {counted(kept.pictures, 'picture')} · {kept.size / 2**20:,.1f} MB · {day}"
+
+
+def corpus_of(folder: Path) -> str:
+    """What the corpus of a set is called; two sets are two corpora."""
+    return f"photos-{folder.name[:8]}"
+
+
+@operators_only
+def _use(state: PageState, folder: Path) -> None:
+    """Make a set the corpus; also a callback."""
+    state.put("corpus", "folder")
+    state.put("root", str(folder.absolute()))
+    state.put("options", f"name={corpus_of(folder)}")
+
+
+@operators_only
+def _remove(state: PageState, folder: Path) -> None:
+    """Remove a set that no job reads; a callback."""
+    try:
+        reading = [job.id for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE
+                   and getattr(job.request, "root", None) == str(folder.absolute())]  # fmt: skip
+        if reading:
+            raise NotAvailable(f"{', '.join(reading)} reads these pictures; wait for its end or cancel it first")
+        remove_set(folder.name)
+    except InvariscopeError as error:
+        st.session_state[_REMOVED] = str(error)
+        return
+    if state.get("root") == str(folder.absolute()):
+        state.take_back("corpus", "root", "options")
+    st.session_state[_REMOVED] = f"{corpus_of(folder)} is removed."
+
+
+def _keep(state: PageState, given: list[UploadedFile]) -> tuple[str, str]:
+    try:
+        with st.spinner("Unpacking …"):
+            found = keep_pictures([Given(each.name, each, each.size) for each in given])
+    except InvariscopeError as error:
+        return "error", str(error)
+    _use(state, found.folder)
+    names = ", ".join(found.left_out[:3]) + (" …" if len(found.left_out) > 3 else "")
+    rest = f" Neither pictures nor captions: {names}." if found.left_out else ""
+    return "success", f"{counted(found.pictures, 'picture')} in {found.folder.name}.{rest}"
+
+
+def draw_preview(corpus: Corpus) -> None:
+    """Draw the first items of a corpus with their captions, before anything is started."""
+    items = [item for item in corpus.items if item.image_path is not None and not item.frames][:SHOWN]
+    if not items:
+        return
+    cells = st.grid(3, min_column_width=120, gap="small")
+    for item in items:
+        with cells.container(gap="xxsmall"):
+            _draw(item)
+    if all(not item.captions for item in items):
+        st.caption("None of these has a caption; without one, *Human caption* has nothing to hold.")
+
+
+def _draw(item: Item) -> None:
+    assert item.image_path is not None
+    try:
+        picture = _picture(str(item.image_path), item.image_path.stat().st_mtime_ns)
+    except (InvariscopeError, OSError) as error:
+        st.caption(f":material/broken_image: {safe(str(error), limit=200)}")
+        return
+    st.image(picture, width="stretch", alt=item.label or item.id)
+    captions = [text for texts in item.captions.values() for text in texts]
+    st.caption(safe(captions[0], limit=160) if captions else f"{safe(item.id, limit=80)}: no caption")
+
+
+@st.cache_data(max_entries=48, show_spinner=False)
+def _picture(path: str, changed: int) -> bytes:  # noqa: ARG001  # the cache's key
+    data = Path(path).read_bytes()
+    return jpeg(decode_stranger(data, name=Path(path).name, max_side=_SIDE).pixels)
+
+
+def bring_metric() -> list[str]:
+    """Draw the way in for a metric, where this server allows it, and the choice among those that were brought."""
+    if not may_bring_code():
+        st.caption(f"A metric's file can be brought here where the server is started with {METRIC_UPLOADS}=yes.")
+        return []
+    given = st.file_uploader("A metric, one Python file", type=["py"], key="run.metric", max_upload_size=1)
+    if given is not None and st.session_state.get("run.metric.done") != given.file_id:
+        st.session_state["run.metric.done"] = given.file_id
+        _take(given)
+    if said := st.session_state.get("run.metric.said", ""):
+        st.error(safe(said, limit=600))
+    known = kept_metrics()
+    if not known:
+        return []
+    chosen = [each for each in st.session_state.get("run.metrics", []) if each in known]
+    st.session_state["run.metrics"] = chosen
+    return list(st.multiselect("Metrics that were brought", known, key="run.metrics", format_func=_short))
+
+
+@operators_only
+def _take(given: UploadedFile) -> None:
+    st.session_state["run.metric.said"] = ""
+    try:
+        found = keep_metric(given.name, BytesIO(given.getvalue()).read(MOST_BYTES + 1))
+    except (InvariscopeError, OSError) as error:
+        st.session_state["run.metric.said"] = str(error)
+        return
+    chosen = st.session_state.get("run.metrics", [])
+    st.session_state["run.metrics"] = [*chosen, *(each for each in found if each not in chosen)]
+    st.session_state[METRIC] = found[-1]
+
+
+def _short(reference: str) -> str:
+    path, _, name = reference.rpartition(":")
+    return f"{Path(path).name}:{name} · {Path(path).parent.name[:8]}"
+
+
+def _mb(size: float) -> str:
+    return f"{size / 1024:g} GB" if size >= 1024 else f"{size:g} MB"

@@ -1,0 +1,214 @@
+"""The parts of the page Stories: slides in order, the stage before an audience, an example to begin with."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+from PIL.Image import DecompressionBombError
+
+from core.analysis.glance import at_a_glance
+from core.analysis.scope import Narrowed, Scope
+from core.analysis.slices import Slice
+from core.charts.fairness_figures import worst_of_axes
+from core.errors import InvariscopeError
+from core.probes.titles import family_title
+from core.stories.slide import MOST_NOTE, Picture, Slide
+from core.stories.story import Story, Telling
+from pages.views.common.access import may_operate, operators_only
+from pages.views.common.collect import figure_slide, of_scores
+from pages.views.common.layers import draw_head, finding, place_of
+from pages.views.common.links import is_listed
+from pages.views.common.open_runs import Signature, card, narrowed, risks
+from pages.views.common.scope_chips import scope_fields
+from pages.views.common.slice_filters import read_switch
+from pages.views.common.text import safe
+from pages.views.common.url_state import Field, PageState, one_of, text
+from pages.views.failures.failure_card import card_slide
+from pages.views.failures.failures_state import MARKS, by_pair, page_of_pairs, shifts_of
+
+
+def story_state(known: Sequence[str]) -> PageState:
+    """Return the page's fields.
+
+    Args:
+        known: ids of the stories.
+    """
+    first = known[0] if known else ""
+    return PageState(
+        "stories",
+        (
+            Field("story", first, one_of(lambda: known, first, what="story")),
+            Field("slide", "", text(limit=20)),
+            Field("present", False, read_switch, lambda value: "yes" if value else "no"),
+        ),
+    )
+
+
+_SAID = "stories.said"
+
+
+def draw_slides(story: Story, told: Telling) -> None:
+    """Draw every slide with what can be done with it.
+
+    Args:
+        story: that is written to.
+        told: what it holds.
+    """
+    if said := st.session_state.pop(_SAID, None):
+        st.error(safe(said, limit=400))
+    writes = may_operate()
+    for place, slide in enumerate(told.slides):
+        with st.container(border=True, key=f"slide_{slide.id}"):
+            _heading(story, slide, place, last=len(told.slides) - 1, writes=writes)
+            draw_content(slide, key="page")
+            if not writes:
+                st.markdown(safe(slide.note, limit=MOST_NOTE))
+                _origin(slide)
+                continue
+            st.text_area("Note", slide.note, key=f"stories.note.{slide.id}", max_chars=MOST_NOTE, height="content",
+                         placeholder="What is to be seen here", on_change=_note, args=(story, slide))  # fmt: skip
+            _origin(slide)
+    if told.out and writes:
+        with st.expander(f"Taken out: {len(told.out)}", icon=":material/undo:"):
+            for slide in told.out:
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    st.markdown(safe(slide.title), width="stretch")
+                    st.button("Bring back", key=f"stories.back.{slide.id}", on_click=_try,
+                              args=(story.bring_back, slide.id))  # fmt: skip
+
+
+def draw_content(slide: Slide, *, key: str) -> None:
+    """Draw pictures, sentences and numbers of a slide; ``key``: of the place."""
+    if slide.pictures:
+        with st.container(horizontal=True, horizontal_alignment="center", gap="medium", key=f"{key}_seen_{slide.id}"):
+            for picture in slide.pictures:
+                _picture(picture)
+    for sentence in slide.said:
+        st.markdown(safe(sentence, limit=400))
+    if slide.rows:
+        with st.container(key=f"{key}_numbers_{slide.id}"):
+            st.markdown("\n".join(_table(slide)))
+
+
+def _heading(story: Story, slide: Slide, place: int, *, last: int, writes: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+        st.header(f"{place + 1}. {safe(slide.title)}", anchor=False, width="content")
+        if not writes:
+            return
+        with st.container(horizontal=True, width="content", gap="xsmall"):
+            _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
+            _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=place == last)
+            st.button("Take out", icon=":material/close:", type="tertiary", key=f"stories.out.{slide.id}",
+                      on_click=_try, args=(story.take_out, slide.id))  # fmt: skip
+
+
+def _act(label: str, icon: str, slide: Slide, act: Callable[[str, int], None], to: int, *, off: bool) -> None:
+    st.button(label, icon=icon, type="tertiary", key=f"stories.{label}.{slide.id}", disabled=off, on_click=_try,
+              args=(act, slide.id, to))  # fmt: skip
+
+
+def _origin(slide: Slide) -> None:
+    st.caption(f"{safe(slide.of, limit=400)}. Collected {safe(slide.when)}.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if is_listed(slide.page):
+            st.page_link(slide.page, label="Open it live", icon=":material/open_in_new:",
+                         query_params=dict(slide.link or {}))  # fmt: skip
+        if slide.signature:
+            with st.popover("Signature", icon=":material/fingerprint:", type="tertiary"):
+                st.code(slide.signature, language=None, wrap_lines=True)
+
+
+def _picture(picture: Picture) -> None:
+    """Draw a picture; of a story that somebody else wrote, its file may be anything that begins as a picture does."""
+    if not picture.data:
+        st.caption(f":material/hide_image: This picture is lost: {safe(picture.alt)}")
+        return
+    try:
+        shown = picture.data.decode() if picture.kind == "svg" else picture.data
+        st.image(shown, alt=picture.alt, width="stretch")
+    except (OSError, ValueError, SyntaxError, DecompressionBombError):
+        st.caption(f":material/hide_image: This picture cannot be read: {safe(picture.alt)}")
+
+
+def _table(slide: Slide) -> list[str]:
+    head = [safe(each) or " " for each in slide.columns]
+    lines = [f"| {' | '.join(head)} |", f"|:--|{'--:|' * (len(head) - 1)}"]
+    return lines + [f"| {' | '.join(safe(cell, limit=80) for cell in row)} |" for row in slide.rows]
+
+
+@operators_only
+def _note(story: Story, slide: Slide) -> None:
+    _try(story.note, slide.id, st.session_state[f"stories.note.{slide.id}"].strip())
+
+
+@operators_only
+def _try(act: Callable[..., None], *args: object) -> None:
+    """Do it; another session may have done it before."""
+    try:
+        act(*args)
+    except InvariscopeError as error:
+        st.session_state[_SAID] = str(error)
+
+
+def draw_present(state: PageState, told: Telling) -> None:
+    """Draw the button, and the stage where the link or the button asks for it."""
+    st.button("Present", icon=":material/slideshow:", key="stories.present.open", on_click=state.put,
+              args=("present", True), disabled=not told.slides,
+              help="One slide at a time over the whole screen; ← and → turn them, Esc leaves")  # fmt: skip
+    if state.get("present") and told.slides and not finding():
+        st.dialog(safe(told.title), width="large", on_dismiss=lambda: state.put("present", False))(_stage)(state, told)
+
+
+def _stage(state: PageState, told: Telling) -> None:
+    ids = [each.id for each in told.slides]
+    slide = told.slides[place_of(state, "slide", ids)]
+    with st.container(key="present"):
+        draw_head(state, "slide", ids, title=slide.title, key="stories.present")
+        if slide.note:
+            st.markdown(f"### {safe(slide.note, limit=600)}")
+        with st.container(key="present_pictures"):
+            draw_content(slide, key="stage")
+        st.caption(safe(slide.of, limit=400))
+
+
+TITLE = "An example: what moves these metrics"
+PAIRS = 3
+"""Pairs of the story, one an item."""
+
+
+def make_example(files: Signature) -> Story:
+    """Make the story.
+
+    Args:
+        files: what the store depends on; it has a run.
+
+    Raises:
+        InvariscopeError: if the runs cannot be read, or the story cannot be written.
+    """
+    scope = narrowed(files, Scope()).only()
+    slides = [_glance(files, scope), *_furthest(files, scope)]
+    story = Story.create(TITLE)
+    for slide in slides:
+        story.add(slide)
+    return story
+
+
+def _glance(files: Signature, scope: Narrowed) -> Slide:
+    rows = at_a_glance(card(files, scope), risks(files, scope))
+    named = {str(family): family_title(str(family)) for name in rows if str(name).endswith("_abs")
+             for family in rows[str(name).removesuffix("_abs")].dropna()}  # fmt: skip
+    state = PageState("overview", scope_fields(files))
+    state.restore()
+    figure = worst_of_axes(rows, names=named)
+    return figure_slide(
+        figure, "The family that moves each evaluator most", of_scores("pages/overview.py", state, files, scope)
+    )
+
+
+def _furthest(files: Signature, scope: Narrowed) -> list[Slide]:
+    ranked = page_of_pairs(
+        files, scope, Slice(), "standardised", 5, 1, once=True, item="", a_page=PAIRS, named=None
+    )  # fmt: skip
+    rows = by_pair(ranked.pairs, shifts_of(files, scope, ranked.pairs))
+    held = [pair for _, pair in ranked.pairs.iterrows()]
+    return [card_slide(files, scope, pair, own, marks=next(iter(MARKS)), link={})
+            for pair, own in zip(held, rows, strict=True)]  # fmt: skip

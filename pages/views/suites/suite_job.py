@@ -1,0 +1,260 @@
+"""A suite held to evaluators of this machine as a job: its link, its files, the cost, the start, an example."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.analysis.suites.result import Files, SuiteResult, stored
+from core.analysis.suites.tables import MEASURES
+from core.api.progress import duration
+from core.audit.estimate import measured_speeds
+from core.corpora.demo import demo_dir
+from core.corpora.suites import Suite, read_suites
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.references import BY_WORDS
+from core.evaluators.registry import find
+from core.jobs import jobs
+from core.jobs.request import check_file, check_folder
+from core.jobs.suite import SuiteRequest, suite_request
+from core.scoring.reference_metrics import ready_words
+from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
+from core.settings import ROOT, data_dir
+from core.store.manifest import list_runs
+from pages.views.common.access import operates, operators_only
+from pages.views.common.linked_paths import paths_of_link, typed
+from pages.views.common.text import counted, safe, thousands
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
+from pages.views.run_audit.audit_jobs import EVERY_S, draw_card
+
+SUITES = "pages/suites.py"
+
+
+@st.cache_data(max_entries=2, show_spinner="Reading the results …")
+def held(files: Files) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
+    """Every stored result, and a sentence for each file that is none."""
+    return stored(files)
+
+
+def suites_state(files: Files) -> PageState:
+    """Fields of the page over these results."""
+    ids = tuple(each.id for each in held(files)[0])
+    return PageState(
+        "suites",
+        (
+            Field("suite", None, one_of(lambda: ids, None, what="result of a suite")),
+            Field("measure", None, one_of(lambda: tuple(MEASURES), None, what="measure")),
+            Field("file", "", paths_of_link(limit=1000)),
+            Field("folder", "", paths_of_link(limit=1000)),
+            Field("judges", default_evaluators()[:1], some_of(judges, what="ready evaluator"), joined),
+            Field("selves", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
+        ),
+    )
+
+
+def judges() -> tuple[str, ...]:
+    """What can be held to a suite here: evaluators that are ready, and metrics that read references alone."""
+    ready = ready_evaluators()
+    return (*ready, *(name for name in ready_words() if name not in ready))
+
+
+def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:
+    """Draw the choice of a suite; return its result."""
+    told = {each.id: each.told for each in results}
+    chosen = state.choose(
+        st.container(), "suite", "Suite", tuple(told), format_func=told.__getitem__,
+        help="Judgements of people, read from these files in this way; each result is a file in the data folder.",
+    )  # fmt: skip
+    return next(each for each in results if each.id == chosen)
+
+
+FILE = ROOT / "assets" / "examples" / "demo-foils.json"
+"""Made by ``tools/example_suite.py``."""
+
+NAME = "Demo foils"
+"""What its suite is called."""
+
+SAID = (
+    "This is an example: a foil is wrong by construction, as it names what the picture does not show. Nobody was "
+    "asked, so what stands below is no agreement with people."
+)
+
+
+def example_request() -> SuiteRequest | None:
+    """The job of the example; None where no usual evaluator is ready here, or the demo corpus is gone."""
+    pictures = demo_dir() / "images"
+    names = tuple(default_evaluators())
+    if not names or not pictures.is_dir() or not FILE.is_file():
+        return None
+    return suite_request(files=(str(FILE),), images=(str(pictures.absolute()),), evaluators=names)
+
+
+_SAID = "suites.said"
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the reader chose.
+
+    Args:
+        request: the job; None where something is missing or wrong.
+        cost: likewise.
+        missing: what to do first, in a sentence; empty where nothing is.
+        wrong: whether ``missing`` is an error and not only something not chosen yet.
+    """
+
+    request: SuiteRequest | None = None
+    cost: SuiteCost | None = None
+    missing: str = ""
+    wrong: bool = False
+
+
+def draw_start(state: PageState) -> None:
+    """Draw the choices, the cost and the button; below, the jobs of suites that this server knows."""
+    with st.expander("Hold evaluators to a suite", icon=":material/play_arrow:",
+                     expanded=bool(state.get("file") or state.get("folder"))):  # fmt: skip
+        st.caption("The publisher's file and its pictures lie on the machine that this page runs on; they are only "
+                   "read. The scoring is a job: it goes on when this page is closed.")  # fmt: skip
+        if not operates():
+            return
+        asked = _choices(state)
+        if asked.cost is not None:
+            _tell(asked.cost)
+        elif asked.missing:
+            (st.error if asked.wrong else st.info)(safe(asked.missing, limit=600))
+        st.button("Start", type="primary", icon=":material/play_arrow:", key="suites.start",
+                  disabled=asked.request is None, on_click=start, args=(asked.request,))  # fmt: skip
+        if asked.request is not None:
+            st.caption("The same in a shell, in the folder of the checkout:")
+            st.code(asked.request.shell(), language="shell", wrap_lines=True)
+    if said := st.session_state.pop(_SAID, ""):
+        st.error(safe(said, limit=600))
+    _jobs()
+
+
+def _choices(state: PageState) -> Asked:
+    place = data_dir().absolute() / "suites-of-publishers"
+    left, right = st.columns(2, gap="medium")
+    left.text_input(
+        "Files of the suite on the server", key=state.key("file"), max_chars=1000,
+        placeholder=f"e.g. {place}/flickr8k.json",
+        help="An absolute path; several of one suite, as Composite's, separated by commas.",
+    )  # fmt: skip
+    right.text_input(
+        "Folder of its pictures on the server", key=state.key("folder"), max_chars=1000,
+        placeholder=f"e.g. {place}/images", help="An absolute path; several separated by commas.",
+    )  # fmt: skip
+    left.multiselect("Evaluators", judges(), key=state.key("judges"), placeholder="Choose at least one",
+                     help="bleu-4, rouge-l and cider-d read no picture: they compare a caption with the suite's "
+                     "references by their words.")  # fmt: skip
+    right.toggle("Keep self-references", key=state.key("selves"),
+                 help="Ratings of Flickr8k whose caption is an own reference; the field drops them.")  # fmt: skip
+    for name in ("file", "folder"):
+        typed(state.get(name))
+    files, folders = (_paths(state.get(name)) for name in ("file", "folder"))
+    for given, what in ((files, "Give the publisher's file."), (folders, "Give the folder of its pictures."),
+                        (state.get("judges"), "Choose an evaluator.")):  # fmt: skip
+        if not given:
+            return Asked(missing=what)
+    try:
+        return _asked(files, folders, tuple(state.get("judges")), selves=state.get("selves"))
+    except InvariscopeError as error:
+        return Asked(missing=str(error), wrong=True)
+
+
+def _paths(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _asked(files: list[str], folders: list[str], names: tuple[str, ...], *, selves: bool) -> Asked:
+    paths = [check_file(each) for each in files]
+    homes = [check_folder(each) for each in folders]
+    stamps = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
+    suite = _suite(stamps, selves)
+    if not suite.rated and not suite.compared:
+        raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
+    cost = _cost((stamps, selves), tuple((str(home), home.stat().st_mtime_ns) for home in homes), names, suite)
+    request = suite_request(
+        files=tuple(map(str, paths)), images=tuple(map(str, homes)), evaluators=names, keep_self_references=selves
+    )
+    return Asked(request, cost)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the suite …")
+def _suite(files: tuple[tuple[str, int, int], ...], selves: bool) -> Suite:
+    return read_suites([Path(path) for path, *_ in files], keep_self_references=selves)
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking for its pictures …")
+def _cost(
+    read: object,  # noqa: ARG001  # the cache's key: how the suite was read
+    folders: tuple[tuple[str, int], ...],
+    names: tuple[str, ...],
+    _suite: Suite,
+) -> SuiteCost:
+    kinds, words = [find(name) for name in names if name not in BY_WORDS], [name for name in names if name in BY_WORDS]
+    return suite_cost(_suite, [Path(folder) for folder, _ in folders], kinds, words=words)
+
+
+def _tell(cost: SuiteCost) -> None:
+    """Say what it costs."""
+    seconds = cost.seconds(measured_speeds(list_runs()))
+    if not any(each.inputs for each in cost.work):
+        time = "little, as words alone are compared"
+    elif seconds is None:
+        time = "unknown, as no run on this machine measured every one of these evaluators"
+    else:
+        time = f"about {duration(seconds)} by the speed of earlier runs here"
+    read = "; ".join(map(_told_work, cost.work))
+    st.markdown(f"**{counted(cost.captions, 'caption')}** of **{counted(cost.images, 'picture')}**: {read}. "
+                f"Time: {time}.")  # fmt: skip
+    if cost.missing:
+        shown = ", ".join(safe(each) for each in cost.missing[:_SHOWN])
+        st.warning(f"In none of the folders: {counted(len(cost.missing), 'picture')} of the suite, such as {shown}. "
+                   "Their captions have no score.")  # fmt: skip
+
+
+def _told_work(work: SuiteWork) -> str:
+    """What one evaluator reads, in words."""
+    reads = f"{thousands(work.inputs)} pictures or pairs" if work.inputs else "words alone"
+    rounds = f"{', ' if not work.inputs else ' '}in {work.draws} rounds of references" if work.draws > 1 else ""
+    return f"{safe(work.evaluator)} reads {reads}{rounds}"
+
+
+@operators_only
+def start(request: SuiteRequest) -> None:
+    """Put the job in line; a callback."""
+    try:
+        jobs.start(request)
+    except InvariscopeError as error:
+        st.session_state[_SAID] = str(error)
+
+
+def _jobs() -> None:
+    found = _known()
+    if found:
+        active = any(job.status in jobs.ACTIVE for job in found)
+        st.fragment(_watch, run_every=EVERY_S if active else None)(active)
+
+
+def _watch(polled: bool) -> None:
+    try:
+        jobs.wake()  # a worker that was killed must not leave the job standing
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=400))
+    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
+        st.error(safe(said, limit=600))
+    found = _known()
+    if polled and not any(job.status in jobs.ACTIVE for job in found):
+        st.rerun()  # with what it reached
+    waiting = 0
+    for job in found:
+        waiting += job.status == "waiting"
+        draw_card(job, waiting if job.status == "waiting" else 0)
+
+
+def _known() -> list[jobs.Job]:
+    return [job for job in jobs.list_jobs()[0] if isinstance(job.request, SuiteRequest)]

@@ -1,0 +1,251 @@
+"""One suite on the page: its figure, numbers and captioners; scores that a reader has already; the first commands."""
+
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.analysis.questions.base import Column
+from core.analysis.suites import tables
+from core.analysis.suites.imported import reached_elsewhere
+from core.analysis.suites.result import SuiteResult, added, result_of, store
+from core.charts.people_figures import agreement
+from core.corpora.suites import read_suites, without_companions
+from core.corpora.suites.videos import VIDEOS
+from core.errors import InvalidInput, InvariscopeError
+from pages.views.common.access import may_operate, operates, operators_only
+from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
+from pages.views.common.links import Door, draw_doors
+from pages.views.common.page_charts import draw
+from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import interval
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.suites.suite_job import example_request, start
+
+_COMMANDS = (
+    ("Evaluators of this machine, on the publisher's file and pictures:",
+     "python -m core suite flickr8k.json images/ --evaluator conse-lite0,grounding-judge"),
+    ("A metric that runs elsewhere: the captions out, its scores in:",
+     "python -m core suite flickr8k.json images/ --export-pairs given\n"
+     "python -m core suite flickr8k.json --scores scores.csv --evaluator my-metric"),
+    ("Before and after a calibration:",
+     "python -m core suite pascal_50s.json images/ --evaluator conse-lite0 --calibrator calibrator.json"),
+)  # fmt: skip
+
+
+def draw_nothing() -> None:
+    """Say what a suite is, and let the reader try one."""
+    st.info(
+        "No evaluator was held to a suite here yet. Suites are files of their publishers: Flickr8k-Expert and -CF, "
+        "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, VATEX-EVAL and ActivityNet-FOIL. "
+        "Nothing is downloaded.",
+        icon=":material/fact_check:",
+    )
+    request = example_request() if may_operate() else None
+    if request is not None:
+        told = ("27 captions of the demo corpus, each beside one with a wrong object: right and wrong by construction, "
+                "nobody was asked")  # fmt: skip
+        draw_doors([Door("Try an example", told, ":material/play_circle:", act=partial(start, request), key="example")])
+
+
+def draw_commands() -> None:
+    """The commands, folded."""
+    with st.expander("The same in a shell", icon=":material/terminal:"):
+        for said, command in _COMMANDS:
+            st.caption(said)
+            st.code(command, language="shell", wrap_lines=True)
+        st.caption("What they reach appears on this page.")
+
+
+MOST_MB = 64
+_SUITE_FILES, _SCORE_FILES = ["json", "jsonl", "csv", "tsv", "txt"], ["csv", "tsv", "json", "jsonl", "parquet", "txt"]
+_ASKED = "suites.asked"
+_SHOWN = 3
+
+
+def draw_bring() -> None:
+    """Draw the files, the options and the button."""
+    with st.expander("Bring scores of a suite", icon=":material/upload_file:"):
+        st.caption("The publisher's file, and a file of scores: by the ids of --export-pairs, or the text that FLEUR's "
+                   "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them, ActivityNet-FOIL its "
+                   "four files.")  # fmt: skip
+        if not operates():
+            return
+        left, right = st.columns(2, gap="medium")
+        given = left.file_uploader("Files of one suite", type=_SUITE_FILES, accept_multiple_files=True,
+                                   key="suites.files", max_upload_size=MOST_MB)  # fmt: skip
+        scores = right.file_uploader("Scores of one metric", type=_SCORE_FILES, key="suites.scores",
+                                     max_upload_size=MOST_MB)  # fmt: skip
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            called = st.text_input("Name of the metric", key="suites.called", max_chars=100, width=240,
+                                   placeholder="As the file is called")  # fmt: skip
+            column = st.text_input("Column of the scores", key="suites.column", max_chars=100, width=240,
+                                   placeholder="The only one, or score")  # fmt: skip
+            keep = st.checkbox(
+                "Keep self-references", key="suites.keep",
+                help="Ratings of Flickr8k whose caption is an own reference; the field drops them.",
+            )  # fmt: skip
+        st.button("Hold the scores to the suite", type="primary", icon=":material/fact_check:", key="suites.hold",
+                  on_click=_ask, disabled=not given or scores is None)  # fmt: skip
+        if st.session_state.pop(_ASKED, False) and given and scores is not None:
+            with st.spinner("Reading, resampling images …"):
+                kind, sentence = _hold(given, scores, called.strip(), column.strip(), keep=keep)
+            (st.success if kind == "taken" else st.error)(safe(sentence, limit=800))
+
+
+@operators_only
+def _ask() -> None:
+    st.session_state[_ASKED] = True
+
+
+def _hold(
+    given: Sequence[UploadedFile], scores: UploadedFile, called: str, column: str, *, keep: bool
+) -> tuple[str, str]:
+    """Hold scores to a suite and store what they reach; what to tell the reader."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder)
+            files = [_written(home / "suite", each) for each in given]
+            files = without_companions(files)
+            suite = read_suites(files, keep_self_references=keep)
+            entry, errors = reached_elsewhere(
+                suite, _written(home / "scores", scores), column=column, called=called or Path(scores.name).stem
+            )
+            result = added(result_of(suite, files, ["self-references kept"] if keep else []), entry)
+            store(result)
+    except InvariscopeError as error:
+        return "refused", str(error).replace(f"{folder}/suite/", "").replace(f"{folder}/scores/", "")
+    lost = (
+        f" Without a score: {counted(len(errors), 'caption')}, such as {'; '.join(errors[:_SHOWN])}." if errors else ""
+    )
+    return "taken", f"{entry.evaluator} is held to {result.suite}, {counted(result.judgements, 'judgement')}.{lost}"
+
+
+def _written(folder: Path, file: UploadedFile) -> Path:
+    """A file of the reader's under its own name, without any folder that the name holds.
+
+    Raises:
+        InvalidInput: if the name is none.
+    """
+    name = PurePosixPath(file.name.replace("\\", "/")).name
+    if not name or name in (".", "..") or not name.isprintable():
+        raise InvalidInput(f"{file.name[:80]!r} is no name of a file; rename it")
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    if path.exists():
+        raise InvalidInput(f"{name} was given twice; give each file once")
+    path.write_bytes(file.getvalue())
+    return path
+
+
+_SENTENCE = 66
+"""Height in px of a row whose sentence stands on three lines."""
+
+_WIDTHS = {"done": 380, "group": 130, "of": 150, "measure": 240}
+"""Widths in px of columns of text that would be cut otherwise."""
+
+
+def draw_result(state: PageState, result: SuiteResult) -> None:
+    """Draw what evaluators reached on a suite."""
+    what = "video" if result.suite in VIDEOS else "image"
+    st.caption(
+        f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
+        f"{counted(len({each.evaluator for each in result.reached}), 'evaluator')}; its number is "
+        f"{safe(tables.MEASURES[result.convention])}."
+    )
+    table = tables.reached_table([result])
+    if table.empty:
+        st.info("No evaluator was held to this suite yet. Bring scores below, or run the command at the end of the "
+                "page.", icon=":material/fact_check:")  # fmt: skip
+    else:
+        _figure(state, result, table)
+        _rows(table, tables.reached_columns([result]), f"What evaluators reach on {result.suite}", "suites.reached")
+        data_buttons(table, f"{result.id}-reached", key="suites.reached")
+        st.caption(tables.NOTE)
+        _captioners(result)
+        _before_and_after(result)
+    _decisions(result)
+
+
+def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
+    there = [name for name in tables.MEASURES if name in table and table[name].notna().any()]
+    first = [result.convention, *(name for name in there if name != result.convention)]
+    measures = [name for name in first if name in there]
+    if not measures:
+        st.info("No evaluator has a number here: every score is missing, or they are all alike.",
+                icon=":material/info:")  # fmt: skip
+        return
+    chosen = state.choose(st.container(width=420), "measure", "Measure", measures,
+                          format_func=tables.MEASURES.__getitem__)  # fmt: skip
+    figure = agreement(table, measure=chosen, axis=tables.MEASURES[chosen])
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"**Agreement with people: {safe(tables.MEASURES[chosen])}**", width="content")
+        figure_buttons(figure, table, f"{result.id}-{chosen}", title=f"{result.suite}: {tables.MEASURES[chosen]}",
+                       key="suites.figure")  # fmt: skip
+    said = "; ".join(f"{row.label}, {row.series}: {row.value:.1f} ({row.low:.1f} to {row.high:.1f})"
+                     for row in figure.frame.head(12).itertuples())  # fmt: skip
+    draw(figure, key="suites.agreement", alt=f"{tables.MEASURES[chosen]} on {result.suite}. {said}")
+
+
+def _captioners(result: SuiteResult) -> None:
+    agreed = tables.agreement_table(result)
+    if agreed.empty:
+        return
+    st.header("Captioners", anchor=False)
+    _rows(agreed, tables.AGREEMENT_COLUMNS, "How far the orders of captioners agree", "suites.agreed")
+    ranks = tables.rank_table(result)
+    _rows(ranks, tables.RANK_COLUMNS, "Captioners by people and by evaluator", "suites.ranks")
+    data_buttons(ranks, f"{result.id}-captioners", key="suites.ranks")
+    st.caption(tables.RANK_NOTE)
+
+
+def _before_and_after(result: SuiteResult) -> None:
+    both = tables.before_and_after([result])
+    if not both["after"].notna().any():
+        return
+    st.header("Before and after calibration", anchor=False)
+    _rows(both, tables.BEFORE_COLUMNS, "Preference accuracy before and after calibration", "suites.both")
+    data_buttons(both, f"{result.id}-calibrated", key="suites.both")
+
+
+def _decisions(result: SuiteResult) -> None:
+    st.header("Why is mine different?", anchor=False)
+    decisions = tables.decision_table(result)
+    _rows(decisions, tables.DECISION_COLUMNS, f"Every decision on the way to the numbers of {result.suite}",
+          "suites.decisions", tall=_SENTENCE)  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
+        st.download_button("Result as JSON", counted_making(lambda: result.model_dump_json(indent=2).encode()),
+                           f"{result.id}.json", "application/json", on_click="ignore", key="suites.json")  # fmt: skip
+    st.caption(tables.DECISION_NOTE)
+    hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)
+    st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))
+
+
+def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *, tall: int | None = None) -> None:
+    shown, config = pd.DataFrame(index=frame.index), dict[str, Any]()
+    for column in columns:
+        if column.kind == "text":
+            if frame[column.name].fillna("").astype(bool).any():
+                shown[column.name] = frame[column.name]
+                config[column.name] = st.column_config.TextColumn(
+                    column.header, width=_WIDTHS.get(column.name), pinned=column is columns[0]
+                )
+            continue
+        sign = "+" if column.signed else ""
+        # rounded, so that nothing reads as minus zero; the files keep every digit
+        shown[column.name] = frame[column.name].astype(float).round(column.digits) + 0.0
+        head = column.header.replace(" [95 % CI]", "")
+        config[column.name] = st.column_config.NumberColumn(head, format=f"%{sign}.{column.digits}f")
+        if column.low:
+            shown[f"{column.name}_interval"], config[f"{column.name}_interval"] = interval(
+                frame, column.low, column.high, column.digits, column.signed
+            )
+    draw_table(shown, alt=alt, key=f"{key}.rows", column_config=config,
+               row_height=tall)  # fmt: skip

@@ -1,0 +1,282 @@
+"""A new leaderboard, files of captions in, scores out, kept under a name; and what the page's link says."""
+
+import json
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.systems.file import (
+    Leaderboard,
+    free_name,
+    list_leaderboards,
+    path_of,
+    read_leaderboard,
+    with_references,
+    write_leaderboard,
+)
+from core.analysis.systems.file import joined as joined_parts
+from core.analysis.systems.tables import tables
+from core.corpora.caption_tables import ENDINGS
+from core.corpora.formats import MOST_BYTES
+from core.corpora.schema import Corpus
+from core.corpora.system_files import System, parse_systems
+from core.errors import InvariscopeError
+from core.evaluators.pool import shared_pool
+from core.probes.families.tails import tails, with_tail
+from core.probes.titles import title
+from core.probes.words.captions import base_caption
+from core.scoring.board_references import score_references
+from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
+from core.seeds import RUN_SEED
+from core.store.files import csv_text
+from pages.views.common.access import may_operate, operates, operators_only
+from pages.views.common.downloads import counted_making
+from pages.views.common.links import Door, draw_doors
+from pages.views.common.run_corpora import corpus_names, load_corpus
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.flip_risk.flip_risk_state import image_probes
+from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
+
+VIEWS = {"kept": "Kept leaderboards", "new": "A new one"}
+
+SOURCES = {"upload": "Files of captions", "captions": "Captions made of the corpus"}
+
+FEW, MOST = 20, 2000
+"""Pictures scored unless the reader asks for more, and at most."""
+
+
+def systems_state() -> PageState:
+    """Fields of the page, with the defaults of this machine."""
+    kept, corpora = list_leaderboards(), corpus_names()
+    corpus = corpora[0] if corpora else None
+    usual = "kept" if kept else "new"
+    return PageState(
+        "systems",
+        (
+            Field("view", usual, one_of(lambda: tuple(VIEWS), usual, what="view")),
+            Field("board", None, one_of(list_leaderboards, None, what="leaderboard")),
+            Field("judge", None, text(limit=200)),
+            Field("without", [], lambda raw: ([name for name in raw.split("\n") if name][:100], ""), "\n".join),
+            Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
+            Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
+            Field("judges", default_evaluators()[:1], some_of(ready_evaluators, what="ready evaluator"), joined),
+            Field("edits", ["vflip", "hflip"], some_of(_edits, what="edit"), joined),
+            Field("human", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
+            Field("beside", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
+            Field("count", FEW, _read_count),
+        ),
+    )
+
+
+def stamp(name: str) -> tuple[str, int, int]:
+    """What a kept leaderboard is known by: its name, size and time."""
+    told = path_of(name).stat()
+    return name, told.st_size, told.st_mtime_ns
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the leaderboard …")
+def opened(known: tuple[str, int, int]) -> Leaderboard:
+    """A kept leaderboard, read once for all sessions."""
+    return read_leaderboard(path_of(known[0]))
+
+
+@st.cache_data(max_entries=16, show_spinner="Drawing intervals …")
+def computed(known: tuple[str, int, int], systems: tuple[str, ...]) -> dict[str, pd.DataFrame]:
+    """Every table of a kept leaderboard over some of its systems."""
+    return tables(opened(known), systems=systems)
+
+
+def _edits() -> tuple[str, ...]:
+    from pages.views.flip_risk.flip_risk_state import image_probes
+
+    return tuple(image_probes())
+
+
+def _read_count(raw: str) -> tuple[int, str]:
+    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= MOST:
+        return int(raw), ""
+    return FEW, f"The number of pictures must lie between 1 and {MOST}, got {raw[:40]!r}."
+
+
+FIRST = "first caption"
+"""System of the corpus's own captions, which are references too."""
+
+SHOWN = 6
+"""Sentences about captions that found no place that are shown; the rest is counted."""
+
+
+def draw_new(state: PageState) -> None:
+    """Draw the choices; score and keep a leaderboard when asked."""
+    if not operates():
+        return
+    if not corpus_names() or not ready_evaluators():
+        st.info("A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
+                "`python -m core evaluators` list them.", icon=":material/image:")  # fmt: skip
+        return
+    entered = _entered(state)
+    if entered is None:
+        return
+    draw_sentences(entered.remarks)
+    _choices(state, entered)
+    items = (entered.common or entered.items)[: state.get("count")]
+    st.button("Score and keep", type="primary", icon=":material/leaderboard:", key="systems.score", on_click=_ask,
+              disabled=not state.get("judges"))  # fmt: skip
+    if st.session_state.pop("systems.asked", False):
+        made = _scored(state, entered)
+        st.session_state["systems.made"] = made.name
+        st.rerun()
+    captions = sum(len(held[item.id]) for held in entered.captions.values() for item in items if item.id in held)
+    st.caption(f"{counted(len(entered.captions), 'system')}, {counted(len(items), 'picture')}, "
+               f"{counted(captions, 'caption')}, {counted(len(state.get('edits')), 'edit')}. Captions and scores are "
+               "kept as one file in this server's data folder.")  # fmt: skip
+
+
+def draw_none(state: PageState) -> None:
+    """Say that no leaderboard is kept, and let the reader try one."""
+    st.info("No leaderboard is kept here yet.", icon=":material/leaderboard:")
+    doors = [Door("Bring files of captions", "One file a system, keys are names of the pictures",
+                  ":material/upload_file:", act=partial(state.put, "view", "new"), key="bring")]  # fmt: skip
+    draw_doors([*_example(state), *doors])
+    st.caption("Or in a shell:")
+    st.code("python -m core leaderboard a.json b.json --corpus demo --edits vflip,null", language="shell",
+            wrap_lines=True)  # fmt: skip
+
+
+def _example(state: PageState) -> list[Door]:
+    """The door to an example; none for viewers, and without a corpus with pictures or a ready evaluator."""
+    if not may_operate() or not corpus_names() or not ready_evaluators():
+        return []
+    told = (f"Three “captioners” on {FEW} pictures: the corpus's first captions, a template, and the template with an "
+            "ending that says nothing")  # fmt: skip
+    return [Door("Try an example", told, ":material/play_circle:", act=partial(_try, state), key="example")]
+
+
+@operators_only
+def _try(state: PageState) -> None:
+    """Score and keep the example; a callback."""
+    usual = {field.name: field.default for field in state.fields}
+    for name, value in (usual | {"view": "new", "source": "captions"}).items():
+        state.put(name, value)
+    _ask()
+
+
+def draw_sentences(told: tuple[str, ...]) -> None:
+    """Say what found no place, in sentences."""
+    for sentence in told[:SHOWN]:
+        st.caption(f"Mind: {safe(sentence, limit=300)}.")
+    if len(told) > SHOWN:
+        st.caption(f"and {len(told) - SHOWN} more")
+
+
+def own_systems(corpus: Corpus) -> list[System]:
+    """Systems to try the page with: first English captions, templates, and templates with a hollow tail."""
+    people, bare, hollow = {}, {}, {}
+    tail = tails("hollow")[0][0]
+    for item in corpus.items:
+        texts = item.captions.get("en", ())
+        try:
+            template = base_caption(item.label or "")
+        except InvariscopeError:
+            continue
+        if texts:
+            people[item.id], bare[item.id] = (texts[0],), (template,)
+            hollow[item.id] = (with_tail(template, tail),)
+    made = {FIRST: people, "template": bare, "template with a hollow tail": hollow}
+    return [System(name, captions) for name, captions in made.items()]
+
+
+@operators_only
+def _ask() -> None:
+    st.session_state["systems.asked"] = True
+
+
+def _entered(state: PageState) -> Entered | None:
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
+    row.segmented_control("Captions", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"),
+                          required=True)  # fmt: skip
+    row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
+    corpus = load_corpus(state.get("images"))
+    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(state, corpus)
+    return enter(corpus, systems, people=state.get("human")) if systems else None
+
+
+def example_table(corpus: Corpus) -> pd.DataFrame:
+    """The example as a table that a reader can bring: image, and a column a system."""
+    held = {each.name: {name: texts[0] for name, texts in each.captions.items()} for each in own_systems(corpus)}
+    return pd.DataFrame(held).rename_axis("image").reset_index()
+
+
+def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
+    files = st.file_uploader(
+        "One file a system, or a table with a column for each", type=[each.removeprefix(".") for each in ENDINGS],
+        accept_multiple_files=True, key="systems.files", max_upload_size=MOST_BYTES >> 20,
+    )  # fmt: skip
+    if not files:
+        example = corpus.items[0].id if corpus.items else "image"
+        st.info("Upload the captions of any number of systems. A JSON file holds one, named as the file; a CSV has the "
+                "column image and one column a system. Keys are names of the pictures:",
+                icon=":material/upload_file:")  # fmt: skip
+        st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
+        draw_doors(_example(state))
+        st.download_button("The example as a file",
+                           counted_making(lambda: csv_text(example_table(corpus)).encode("utf-8-sig")),
+                           "captioners.csv", "text/csv", icon=":material/download:", on_click="ignore",
+                           key="systems.example", help="To bring back above, or to write your own after")  # fmt: skip
+        return []
+    systems: list[System] = []
+    for file in files:
+        try:
+            systems += parse_systems(file.getvalue(), name=file.name)
+        except InvariscopeError as error:  # one bad file costs itself alone
+            st.error(safe(str(error), limit=600))
+    return systems
+
+
+def _choices(state: PageState, entered: Entered) -> None:
+    row = st.columns([2, 3], vertical_alignment="bottom")
+    row[0].multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
+    row[1].multiselect("Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="None",
+                       format_func=title,
+                       help="Each is applied to every picture; nobody can see the null edits")  # fmt: skip
+    row = st.columns([2, 3], vertical_alignment="bottom")
+    row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "
+                  "stands among the systems as human")  # fmt: skip
+    row[0].toggle("Beside references", key=state.key("beside"), disabled=not any(entered.references.values()),
+                  help="BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do")  # fmt: skip
+    most = min(MOST, len(entered.common or entered.items))
+    if state.get("count") > most:
+        state.put("count", most)
+    if most > 1:
+        row[1].slider("Pictures", 1, most, key=state.key("count"), help="The first that all systems caption")
+
+
+def _scored(state: PageState, entered: Entered) -> Leaderboard:
+    probes = [image_probes()[name] for name in state.get("edits")]
+    items = (entered.common or entered.items)[: state.get("count")]
+    parts, prints, remarks, left_out = [], {}, list(entered.remarks), []
+    bar = st.progress(0.0, "Loading …")
+    for name in state.get("judges"):
+
+        def told(done: int, total: int, name: str = name) -> None:
+            bar.progress(done / total, f"{safe(name)}: {done} of {counted(total, 'picture')} scored")
+
+        with shared_pool().lease(name) as evaluator:
+            part = score_board(evaluator, entered, probes, items=items, progress=told)
+            prints[evaluator.spec.name] = evaluator.fingerprint.key
+        parts.append(part.rows)
+        remarks += [each for each in part.edits if each not in remarks]
+        left_out += list(part.left_out)
+    bar.empty()
+    corpus = state.get("images")
+    found = score_references(parts[0], entered.references, people=(PEOPLE, FIRST)) if state.get("beside") else None
+    if found and found.remark:
+        remarks.append(found.remark)
+    made = Leaderboard(
+        free_name(corpus), joined_parts(parts), corpus, prints, tuple(remarks), tuple(left_out), RUN_SEED
+    )
+    if found:
+        made = with_references(made, found)
+    write_leaderboard(made)
+    return made

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.memo import Memo
 from core.analysis.table import Changes, View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
 from core.errors import InvalidInput
@@ -146,7 +147,7 @@ class _Values:
     """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources.
 
     ``why`` says why nothing can be claimed of the side whatever its n; ``control`` whether it holds controls alone;
-    ``answered`` has what was worked out of the side's slice, under ``asked`` of these values.
+    ``kept`` has what was worked out of the side's slice, under ``asked`` of these values.
     """
 
     items: np.ndarray
@@ -157,15 +158,11 @@ class _Values:
     why: str = ""
     control: bool = False
     asked: Hashable = None
-    answered: dict[Hashable, Any] = field(default_factory=dict)
+    kept: Memo = field(default_factory=Memo)
 
     def median(self, of: str) -> Interval:
         """Median of ``values`` or of ``sizes``, worked out once however many sides this one is held against."""
-        key = (_Values.median, of, self.asked)
-        if key not in self.answered:
-            self.answered[key] = median_bca(getattr(self, of), groups=self.sources)
-        found: Interval = self.answered[key]
-        return found
+        return self.kept.get("median", (of, self.asked), lambda: median_bca(getattr(self, of), groups=self.sources))
 
 
 class _Side:
@@ -227,9 +224,9 @@ class _Side:
         groups = None if sources is None else sources[kept][order]
         control = bool(table.probes["control"].to_numpy(dtype=bool)[table.places(probes)].all())
         why = self._why(found, measure, items, lost=not kept.any())
-        asked, answered = (tuple(probes), measure, of), self._view.answered
+        asked, kept_of_slice = (tuple(probes), measure, of), self._view.kept
         numbers, values, sizes = (each[kept][order] for each in (self._numbers, values, sizes))
-        return _Values(numbers, values, sizes, groups, stored, why, control, asked, answered)
+        return _Values(numbers, values, sizes, groups, stored, why, control, asked, kept_of_slice)
 
     def _why(self, found: Changes, measure: str, items: np.ndarray, *, lost: bool) -> str:
         """Why nothing can be claimed of some changes whatever their n; ``lost``: no item has a value."""

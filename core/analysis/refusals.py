@@ -6,7 +6,6 @@ language is left out. An edit that nothing here was made of belongs to no family
 """
 
 from collections.abc import Mapping
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ import pandas as pd
 from core.analysis.comparisons import families
 from core.analysis.effects import corpora
 from core.analysis.facts import stored
+from core.analysis.memo import once
 from core.analysis.table import ScoreTable, View
 from core.probes.base import ENGLISH
 
@@ -21,8 +21,6 @@ COLUMNS = ("corpus", "family", "n_refused", "refused")
 NOT_EDITED, NOT_READ = "language-not-edited", "language-not-read"
 MOST = 3
 """Reasons that are named, the most frequent first."""
-
-_known: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], Mapping[str, np.ndarray]]] = WeakKeyDictionary()
 
 
 def refusals(view: View) -> pd.DataFrame:
@@ -41,14 +39,6 @@ def refusals(view: View) -> pd.DataFrame:
     return pd.DataFrame(records, columns=list(COLUMNS))
 
 
-def reasons_of(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, np.ndarray]:
-    """Reason -> which comparisons of some probes were refused for it, bool [k, N]."""
-    own = _known.setdefault(table, {})
-    if probes not in own:
-        own[probes] = _laid_out(table, probes)
-    return own[probes]
-
-
 def _counted(reasons: Mapping[str, np.ndarray], items: np.ndarray) -> tuple[int, str]:
     if not reasons:
         return 0, ""
@@ -60,7 +50,9 @@ def _counted(reasons: Mapping[str, np.ndarray], items: np.ndarray) -> tuple[int,
     return int(whole.sum()), ", ".join(filter(None, (*told, others)))
 
 
-def _laid_out(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, np.ndarray]:
+@once
+def reasons_of(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, np.ndarray]:
+    """Reason -> which comparisons of some probes were refused for it, bool [k, N]."""
     rows = table.about.get("refused")
     if rows is None or rows.empty:
         return {}

@@ -6,7 +6,6 @@ of one run a corpus. This module alone chooses them, and says what it left out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import pandas as pd
 
@@ -118,7 +117,7 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
     Raises:
         InvalidInput: if the store holds no score, or none of what the scope names.
     """
-    wanted, rows, nameless = scope or Scope(), holdings(store), _once(store, _NAMELESS)
+    wanted, rows, nameless = scope or Scope(), holdings(store), store.once(_NAMELESS)
     if rows.empty:
         raise InvalidInput("no run holds a score; start with: python -m core audit --corpus demo")
     if wanted.runs:
@@ -154,9 +153,6 @@ def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope) -> Narrow
     )  # fmt: skip
 
 
-_known: WeakKeyDictionary[Store, dict[str, pd.DataFrame]] = WeakKeyDictionary()
-
-
 def holdings(store: Store) -> pd.DataFrame:
     """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator).
 
@@ -164,7 +160,7 @@ def holdings(store: Store) -> pd.DataFrame:
         Those columns, n (rows), n_shifts (rows of invariant probes with a baseline, null edits aside), n_directional
         (rows of directional probes) and n_items; what a store holds never changes, so it is counted once.
     """
-    return _once(store, _HOLDINGS)
+    return store.once(_HOLDINGS)
 
 
 def open_probes(store: Store) -> pd.DataFrame:
@@ -173,14 +169,7 @@ def open_probes(store: Store) -> pd.DataFrame:
     Returns:
         Every (run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation).
     """
-    return _once(store, _OPEN)
-
-
-def _once(store: Store, sql: str) -> pd.DataFrame:
-    known = _known.setdefault(store, {})
-    if sql not in known:
-        known[sql] = store.query(sql)
-    return known[sql]
+    return store.once(_OPEN)
 
 
 def _of(rows: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:

@@ -31,6 +31,9 @@ NONE_VERIFIED = "no comparison here is known to break the meaning"
 MOST_KEPT = 50_000
 """Items up to which what no filter changes is kept: 20 MB an evaluator; of more it is worked out again."""
 
+MOST_DUELS, MOST_SIGNALS = 12, 48
+"""Of these that are kept with a table: 5 MB each for 13 000 items and 18 comparisons, 0.1 MB for the median drops."""
+
 HEADLINE = (
     "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "pooled", "nuisance", "nuisance_low",
     "nuisance_high", "signal", "signal_low", "signal_high", "ratio", "ratio_low", "ratio_high", "said", "note",
@@ -76,8 +79,7 @@ def duels(view: View, evaluator: str) -> Duels:
 
     if len(table.items) > MOST_KEPT:
         return work()
-    found: Duels = table.kept.duels.get((view.looked, evaluator, wrongs, edits), work)
-    return found
+    return table.kept.get("duels", (view.looked, evaluator, wrongs, edits), work, most=MOST_DUELS)
 
 
 def _signals(view: View, evaluator: str, both: Duels, of: str) -> np.ndarray:
@@ -89,7 +91,7 @@ def _signals(view: View, evaluator: str, both: Duels, of: str) -> np.ndarray:
 
     if len(view.table.items) > MOST_KEPT:
         return work()
-    return view.table.kept.signals.get((view.looked, evaluator, _wrongs(view), of), work)
+    return view.table.kept.get("signals", (view.looked, evaluator, _wrongs(view), of), work, most=MOST_SIGNALS)
 
 
 def _sighted(view: View) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.questions.base import once
+from core.analysis.memo import once
 from core.analysis.table import View
 from core.calibration.oracle import oracle_terms
 from core.calibration.orbits import Orbits, dev_split, orbits

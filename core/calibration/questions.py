@@ -9,8 +9,9 @@ import pandas as pd
 
 from core.analysis.effects import Group
 from core.analysis.flips.risk import READ, Shifts
+from core.analysis.memo import once
 from core.analysis.questions import paper
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, EVALUATOR
 from core.analysis.questions.contrasts import named_groups
 from core.analysis.questions.needs import no_family

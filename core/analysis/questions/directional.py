@@ -24,8 +24,9 @@ from core.analysis.comparisons import (
     uncorrected_rows,
 )
 from core.analysis.lookup import keyed, looked_up
+from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.needs import elsewhere
 from core.analysis.refusals import refusals

@@ -18,12 +18,18 @@ from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STI
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
-from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.changes import item_medians
 from core.statistics.power import reach
-from core.statistics.rank_tests import MANN_WHITNEY, rank_sum
-from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm_of_tests, paired_test
-from core.statistics.two_samples import median_differences
+from core.statistics.resamples import named, ranks_of, source_means
+from core.statistics.shift_tests import (
+    MANN_WHITNEY,
+    NO_TEST,
+    cliffs_delta,
+    holm_of_tests,
+    median_differences,
+    paired_test,
+    rank_sum,
+)
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
 ALL = "all shifts"

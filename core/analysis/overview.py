@@ -15,7 +15,7 @@ from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
 from core.analysis.worst_family import CARD_GAP, SIZE, worst_first
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N
-from core.statistics.largest import shares_of_largest
+from core.statistics.factors import shares_of_largest
 from core.store.store import Store
 
 NULL = Axis.NULL.value
@@ -44,7 +44,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
 
     The worst family is the first of :func:`core.analysis.worst_family.worst_first`. It is picked from
     ``n_families`` after seeing the data, so its interval is that of a maximum; ``worst_in`` says in how many percent of
-    the draws of the same items it is the worst (:func:`core.statistics.largest.shares_of_largest`).
+    the draws of the same items it is the worst (:func:`core.statistics.factors.shares_of_largest`).
 
     Args:
         view: of the table of scores.

@@ -18,9 +18,8 @@ from core.analysis.facts import stored, untold, verified
 from core.analysis.table import View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.arithmetic import row_medians
-from core.statistics.duels import Duels
 from core.statistics.ratios import means_bca
-from core.statistics.selectivity import Selectivity, told_of
+from core.statistics.selectivity import Duels, Selectivity, told_of
 
 VERIFIED_ONLY, UNTOLD, EVERY = "verified", "untold", "all"
 """Which directional variants count: those that are known to break the meaning, those alone that tell nothing of it, or

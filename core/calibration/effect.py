@@ -27,8 +27,7 @@ from core.calibration.sweep import moved
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.changes import item_medians, percent_changes
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
-from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman
-from core.statistics.spearman_band import spearman_bands
+from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman, spearman_bands
 
 COLUMNS = (
     "measure", "axis", "name", "gap", "before", "before_low", "before_high", "after", "after_low", "after_high",

@@ -30,7 +30,7 @@ from core.calibration.readings import (
 from core.calibration.sweep import Choice, Sweep, choose, raised, sweep
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
-from core.statistics.spearman_band import spearman_bands
+from core.statistics.rank_agreement import spearman_bands
 from core.statistics.wording import counted
 
 ORACLE = "oracle"

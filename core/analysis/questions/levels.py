@@ -45,7 +45,7 @@ from core.analysis.questions.needs import no_family_of
 from core.analysis.questions.sides import OF
 from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY
-from core.statistics.orders import MOST, orders, pairwise_orders
+from core.statistics.comparisons import MOST, orders, pairwise_orders
 from core.statistics.shares import mean_of_shares, share
 
 ABOVE = 1.0
@@ -218,7 +218,7 @@ def _of_groups(
     """What is said of the groups of every family, evaluator and corpus; ``shares`` in percent.
 
     Args:
-        answer: of name -> scores [n] and the items' sources; see :func:`core.statistics.orders.orders`.
+        answer: of name -> scores [n] and the items' sources; see :func:`core.statistics.comparisons.orders`.
     """
     table, parts = view.table, list[pd.DataFrame]()
     for evaluator in view.evaluators:

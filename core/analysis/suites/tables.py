@@ -15,7 +15,7 @@ from core.analysis.suites.result import Reached, SuiteResult
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
 from core.probes.base import ENGLISH
-from core.statistics.swaps import DRAWS
+from core.statistics.standings import DRAWS
 
 MEASURES = {
     TAU_B: "τ_b × 100", TAU_C: "τ_c × 100", TAU_B_RATERS: "τ_b × 100, mean over annotators",

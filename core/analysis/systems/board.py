@@ -10,9 +10,8 @@ import pandas as pd
 
 from core.errors import InvalidInput
 from core.probes.words.health import plain_words
-from core.statistics.length_control import length_controlled
-from core.statistics.order_agreement import order_agreement
-from core.statistics.standings import Standings, standings
+from core.statistics.battles import length_controlled
+from core.statistics.standings import Standings, order_agreement, standings
 
 STANDINGS = (
     "evaluator", "rank", "system", "mean", "low", "high", "rank_low", "rank_high", "first", "sure_low", "sure_high",

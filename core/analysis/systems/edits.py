@@ -7,8 +7,7 @@ import pandas as pd
 
 from core.analysis.systems.board import Grid, grid, whole_grid
 from core.statistics.bootstrap import expanded, too_few
-from core.statistics.standings import drawn_means, placed, rank_bounds, source_ranks
-from core.statistics.swaps import DRAWS, Swap, neighbours, swap
+from core.statistics.standings import DRAWS, Swap, drawn_means, neighbours, placed, rank_bounds, source_ranks, swap
 
 SWAPS = (
     "evaluator", "family", "higher", "lower", "gap", "edits", "swapped", "probability", "chance", "least_n", "note",

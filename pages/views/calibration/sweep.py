@@ -18,7 +18,7 @@ from core.charts.calibration import before_after_bars, sensitivity_along, spearm
 from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
 from core.statistics.flip_risk import GAPS
-from core.statistics.spearman_band import BAND_RESAMPLES
+from core.statistics.rank_agreement import BAND_RESAMPLES
 from pages.views.calibration.lead import LED, lead
 from pages.views.calibration.measured import OPENS, Source, draw_measured, measurement, opened
 from pages.views.calibration.selective import draw_selectivity

@@ -16,11 +16,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 
-from core.analysis.diagnostic import EVERY, Diagnostic, Items, picked
 from core.analysis.memo import Memo
 from core.analysis.scope import REFERENCE, Narrowed
-from core.analysis.slices import PROBES, Slice, is_cut
-from core.analysis.ties import COLUMNS, TIES, other_category
+from core.analysis.slices import COLUMNS, EVERY, PROBES, TIES, Diagnostic, Items, Slice, is_cut, other_category, picked
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
@@ -100,8 +98,8 @@ class ScoreTable:
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
-            (what was refused of these families; see :mod:`core.analysis.refusals`), TIES (labels with a second
-            category; see :mod:`core.analysis.ties`), CAPTIONS
+            (what was refused of these families; see :mod:`core.analysis.comparisons`), TIES (labels with a second
+            category; see :mod:`core.analysis.slices`), CAPTIONS
             (where there are natural ones; see :mod:`core.analysis.natural`).
         kept: answers about one evaluator, some probes and some items, which a filter of evaluators or of families does
             not change: a part of the table that holds the same items shares them. All others: :meth:`memo`.

@@ -14,7 +14,7 @@ def scale_shares(bins: pd.DataFrame, *, id_: str = "", title: str = "", note: st
     """Share of the captions against the score, a line a scale and a panel an evaluator.
 
     Args:
-        bins: of ``core.analysis.systems.scales.scales``; a column ``panel`` names the panels, otherwise ``evaluator``.
+        bins: of ``core.analysis.systems.captions.scales``; a column ``panel`` names the panels, else ``evaluator``.
         id_, title, note, paper: of the figure.
     """
     panels = bins["panel"] if "panel" in bins else bins["evaluator"]

@@ -62,7 +62,7 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
     """Neighbours against families: how probably an edit changes their order; beside it what other pictures would do.
 
     Args:
-        swaps: one evaluator's rows of ``core.analysis.systems.edits.by_family``.
+        swaps: one evaluator's rows of ``core.analysis.systems.board.by_family``.
     """
     pairs = swaps["higher"].astype(str) + " above " + swaps["lower"].astype(str)
     hover = [

@@ -8,10 +8,8 @@ import pandas as pd
 from core.analysis.questions.base import Column
 from core.analysis.questions.papers import ELSEWHERE
 from core.analysis.systems.board import board, rank_range, systems_of
-from core.analysis.systems.file import Leaderboard
-from core.analysis.systems.health import health, told_as
-from core.analysis.systems.kept import Kept
-from core.analysis.systems.scales import scales
+from core.analysis.systems.captions import health, scales, told_as
+from core.analysis.systems.file import Kept, Leaderboard
 from core.charts.scales import scale_shares
 from core.charts.spec import Figure
 from core.errors import InvariscopeError

@@ -7,7 +7,7 @@ import pandas as pd
 
 from core.analysis.effects import ALL, effects, family_groups
 from core.analysis.memo import once
-from core.analysis.over_null import beside_null
+from core.analysis.overview import beside_null
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
     ABSOLUTE,

@@ -9,10 +9,9 @@ import streamlit as st
 from core.analysis.table import View
 from core.calibration.effect import MEASURES as EVERY
 from core.calibration.effect import OF_AXES, OF_ORDER
-from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
 from core.calibration.measured import Measured, Settled, settled
-from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
+from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import PALETTE, colours

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from core.analysis.bar import judged, needed
+from core.analysis.metric_breaks import judged, needed
 from core.analysis.people.baseline import asked_of_people
 from core.analysis.questions import Column, Options, Question
 from core.analysis.questions.directional import RATES

@@ -5,11 +5,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import PAIR
+from core.analysis.failures import PAIR, worst_failures
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.worst import worst_failures
 from core.probes.titles import family_title, title
 from pages.views.common.collect import collect_button
 from pages.views.common.downloads import data_buttons

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.people.competence import Competences, study_competence
+from core.analysis.people.outcomes import Competences, study_competence
 from core.charts.human import COMPETENCE_NOTE, COMPETENCE_TITLE, competence_dots
 from core.human.studies import Study
 from core.human.votes import vote_table

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.glance import AND
-from core.analysis.overview import more_alike
+from core.analysis.overview import AND, more_alike
 from core.charts.fairness import worst_of_axes
 from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
@@ -51,7 +50,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
     """Draw the leaderboard: its worst families on one scale, then every claim in words.
 
     Args:
-        rows: ``core.analysis.glance.at_a_glance``.
+        rows: ``core.analysis.overview.at_a_glance``.
         origins: evaluators whose scores were imported.
         selective_of: what selectivity was measured on, in words; empty: it was not.
     """

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.analysis.bar import MOST_FAILURES
+from core.analysis.metric_breaks import MOST_FAILURES
 from core.analysis.metric_check import ITEMS, PROBES, THRESHOLD
 from core.errors import InvariscopeError
 from core.jobs import jobs

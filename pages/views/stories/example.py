@@ -1,6 +1,6 @@
 """An example story, made by a reader's click of the run that is loaded: a figure and the furthest pairs."""
 
-from core.analysis.glance import at_a_glance
+from core.analysis.overview import at_a_glance
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.charts.fairness import worst_of_axes

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.analysis.suites.imported import reached_elsewhere
-from core.analysis.suites.result import added, result_of, store
+from core.analysis.suites.result import added, reached_elsewhere, result_of, store
 from core.corpora.suites import read_suites, without_companions
 from core.errors import InvalidInput, InvariscopeError
 from pages.views.common.access import operates

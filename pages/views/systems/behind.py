@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.systems.behind import lowest, swapped
+from core.analysis.systems.board import lowest, swapped
 from core.analysis.systems.file import Leaderboard
 from core.probes.titles import family_title
 from pages.views.common.corpora import corpus_holding

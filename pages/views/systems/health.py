@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core.analysis.systems.health import told_as, wide
+from core.analysis.systems.captions import told_as, wide
 from core.charts.style import signed
 from pages.views.common.downloads import data_buttons
 from pages.views.common.tables import draw_table

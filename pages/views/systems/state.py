@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
+from core.analysis.systems.captions import tables
 from core.analysis.systems.file import Leaderboard, list_leaderboards, path_of, read_leaderboard
-from core.analysis.systems.tables import tables
 from pages.views.common.corpora import corpus_names
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators

@@ -239,9 +239,9 @@ class Diagnostic:
 
 
 TIES = "ties"
-"""Name under which a table keeps them: columns :data:`COLUMNS`."""
+"""Name under which a table keeps them: columns :data:`TIE_COLUMNS`."""
 
-COLUMNS = ("corpus", "label", "category", "other")
+TIE_COLUMNS = ("corpus", "label", "category", "other")
 """A row a tied label of a corpus; a corpus whose run counted ties and has none has one row without a label."""
 
 
@@ -255,18 +255,20 @@ def recorded(run: Run) -> pd.DataFrame | None:
         for label, each in told.items()
         if isinstance(each, Mapping) and {"category", "or"} <= each.keys()
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS[1:]), dtype=object)
+    return pd.DataFrame(rows, columns=list(TIE_COLUMNS[1:]), dtype=object)
 
 
 def ties_of(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
-    """Ties of the runs of a scope, columns :data:`COLUMNS`; a corpus that is not among them has none recorded."""
+    """Ties of the runs of a scope, columns :data:`TIE_COLUMNS`; a corpus that is not among them has none recorded."""
     found = []
     for run in (each for each in runs if each.id in scope.run_ids):
         ties = recorded(run)
         if ties is not None:
-            rows = ties if len(ties) else pd.DataFrame([(None, None, None)], columns=list(COLUMNS[1:]), dtype=object)
+            rows = (
+                ties if len(ties) else pd.DataFrame([(None, None, None)], columns=list(TIE_COLUMNS[1:]), dtype=object)
+            )
             found.append(rows.assign(corpus=str(run.manifest["corpus"].get("name", ""))))
-    return pd.concat(found, ignore_index=True)[list(COLUMNS)] if found else pd.DataFrame(columns=list(COLUMNS))
+    return pd.concat(found, ignore_index=True)[list(TIE_COLUMNS)] if found else pd.DataFrame(columns=list(TIE_COLUMNS))
 
 
 def other_category(items: pd.DataFrame, ties: pd.DataFrame) -> pd.Series:
@@ -276,7 +278,7 @@ def other_category(items: pd.DataFrame, ties: pd.DataFrame) -> pd.Series:
 
     Args:
         items: columns corpus, label, category; [N].
-        ties: columns :data:`COLUMNS`.
+        ties: columns :data:`TIE_COLUMNS`.
     """
     rows = ties.dropna(subset="label").itertuples(index=False)
     known = {

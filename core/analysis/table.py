@@ -18,7 +18,18 @@ import pandas as pd
 
 from core.analysis.memo import Memo
 from core.analysis.scope import REFERENCE, Narrowed
-from core.analysis.slices import COLUMNS, EVERY, PROBES, TIES, Diagnostic, Items, Slice, is_cut, other_category, picked
+from core.analysis.slices import (
+    EVERY,
+    PROBES,
+    TIE_COLUMNS,
+    TIES,
+    Diagnostic,
+    Items,
+    Slice,
+    is_cut,
+    other_category,
+    picked,
+)
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
@@ -144,7 +155,7 @@ class ScoreTable:
     @cached_property
     def tied(self) -> np.ndarray:
         """Items whose label could as well belong to another category, where the run records it, bool [N]."""
-        ties = self.about.get(TIES, pd.DataFrame(columns=list(COLUMNS)))
+        ties = self.about.get(TIES, pd.DataFrame(columns=list(TIE_COLUMNS)))
         return other_category(self.items, ties).notna().to_numpy()
 
     @cached_property

@@ -6,7 +6,7 @@ from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 
 def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:

@@ -34,7 +34,7 @@ def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
 def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which variants are known to be wrong, bool [k, N]: those that tell a falsity of KNOWN_WRONG, and no others."""
     codes, values = _laid_out(table, FALSITY, probes)
-    found = np.array([value in KNOWN_WRONG for value in values])[codes]
+    found = np.asarray(np.array([value in KNOWN_WRONG for value in values])[codes])
     found.flags.writeable = False
     return found
 
@@ -43,7 +43,7 @@ def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
 def untold(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which stored variants tell nothing of their falsity, bool [k, N]: words in another order, a hollow tail."""
     codes, values = _laid_out(table, FALSITY, probes)
-    found = stored(table, probes) & np.array([value == "" for value in values])[codes]
+    found = np.asarray(stored(table, probes) & np.array([value == "" for value in values])[codes])
     found.flags.writeable = False
     return found
 

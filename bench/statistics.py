@@ -9,7 +9,7 @@ from core.calibration.readings import Terms, learn
 from core.calibration.sweep import LAMBDAS, choose, sweep
 from core.statistics.flip_risk import GAPS, flip_risk, flip_risk_intervals
 from core.statistics.mixed_model import mixed_effect
-from core.statistics.spearman_band import BAND_RESAMPLES, spearman_bands
+from core.statistics.rank_agreement import BAND_RESAMPLES, spearman_bands
 
 ITEMS = 10_000
 EVALUATORS = 5

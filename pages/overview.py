@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from core.analysis.glance import at_a_glance
-from core.analysis.overview import not_on_card
+from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError

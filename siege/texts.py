@@ -11,7 +11,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from core.__main__ import app
-from core.calibration.file import Calibrator
+from core.calibration.readings import Calibrator
 from core.commands._shared import Code
 from core.errors import InvalidInput
 from core.human.exchange import export_votes

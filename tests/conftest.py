@@ -113,7 +113,7 @@ def store() -> Iterator[Store]:
 @pytest.fixture(scope="session")
 def demo_report(store: Store) -> "Iterator[Report]":
     """The whole report of the shipped run, text encoders asked, for reading alone."""
-    from core.analysis.valence import embed  # a second of imports that most files do without
+    from core.analysis.geometry import embed  # a second of imports that most files do without
     from core.evaluators.pool import Pool
     from core.report.build import build
 

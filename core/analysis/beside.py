@@ -5,12 +5,11 @@ An item counts once, so that a table is of one caption and one language. Some te
 caption or language is asked of its own table, by the same definitions, and stands in a row that names it.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import pandas as pd
 
+from core.analysis.memo import once
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.probes.base import Expectation
@@ -18,31 +17,22 @@ from core.probes.base import Expectation
 CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)
 """Expectations of the tests that may come with a caption of their own."""
 
-_read: WeakKeyDictionary[ScoreTable, dict[tuple[str, str], ScoreTable]] = WeakKeyDictionary()
-
-_captions: WeakKeyDictionary[ScoreTable, tuple[tuple[str, str], ...]] = WeakKeyDictionary()
-"""Subject and language of the other captions of a table: a page asks for them many times."""
-
 
 def every_caption(table: ScoreTable) -> tuple[ScoreTable, ...]:
     """The table, and one for every other caption under which its runs hold directional or response probes.
 
     Another caption is read in the language of the scope where it is stored in it, else in the first that it has.
     """
-    known = _read.setdefault(table, {})
-    if table not in _captions:
-        _captions[table] = tuple(_other_captions(table))
-    return (table, *(known[each] for each in _captions[table]))
+    return (table, *_other_captions(table))
 
 
-def _other_captions(table: ScoreTable) -> Iterator[tuple[str, str]]:
-    """Subject and language of every other caption that is read."""
-    rows, scope = _open(table, CLAIMS), table.scope
+@once
+def _other_captions(table: ScoreTable) -> tuple[ScoreTable, ...]:
+    rows, scope, found = _open(table, CLAIMS), table.scope, list[ScoreTable]()
     for subject in sorted(set(rows["subject"]) - {scope.subject}):
         there = sorted(set(map(str, rows.loc[rows["subject"] == subject, "language"])))
-        language = scope.language if scope.language in there else there[0]
-        if _other(table, rows, str(subject), language):
-            yield str(subject), language
+        found += _other(table, rows, str(subject), scope.language if scope.language in there else there[0])
+    return tuple(found)
 
 
 def every_language(table: ScoreTable, axis: str) -> tuple[ScoreTable, ...]:
@@ -75,16 +65,16 @@ def _other(table: ScoreTable, rows: pd.DataFrame, subject: str, language: str) -
     """One table; none where no evaluator of the scope scored it, or none of the items that the scope asks for."""
     own = rows[(rows["subject"] == subject) & (rows["language"] == language)]
     names = tuple(name for name in table.evaluators if name in set(own["evaluator"]))
-    if table.reader is None or not names:
+    try:
+        return [_read(table, subject, language, names)] if table.reader and names else []
+    except InvalidInput:
+        if not table.scope.told:
+            raise
         return []
-    known = _read.setdefault(table, {})
-    if (subject, language) not in known:
-        scope = replace(table.scope, subject=subject, language=language, evaluators=names, left_out=(),
-                        left_out_in_view=())  # fmt: skip
-        try:
-            known[subject, language] = table.reader(scope)
-        except InvalidInput:
-            if not scope.told:
-                raise
-            return []
-    return [known[subject, language]]
+
+
+@once
+def _read(table: ScoreTable, subject: str, language: str, evaluators: tuple[str, ...]) -> ScoreTable:
+    assert table.reader is not None  # :func:`_other` asks
+    return table.reader(replace(table.scope, subject=subject, language=language, evaluators=evaluators, left_out=(),
+                                left_out_in_view=()))  # fmt: skip

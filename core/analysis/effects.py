@@ -35,6 +35,9 @@ from core.statistics.shares import share
 from core.statistics.shift_tests import PairedTest, cliffs_delta, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
+MOST_KEPT = 8192
+"""Effects that are kept with a table, 2 kB each."""
+
 ALL = "all"
 """Stands in the corpus column where the items of every corpus are taken together, on purpose."""
 
@@ -351,8 +354,7 @@ def _found(
         return None if made is None else {name: getattr(made, name) for name in _EFFECT}
 
     key = (evaluator, group.probes, group.against, corpus, margin, whole, view.looked, np.packbits(chosen).tobytes())
-    found: Mapping[str, object] | None = table.kept.effects.get(key, work)
-    return found
+    return table.kept.get("effects", key, work, most=MOST_KEPT)
 
 
 def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus", "tests")) -> pd.DataFrame:

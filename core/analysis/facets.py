@@ -6,11 +6,11 @@ What is no choice of values, the share inside the crop and people's verdict, is 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.memo import once
 from core.analysis.slices import CHOICES, SIGNS, Slice
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis, Expectation
@@ -152,14 +152,10 @@ class _Cells:
         return dict(zip(names, counts.astype(int).tolist(), strict=True))
 
 
-_known: WeakKeyDictionary[ScoreTable, _Cells] = WeakKeyDictionary()
-
-
+@once
 def _whole(table: ScoreTable) -> _Cells:
     """Cells of a table; what it holds never changes."""
-    if table not in _known:
-        _known[table] = _Cells.of(table.view())
-    return _known[table]
+    return _Cells.of(table.view())
 
 
 def _kinds(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:

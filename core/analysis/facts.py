@@ -2,30 +2,19 @@
 
 from collections.abc import Mapping
 from functools import cache
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.memo import once
 from core.analysis.table import ScoreTable
 from core.probes.base import FALSITY, KNOWN_WRONG, Expectation
 
 MOST_LEVELS = 24
 """Values of a fact up to which tables are sliced by it: more are names or numbers, not kinds."""
 
-_known: WeakKeyDictionary[ScoreTable, dict[tuple[str, tuple[str, ...]], np.ndarray]] = WeakKeyDictionary()
 
-_verified: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
-
-_untold: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
-
-_stored: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
-
-_places: WeakKeyDictionary[ScoreTable, np.ndarray] = WeakKeyDictionary()
-
-_levels: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], Mapping[str, tuple[str, ...]]]] = WeakKeyDictionary()
-
-
+@once
 def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
     """What some probes told of every item under one key.
 
@@ -37,40 +26,34 @@ def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
     Returns:
         Text, object [k, N]; the empty text where nothing was told.
     """
-    own = _known.setdefault(table, {})
-    if (key, probes) not in own:
-        codes, values = _laid_out(table, key, probes)
-        own[key, probes] = values[codes]
-    return own[key, probes]
+    codes, values = _laid_out(table, key, probes)
+    return np.asarray(values[codes])
 
 
+@once
 def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which variants are known to be wrong, bool [k, N]: those that tell a falsity of KNOWN_WRONG, and no others."""
-    own = _verified.setdefault(table, {})
-    if probes not in own:
-        codes, values = _laid_out(table, FALSITY, probes)
-        own[probes] = np.array([value in KNOWN_WRONG for value in values])[codes]
-        own[probes].flags.writeable = False
-    return own[probes]
+    codes, values = _laid_out(table, FALSITY, probes)
+    found = np.asarray(np.array([value in KNOWN_WRONG for value in values])[codes])
+    found.flags.writeable = False
+    return found
 
 
+@once
 def untold(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which stored variants tell nothing of their falsity, bool [k, N]: words in another order, a hollow tail."""
-    own = _untold.setdefault(table, {})
-    if probes not in own:
-        codes, values = _laid_out(table, FALSITY, probes)
-        own[probes] = stored(table, probes) & np.array([value == "" for value in values])[codes]
-        own[probes].flags.writeable = False
-    return own[probes]
+    codes, values = _laid_out(table, FALSITY, probes)
+    found = np.asarray(stored(table, probes) & np.array([value == "" for value in values])[codes])
+    found.flags.writeable = False
+    return found
 
 
+@once
 def stored(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which variants some evaluator has a row of, scored or not, bool [k, N]."""
-    own = _stored.setdefault(table, {})
-    if probes not in own:
-        own[probes] = np.asarray(table.stored[:, table.places(probes)].any(axis=0))
-        own[probes].flags.writeable = False
-    return own[probes]
+    found = np.asarray(table.stored[:, table.places(probes)].any(axis=0))
+    found.flags.writeable = False
+    return found
 
 
 def unproven(table: ScoreTable) -> bool:
@@ -79,15 +62,13 @@ def unproven(table: ScoreTable) -> bool:
     return bool((stored(table, probes) & ~verified(table, probes)).any())
 
 
+@once
 def keys(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
     """Facts that tell the variants of some probes apart: key -> its values, sorted; two to MOST_LEVELS of them."""
-    known = _levels.setdefault(table, {})
-    if probes not in known:
-        rows = facts_of(table)
-        rows = rows[rows["probe"].isin(probes)]
-        found = {str(key): tuple(sorted(map(str, own["value"].dropna().unique()))) for key, own in rows.groupby("key")}
-        known[probes] = {key: values for key, values in found.items() if 2 <= len(values) <= MOST_LEVELS}
-    return known[probes]
+    rows = facts_of(table)
+    rows = rows[rows["probe"].isin(probes)]
+    found = {str(key): tuple(sorted(map(str, own["value"].dropna().unique()))) for key, own in rows.groupby("key")}
+    return {key: values for key, values in found.items() if 2 <= len(values) <= MOST_LEVELS}
 
 
 def facts_of(table: ScoreTable) -> pd.DataFrame:
@@ -127,15 +108,14 @@ def _of_categories(column: pd.Series, names: pd.Index) -> np.ndarray:
     return np.asarray(found[own.cat.codes.to_numpy()])
 
 
+@once
 def _item_places(table: ScoreTable) -> np.ndarray:
     """Place of each fact's item in the table, int; -1 where it is none of its items."""
-    if table not in _places:
-        rows, found = facts_of(table), np.full(len(facts_of(table)), -1)
-        items = table.items["item"].to_numpy(dtype=object)
-        for corpus in table.corpora:
-            own = np.flatnonzero(table.of_corpus(corpus))
-            here = _of_categories(rows["corpus"], pd.Index([corpus], dtype=object)) == 0
-            at = _of_categories(rows["item"], pd.Index(items[own], dtype=object))[here]
-            found[here] = np.where(at >= 0, own[at], -1)
-        _places[table] = found
-    return _places[table]
+    rows, found = facts_of(table), np.full(len(facts_of(table)), -1)
+    items = table.items["item"].to_numpy(dtype=object)
+    for corpus in table.corpora:
+        own = np.flatnonzero(table.of_corpus(corpus))
+        here = _of_categories(rows["corpus"], pd.Index([corpus], dtype=object)) == 0
+        at = _of_categories(rows["item"], pd.Index(items[own], dtype=object))[here]
+        found[here] = np.where(at >= 0, own[at], -1)
+    return found

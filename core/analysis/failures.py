@@ -7,18 +7,19 @@ pair has one shift an evaluator; it is ranked by the largest of those in the sli
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.comparisons import families, pairs
 from core.analysis.lookup import keyed, looked_up
 from core.analysis.ranking import check
 from core.analysis.scope import Narrowed
-from core.analysis.slices import Slice, where
-from core.analysis.table import ScoreTable
-from core.analysis.ties import recorded
+from core.analysis.slices import Slice, recorded, where
+from core.analysis.table import ScoreTable, View
+from core.evaluators.cache import IMAGE, EmbeddingCache
 from core.probes.base import ENGLISH
 from core.store.store import Store
 
@@ -218,3 +219,96 @@ def picture_hashes(store: Store, pairs: pd.DataFrame) -> dict[tuple[str, str], s
         {"items": sorted(set(pairs["item"]))},
     )
     return {(str(run), str(item)): str(digest) for run, item, digest in found.itertuples(index=False)}
+
+
+# Which items look most like one: the cosine of image embeddings that an evaluator has left in a cache.
+#
+# Nothing is encoded here. Two pictures are alike by an evaluator's own eye, which is what its failures come from.
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The items most like one.
+
+    Args:
+        evaluator: whose embeddings.
+        items: with their cosines in [-1, 1], the item itself first, then the nearest; of equal ones the first by name.
+        known: items of the run whose embedding is kept, the item itself among them.
+    """
+
+    evaluator: str
+    items: tuple[tuple[str, float], ...]
+    known: int
+
+
+def alike(
+    item: str, pixels: Mapping[str, str], fingerprints: Mapping[str, Sequence[str]], cache: EmbeddingCache, *, most: int
+) -> Alike | None:
+    """Return the items most like one, by the evaluator that has kept most embeddings; of equal ones the first.
+
+    Args:
+        item: its name.
+        pixels: hash of the unedited picture of every item, by name.
+        fingerprints: keys of every evaluator, by name.
+        cache: where embeddings are kept.
+        most: items returned beside the item itself.
+
+    Returns:
+        None where no evaluator has kept the item's embedding and another one's.
+    """
+    found = [(name, kept) for name, keys in fingerprints.items() for key in keys
+             if len(kept := _kept(pixels, key, cache)) > 1 and item in kept]  # fmt: skip
+    if not found:
+        return None
+    evaluator, kept = max(found, key=lambda each: len(each[1]))
+    near = {name: float(kept[item] @ row) for name, row in kept.items() if name != item}
+    first = sorted(near.items(), key=lambda each: (-each[1], each[0]))[:most]
+    return Alike(evaluator, ((item, 1.0), *first), len(kept))
+
+
+def _kept(pixels: Mapping[str, str], fingerprint: str, cache: EmbeddingCache) -> dict[str, np.ndarray]:
+    """Unit vectors that are kept, by item; embeddings of several rows, or without a length, are left out."""
+    rows = cache.get_many(fingerprint, IMAGE, list(dict.fromkeys(pixels.values())))
+    found = {name: rows[key].astype(np.float64) for name, key in pixels.items() if key in rows and rows[key].ndim == 1}
+    return {name: row / length for name, row in found.items() if (length := np.linalg.norm(row)) > 0}
+
+
+# Worst failures: the comparisons of one test whose wrong side an evaluator puts furthest above the right one.
+
+
+COLUMNS = ("run", "item", "subject", "probe", "corpus", "margin", "right", "wrong", "upheld")
+"""PAIR of :mod:`core.analysis.failures`, corpus, then wrong minus right, both scores, and the share of people in [0, 1]
+who uphold the comparison, NaN where no study asked."""
+
+
+def worst_failures(
+    view: View, evaluator: str, family: str, *, known: bool = False, limit: int = 12
+) -> tuple[pd.DataFrame, int]:
+    """The worst failures of one family under one evaluator, in the corpus in view.
+
+    Args:
+        view: of the table of scores.
+        evaluator: whose scores.
+        family: directional.
+        known: leave out comparisons whose wrong side is not known to be wrong.
+        limit: how many at most.
+
+    Returns:
+        COLUMNS, the largest margin (wrong minus right) first, of equal ones the first by item and probe; and how many
+        failures there are. Empty where there is none.
+    """
+    probes = families(view).get(family, ())
+    table = view.table
+    if not probes:
+        return pd.DataFrame(columns=list(COLUMNS)), 0
+    both = pairs(view, evaluator, probes, known=known)
+    margin = np.where(table.of_corpus(table.scope.corpus), both.wrong - both.right, np.nan)
+    which, item = np.nonzero(margin >= 0)
+    found = pd.DataFrame(
+        {"run": table.scope.run, "item": table.items["item"].to_numpy(dtype=object)[item],
+         "subject": table.scope.subject, "probe": np.array(probes, dtype=object)[which], "corpus": table.scope.corpus,
+         "margin": margin[which, item], "right": both.right[which, item], "wrong": both.wrong[which, item],
+         "upheld": table.upheld[table.places(probes)][which, item]}
+    )  # fmt: skip
+    found = found.sort_values(["margin", "item", "probe"], ascending=[False, True, True], kind="stable")
+    return found.head(limit).reset_index(drop=True), len(found)

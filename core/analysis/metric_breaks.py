@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged, needed
 from core.analysis.verdicts import NO_CLAIM
 from core.errors import InvalidInput
 from core.probes.base import KNOWN_WRONG, Axis, Expectation, Probe
 from core.probes.registry import catalogue
 from core.scoring.lab_result import LabRow
+from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import Comparison, compare
 from core.statistics.power import side_needed
 from core.statistics.selectivity import Selectivity, selectivity
@@ -179,3 +179,35 @@ def _grid(
 def _lost(row: LabRow) -> float | None:
     """What a meaning that is known to be broken costs; None for an edit that proves no falsity."""
     return None if row.delta is None or row.falsity not in KNOWN_WRONG else -row.delta
+
+
+# A bar for failures that a reader sets, and on which side of it an interval lies.
+
+
+WITHIN, BEYOND, UNDECIDED, NOTHING = "within", "beyond", "undecided", "nothing scored"
+"""What is found of a family beside its threshold; by its interval, never by the estimate alone."""
+
+MOST_FAILURES = 50.0
+"""Percent: at chance. The least that a metric developer may want to hear of, not a constant of any paper."""
+
+
+def judged(found: Interval, most: float) -> str:
+    """On which side of a threshold an interval lies; undecided where it has none."""
+    if not found.n:
+        return NOTHING
+    if found.high <= most:
+        return WITHIN
+    return BEYOND if found.low > most else UNDECIDED
+
+
+def needed(found: Interval, most: float) -> float:
+    """How many values would decide with 80 % power what an interval leaves undecided, were the truth as estimated.
+
+    Args:
+        found: what is judged.
+        most: the threshold, in its unit.
+
+    Returns:
+        NaN where it is decided, or nothing can be said of it; see :func:`core.statistics.power.side_needed`.
+    """
+    return side_needed(found, bound=most) if judged(found, most) == UNDECIDED else math.nan

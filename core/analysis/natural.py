@@ -5,17 +5,15 @@ Source: paper A, A.12.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.memo import once
 from core.analysis.table import CAPTIONS, ScoreTable, View
 from core.probes.words.lexicons import families
 from core.probes.words.natural_names import NEUTRALISED, SWAPPED, families_of, read_name
-
-_known: WeakKeyDictionary[ScoreTable, dict[str, pd.DataFrame]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,8 @@ class NaturalFamily:
     owner: str
     tagger: str
     neutral: str
-    written: dict[str, str]
-    swapped: dict[str, str]
+    written: dict[str, str] = field(hash=False)
+    swapped: dict[str, str] = field(hash=False)
 
 
 def natural_families(table: ScoreTable) -> tuple[NaturalFamily, ...]:
@@ -54,26 +52,13 @@ def natural_families(table: ScoreTable) -> tuple[NaturalFamily, ...]:
     return tuple(found)
 
 
+@once
 def captions(table: ScoreTable, family: NaturalFamily) -> pd.DataFrame:
     """The captions of a family, one a row: place (of the item), corpus, word (as written), caption, counted.
 
     A caption is counted where no earlier item, of any corpus of the table, has the same one: the same words in the same
     order, whatever their case, their blanks and the signs at the end. Source: paper A, A.12, duplicates removed.
     """
-    own = _known.setdefault(table, {})
-    if family.name not in own:
-        own[family.name] = _captions(table, family)
-    return own[family.name]
-
-
-def counted(table: ScoreTable, family: NaturalFamily) -> np.ndarray:
-    """Items whose caption of a family counts, bool [N]; see :func:`captions`."""
-    rows, found = captions(table, family), np.zeros(len(table.items), dtype=bool)
-    found[rows.loc[rows["counted"], "place"].to_numpy(int)] = True
-    return found
-
-
-def _captions(table: ScoreTable, family: NaturalFamily) -> pd.DataFrame:
     told = table.about.get(CAPTIONS, pd.DataFrame(columns=["corpus", "item", "probe", "caption"]))
     probes = {probe: (word, 0) for word, probe in family.written.items()}
     probes |= dict.fromkeys(family.swapped.values(), ("", 1))  # the text stands in where no other row is here
@@ -85,6 +70,13 @@ def _captions(table: ScoreTable, family: NaturalFamily) -> pd.DataFrame:
     rows = rows[rows["place"] >= 0].sort_values(["place", "later"], kind="stable").drop_duplicates("place")
     same = rows["caption"].map(_same).duplicated()
     return rows.assign(counted=~same)[["place", "corpus", "word", "caption", "counted"]].reset_index(drop=True)
+
+
+def counted(table: ScoreTable, family: NaturalFamily) -> np.ndarray:
+    """Items whose caption of a family counts, bool [N]; see :func:`captions`."""
+    rows, found = captions(table, family), np.zeros(len(table.items), dtype=bool)
+    found[rows.loc[rows["counted"], "place"].to_numpy(int)] = True
+    return found
 
 
 def _same(caption: str) -> str:

@@ -1,22 +1,219 @@
 """What the first page says: a fairness card per evaluator and the worst findings."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, effects, family_groups
-from core.analysis.flips.risk import BY, UNITS, cell_risks, evident_gaps, shift_cells
-from core.analysis.over_null import beside_null
+from core.analysis.effects import Group, effects, family_groups, median_over
+from core.analysis.flips.risk import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.table import View
-from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
-from core.analysis.worst_family import CARD_GAP, SIZE, worst_first
+from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N
-from core.statistics.largest import shares_of_largest
+from core.statistics.factors import shares_of_largest
+from core.statistics.power import Aside, aside
 from core.store.store import Store
+
+# Which family is the worst? One order, for the card, the report's first page and whoever else names one.
+
+
+CARD_GAP = 0.007
+"""Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
+
+SIZE = ("median_abs_percent", "abs_high", "beyond")
+"""Of two families the worse has the larger median |%Δ|; else its interval reaches further; else more items lie beyond
+the margin; else its flip risk is the higher. Their names never tell. A family of too few items or sources for an
+interval is behind every family that has one, whatever its median: nothing is claimed of it."""
+
+
+def worst_first(view: View, cells: pd.DataFrame, keys: Sequence[str], *, first: Sequence[str] = ()) -> pd.DataFrame:
+    """Put families in order, the worst first.
+
+    Flip risks, which cost more, are worked out of those alone that share the first place by everything else.
+
+    Args:
+        view: that the families were asked of.
+        cells: a row a family: evaluator, corpus, axis, family, the columns of SIZE and of ``first``.
+        keys: columns whose values have a worst family each.
+        first: columns that come before SIZE, the larger the worse.
+
+    Returns:
+        The rows in order, and ``alike``: of a first row, how many rows of its keys nothing tells from it, it included.
+    """
+    cells = cells.assign(told=cells["abs_high"].notna())
+    order = ["told", *first, *SIZE]
+    ranked = cells.sort_values([*order, "family"], ascending=[False] * len(order) + [True])
+    known = ranked[order].astype(float).fillna(-1.0)
+    top = (known == known.groupby([ranked[key] for key in keys]).transform("first")).all(axis=1)
+    ranked = ranked.assign(top=top, risk=_risks(view, ranked[top], keys))
+    falling = ["top", "risk", *order]
+    ranked = ranked.sort_values([*falling, "family"], ascending=[False] * len(falling) + [True])
+    best = ranked.groupby(list(keys))["risk"].transform("first")
+    alike = (ranked["top"] & (ranked["risk"] == best)).groupby([ranked[key] for key in keys]).transform("sum")
+    return ranked.assign(alike=alike).drop(columns=["top", "risk", "told"])
+
+
+def _risks(view: View, top: pd.DataFrame, keys: Sequence[str]) -> "pd.Series[float]":
+    """Flip risk of the families that share a first place; 0 of one that has it alone, or has no risk."""
+    names = [tuple(each) for each in top[list(BY)].itertuples(index=False, name=None)]
+    wanted = {name for name, tied in zip(names, top.duplicated(list(keys), keep=False), strict=True) if tied}
+    if not wanted:
+        return pd.Series(0.0, index=top.index)
+    found = [each for each in shift_cells(view) if (each.evaluator, each.corpus, each.axis, each.family) in wanted]
+    risks = cell_risks(found, gaps=(CARD_GAP,), unit=IQR).set_index(list(BY))["risk"].fillna(0.0).to_dict()
+    return pd.Series([risks.get(name, 0.0) for name in names], index=top.index, dtype=float)
+
+
+def furthest(found: pd.DataFrame, *, value: str, low: str = "low", high: str = "high") -> pd.DataFrame:
+    """Rows of the largest value: of equal ones those whose interval reaches further, then begins higher.
+
+    More than one where even these are the same, as they often are where scores have few values: all are to be named.
+
+    Args:
+        found: a row a family, in the order in which they are named.
+        value, low, high: columns of what is the worse the larger, and of its interval's ends.
+    """
+    there = np.flatnonzero(found[value].notna())
+    for name in (value, high, low):
+        values = found[name].to_numpy(dtype=np.float64, na_value=math.nan)[there]
+        values = np.where(np.isnan(values), -1.0, values)
+        there = there[values == values.max(initial=-math.inf)]
+    return found.iloc[there]
+
+
+# Each family beside edits that nobody can see: do items move further than their own noise floor?
+#
+# Source: PROTOCOL section 3, *null edits*: what an evaluator does under them is no reaction to a visible edit.
+
+
+Over = tuple[float, float, float, str, float, float]
+
+
+def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
+    """Put what null edits do beside every family.
+
+    An item is held against itself: its |%Δ| under the family less its |%Δ| under the null edits, both medians over
+    probes; the median over items with its 95 % BCa interval. A family's median can lie above the null edits' although
+    half of the items move no further than theirs, and below it although most do.
+
+    Args:
+        view: of the table of scores.
+        rows: columns evaluator, corpus, axis, label (a family); one corpus a row.
+
+    Returns:
+        The rows with null_median (:meth:`core.analysis.table.View.null_median`), over_null, over_null_low,
+        over_null_high (in percentage points; NaN for the null edits themselves and where none was scored),
+        than_null (:func:`core.analysis.verdicts.against_null`; empty likewise), and, beside NOT_TOLD alone,
+        null_detectable and null_needed (:class:`core.statistics.power.Aside`).
+    """
+    keys = list(zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True))
+    floors = {key: view.null_median(*key) for key in set(keys)}
+    found = [
+        (floors[key], *_over(view, *key, str(label), floors[key]))
+        for key, label in zip(keys, rows["label"], strict=True)
+    ]
+    names = (
+        "null_median",
+        "over_null",
+        "over_null_low",
+        "over_null_high",
+        "than_null",
+        "null_detectable",
+        "null_needed",
+    )
+    return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
+
+
+def _over(view: View, evaluator: str, corpus: str, family: str, floor: float) -> Over:
+    table = view.table
+    if table.axis_of(family) == Axis.NULL.value or np.isnan(floor):
+        return np.nan, np.nan, np.nan, "", np.nan, np.nan
+    probes = view.families().get(family, ())
+    return over_null(view, evaluator, corpus, view.changes(evaluator, probes).size)
+
+
+def over_null(view: View, evaluator: str, corpus: str, size: np.ndarray) -> Over:
+    """How far items move beyond their own null shift, with its interval, what may be claimed of it, and its power.
+
+    Args:
+        view: of the table of scores.
+        evaluator: whose null edits are meant.
+        corpus: whose items count.
+        size: how far every item moves, in percent, float64 [N]; NaN where that is not known.
+
+    Returns:
+        over_null, over_null_low, over_null_high, than_null, null_detectable and null_needed, as of
+        :func:`beside_null`.
+    """
+    table = view.table
+    over = median_over(size - view.null_size(evaluator), view.items & table.of_corpus(corpus), table.sources)
+    said = table.silent(evaluator, corpus) or against_null(over)
+    power = aside(over, bound=0.0) if said == NOT_TOLD else Aside()
+    return over.estimate, over.low, over.high, said, power.detectable, power.needed
+
+
+# Every evaluator in one row: its worst edits, the gap that means something, and whether it sees a broken meaning.
+
+
+AND = ", "
+"""Stands between families that ask for the same gap."""
+
+
+def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The card's numbers with one row an evaluator, the calmest first; nothing is worked out anew.
+
+    Args:
+        card: ``core.analysis.overview.fairness_card`` of one corpus.
+        risks: ``core.analysis.overview.card_risks`` of it.
+        selective: selectivity an evaluator, columns evaluator, value, low, high; None: not measured.
+
+    Returns:
+        Column evaluator; for every axis of the card ``{axis}``, ``{axis}_abs``, ``{axis}_low``, ``{axis}_high`` (worst
+        family, its median |%Δ| and interval), ``{axis}_n`` (its items), ``{axis}_alike`` (families that nothing tells
+        from it, it included), ``{axis}_signed`` (its median %Δ) and the two claims, ``{axis}_drift`` and
+        ``{axis}_scatter``; evidence and of_iqr (the largest gap of evidence of these families, in the score's units
+        and in percent of its spread) with evidence_of, the family, several that ask for the same joined by AND, and
+        null_evidence, the gap of evidence of the same items under edits that nobody can see;
+        selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
+        Ordered by the largest of the medians.
+    """
+    rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
+    found = pd.DataFrame(rows)
+    if found.empty:
+        return found
+    if selective is None:
+        known = pd.DataFrame(columns=["evaluator", "value", "low", "high"])
+    else:
+        known = selective[["evaluator", "value", "low", "high"]].drop_duplicates("evaluator")
+    told = known.set_axis(["evaluator", "selectivity", "selectivity_low", "selectivity_high"], axis=1)
+    order = found.filter(regex="_abs$").max(axis=1).sort_values(kind="stable").index
+    return found.loc[order].merge(told, on="evaluator", how="left").reset_index(drop=True)
+
+
+def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
+    row: dict[str, Any] = {"evaluator": name}
+    for each in own.sort_values("axis").itertuples(index=False):
+        row |= {
+            str(each.axis): each.family, f"{each.axis}_abs": each.median_abs_percent,
+            f"{each.axis}_low": each.abs_low, f"{each.axis}_high": each.abs_high, f"{each.axis}_n": each.n_items,
+            f"{each.axis}_signed": each.median_percent, f"{each.axis}_drift": each.drift,
+            f"{each.axis}_scatter": each.scatter, f"{each.axis}_alike": each.alike,
+        }  # fmt: skip
+    return row | _evidence(risks[(risks["evaluator"] == name) & (risks["unit"] == IQR)])
+
+
+def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
+    """The largest gap of evidence; NaN where one of the families has none, for then no gap is known to be enough."""
+    if risks.empty or risks["evidence"].isna().any():
+        return {"evidence": math.nan, "of_iqr": math.nan, "evidence_of": "", "null_evidence": math.nan}
+    worst = furthest(risks, value="evidence", low="evidence_low", high="evidence_high")
+    first = worst.iloc[0]
+    return {"evidence": first["evidence"], "of_iqr": first["of_iqr"], "evidence_of": AND.join(worst["family"]),
+            "null_evidence": first["null_evidence"]}  # fmt: skip
+
 
 NULL = Axis.NULL.value
 
@@ -42,9 +239,9 @@ def _shown(view: View, group: Group) -> bool:
 def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.DataFrame:
     """Worst family on each axis for every evaluator, beside the noise floor.
 
-    The worst family is the first of :func:`core.analysis.worst_family.worst_first`. It is picked from
+    The worst family is the first of :func:`core.analysis.overview.worst_first`. It is picked from
     ``n_families`` after seeing the data, so its interval is that of a maximum; ``worst_in`` says in how many percent of
-    the draws of the same items it is the worst (:func:`core.statistics.largest.shares_of_largest`).
+    the draws of the same items it is the worst (:func:`core.statistics.factors.shares_of_largest`).
 
     Args:
         view: of the table of scores.
@@ -54,7 +251,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
         One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families + alike (how many of
         them nothing tells from the worst, it included) + worst_in (NaN where the axis has one family, or too few items
         for an interval), and those of
-        :func:`core.analysis.over_null.beside_null`. Empty where there are no shifts. Who has no row is named by
+        :func:`core.analysis.overview.beside_null`. Empty where there are no shifts. Who has no row is named by
         :func:`not_on_card`.
     """
     table = family_contrasts(view) if families is None else families
@@ -157,7 +354,7 @@ def worst_findings(
     """The families that move some evaluator the most for certain, each with the item that shows it best.
 
     They are ranked by the lower end of the interval of their median |percent change|, equal ones as
-    :data:`core.analysis.worst_family.SIZE` has it, and only those that scatter
+    :data:`core.analysis.overview.SIZE` has it, and only those that scatter
     beyond the margin are findings: none rests on too few items. A family appears once, under the evaluator that it
     moves the most. Its example is the item with the largest absolute shift: percent changes of tiny baselines would
     make a misleading one. Of equal ones the first by item and probe.

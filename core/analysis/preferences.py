@@ -22,8 +22,8 @@ from core.corpora.suites import TAU_B, TAU_B_RATERS, TAU_C
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
+from core.statistics.rank_agreement import sample_correlations
 from core.statistics.resamples import sample_counts
-from core.statistics.sample_ranks import sample_correlations
 from core.statistics.shares import share
 
 RHO = "rho"

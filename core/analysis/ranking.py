@@ -8,8 +8,7 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 
-from core.analysis.diagnostic import Items
-from core.analysis.slices import Slice
+from core.analysis.slices import Items, Slice
 from core.analysis.table import ScoreTable, View
 from core.errors import InvalidInput
 from core.probes.base import Axis, Expectation

@@ -4,13 +4,13 @@ An item counts once. So a number is of one subject (which caption is held), of o
 of one run a corpus. This module alone chooses them, and says what it left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import pandas as pd
 
 from core.errors import InvalidInput
+from core.store.manifest import Run
 from core.store.store import Store
 
 SUBJECTS = ("template", "human")
@@ -122,7 +122,7 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
     Raises:
         InvalidInput: if the store holds no score, or none of what the scope names.
     """
-    wanted, rows, nameless = scope or Scope(), holdings(store), _once(store, _NAMELESS)
+    wanted, rows, nameless = scope or Scope(), holdings(store), store.once(_NAMELESS)
     if rows.empty:
         raise InvalidInput("no run holds a score; start with: python -m core audit --corpus demo")
     if wanted.runs:
@@ -158,9 +158,6 @@ def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope) -> Narrow
     )  # fmt: skip
 
 
-_known: WeakKeyDictionary[Store, dict[str, pd.DataFrame]] = WeakKeyDictionary()
-
-
 def holdings(store: Store) -> pd.DataFrame:
     """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator).
 
@@ -168,7 +165,7 @@ def holdings(store: Store) -> pd.DataFrame:
         Those columns, n (rows), n_shifts (rows of invariant probes with a baseline, null edits aside), n_directional
         (rows of directional probes) and n_items; what a store holds never changes, so it is counted once.
     """
-    return _once(store, _HOLDINGS)
+    return store.once(_HOLDINGS)
 
 
 def open_probes(store: Store) -> pd.DataFrame:
@@ -177,14 +174,7 @@ def open_probes(store: Store) -> pd.DataFrame:
     Returns:
         Every (run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation).
     """
-    return _once(store, _OPEN)
-
-
-def _once(store: Store, sql: str) -> pd.DataFrame:
-    known = _known.setdefault(store, {})
-    if sql not in known:
-        known[sql] = store.query(sql)
-    return known[sql]
+    return store.once(_OPEN)
 
 
 def _of(rows: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
@@ -255,3 +245,42 @@ def _sums(rows: pd.DataFrame, by: str, column: str) -> dict[str, int]:
 def _scores(rows: pd.DataFrame) -> str:
     n = int(rows["n"].sum())
     return f"{n:,} score" if n == 1 else f"{n:,} scores"
+
+
+# Where the labels of a run's items come from, in words, as its manifest tells.
+
+
+def labels_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
+    """Say for each chosen run in which captions gave labels how many items got one, and by which tagger.
+
+    Args:
+        runs: that are open.
+        chosen: ids of the runs that numbers are of.
+    """
+    wanted = set(chosen)
+    told = [(run.id, run.manifest["corpus"]) for run in runs if run.id in wanted]
+    return tuple(sentence for name, corpus in told if (sentence := _said(name, corpus.get("labels"))))
+
+
+def _said(run: str, labels: object) -> str:
+    counts = {} if not isinstance(labels, Mapping) else labels
+    known = {str(name): count for name, count in counts.items() if isinstance(count, int) and count > 0}
+    read = {name: count for name, count in known.items() if name not in ("annotation", "none")}
+    if not read:
+        return ""
+    total = sum(known.values())
+    parts = [
+        f"{count} of {total} items of run {run} ({100 * count / total:.0f} %) have a noun of their caption for "
+        f"a label, read by {name}"
+        for name, count in read.items()
+    ]
+    for name, rest in _REST.items():
+        if count := known.get(name, 0):
+            parts.append(f"{count} {'has' if count == 1 else 'have'} {rest}")
+    return f"{'; '.join(parts)}."
+
+
+_REST: Mapping[str, str] = {
+    "annotation": "the label of the source",
+    "none": "none, since nobody can tell what the caption is about",
+}

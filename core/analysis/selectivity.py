@@ -18,9 +18,8 @@ from core.analysis.facts import stored, untold, verified
 from core.analysis.table import View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.arithmetic import row_medians
-from core.statistics.duels import Duels
 from core.statistics.ratios import means_bca
-from core.statistics.selectivity import Selectivity, told_of
+from core.statistics.selectivity import Duels, Selectivity, told_of
 
 VERIFIED_ONLY, UNTOLD, EVERY = "verified", "untold", "all"
 """Which directional variants count: those that are known to break the meaning, those alone that tell nothing of it, or
@@ -30,6 +29,9 @@ NONE_VERIFIED = "no comparison here is known to break the meaning"
 
 MOST_KEPT = 50_000
 """Items up to which what no filter changes is kept: 20 MB an evaluator; of more it is worked out again."""
+
+MOST_DUELS, MOST_SIGNALS = 12, 48
+"""Of these that are kept with a table: 5 MB each for 13 000 items and 18 comparisons, 0.1 MB for the median drops."""
 
 HEADLINE = (
     "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "pooled", "nuisance", "nuisance_low",
@@ -76,8 +78,7 @@ def duels(view: View, evaluator: str) -> Duels:
 
     if len(table.items) > MOST_KEPT:
         return work()
-    found: Duels = table.kept.duels.get((view.looked, evaluator, wrongs, edits), work)
-    return found
+    return table.kept.get("duels", (view.looked, evaluator, wrongs, edits), work, most=MOST_DUELS)
 
 
 def _signals(view: View, evaluator: str, both: Duels, of: str) -> np.ndarray:
@@ -89,7 +90,7 @@ def _signals(view: View, evaluator: str, both: Duels, of: str) -> np.ndarray:
 
     if len(view.table.items) > MOST_KEPT:
         return work()
-    return view.table.kept.signals.get((view.looked, evaluator, _wrongs(view), of), work)
+    return view.table.kept.get("signals", (view.looked, evaluator, _wrongs(view), of), work, most=MOST_SIGNALS)
 
 
 def _sighted(view: View) -> list[str]:

@@ -11,6 +11,7 @@ from core.analysis.scope import Narrowed
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
+from core.store.manifest import Run
 from core.store.store import Store
 
 CHOICES: Mapping[str, str] = {
@@ -86,7 +87,7 @@ class Slice:
         told: (key, value) facts, e.g. ``("knob", "count")`` of a variant or ``("own:site", "hospital")`` of a column
             of the owner's: keep the items that tell one of the values of every key that is named. Empty keeps all.
         untied: leave out the items whose label could as well belong to another category; where a run does not record
-            which these are (see :mod:`core.analysis.ties`), nothing is left out.
+            which these are (see :mod:`core.analysis.slices`), nothing is left out.
     """
 
     categories: tuple[str, ...] = ()
@@ -130,7 +131,7 @@ def where(scope: Narrowed, chosen: Slice, ties: pd.DataFrame | None) -> tuple[st
     """A slice of the scope's corpus in view, as SQL over ``shifts s``: for what shows pairs and not numbers of many.
 
     Args:
-        ties: of the run in view, see :func:`core.analysis.ties.recorded`; None: it records none.
+        ties: of the run in view, see :func:`core.analysis.slices.recorded`; None: it records none.
 
     Returns:
         What follows ``from shifts s``: joins and the condition; and its parameters by name.
@@ -234,3 +235,109 @@ def _source(column: str) -> str:
 def judged(store: Store) -> bool:
     """Whether people judged any pair of which both versions should be equally good."""
     return not store.query("select 1 from verdicts where accepted is not null limit 1").empty
+
+
+# Numbers by probe and item that few probes have: only the rows of those are held.
+
+
+Items = slice | np.ndarray
+"""Places of some items: a run of them, or their numbers."""
+
+EVERY = slice(None)
+
+
+def picked(rows: np.ndarray, places: np.ndarray, items: Items = EVERY) -> np.ndarray:
+    """Some rows of some items, a copy [k, n].
+
+    Args:
+        rows: [m, N].
+        places: of k rows.
+        items: n of them.
+    """
+    return np.asarray(rows[places, items] if isinstance(items, slice) else rows[places[:, None], items])
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What was measured of every variant of a table, a number a (probe, item) [P, N]; NaN where it was not.
+
+    Args:
+        rows: row of each probe in ``values``, int [P]; that of a probe without a number is the last.
+        values: float64 [k + 1, N]; the last row is NaN.
+    """
+
+    rows: np.ndarray
+    values: np.ndarray
+
+    def of(self, probes: np.ndarray, items: Items = EVERY) -> np.ndarray:
+        """The numbers of some probes and items by their places, float64 [k, n]."""
+        return picked(self.values, self.rows[probes], items)
+
+    def there(self) -> np.ndarray:
+        """Items of which some variant was measured, bool [N]."""
+        return np.asarray(~np.isnan(self.values).all(axis=0))
+
+    def at(self, items: Items) -> "Diagnostic":
+        """The same of some items; those of a slice are no copies."""
+        return Diagnostic(self.rows, self.values[:, items])
+
+    def part(self, probes: np.ndarray) -> "Diagnostic":
+        """The same of some probes, by their places."""
+        held, rows = np.unique(np.append(self.rows[probes], len(self.values) - 1), return_inverse=True)
+        return Diagnostic(rows[:-1], self.values[held])
+
+
+# Labels that could as well belong to another category, as the runs record them beside their items.
+
+
+TIES = "ties"
+"""Name under which a table keeps them: columns :data:`TIE_COLUMNS`."""
+
+TIE_COLUMNS = ("corpus", "label", "category", "other")
+"""A row a tied label of a corpus; a corpus whose run counted ties and has none has one row without a label."""
+
+
+def recorded(run: Run) -> pd.DataFrame | None:
+    """Ties that a run records, one a row, without the corpus; None where it was audited before ties were counted."""
+    told = run.manifest["corpus"].get("tied")
+    if not isinstance(told, Mapping):
+        return None
+    rows = [
+        (str(label), str(each["category"]), str(each["or"]))
+        for label, each in told.items()
+        if isinstance(each, Mapping) and {"category", "or"} <= each.keys()
+    ]
+    return pd.DataFrame(rows, columns=list(TIE_COLUMNS[1:]), dtype=object)
+
+
+def ties_of(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
+    """Ties of the runs of a scope, columns :data:`TIE_COLUMNS`; a corpus that is not among them has none recorded."""
+    found = []
+    for run in (each for each in runs if each.id in scope.run_ids):
+        ties = recorded(run)
+        if ties is not None:
+            rows = (
+                ties if len(ties) else pd.DataFrame([(None, None, None)], columns=list(TIE_COLUMNS[1:]), dtype=object)
+            )
+            found.append(rows.assign(corpus=str(run.manifest["corpus"].get("name", ""))))
+    return pd.concat(found, ignore_index=True)[list(TIE_COLUMNS)] if found else pd.DataFrame(columns=list(TIE_COLUMNS))
+
+
+def other_category(items: pd.DataFrame, ties: pd.DataFrame) -> pd.Series:
+    """The other category of every item whose label has one, None elsewhere.
+
+    An item that has neither of the two categories got its own elsewhere: it has no tie.
+
+    Args:
+        items: columns corpus, label, category; [N].
+        ties: columns :data:`TIE_COLUMNS`.
+    """
+    rows = ties.dropna(subset="label").itertuples(index=False)
+    known = {
+        (corpus, label, one): two
+        for corpus, label, category, other in rows
+        for one, two in ((category, other), (other, category))
+    }
+    named = zip(*(items[column].tolist() for column in ("corpus", "label", "category")), strict=True)
+    found = [known.get(each) for each in named] if known else [None] * len(items)
+    return pd.Series(found, index=items.index, dtype=object)

@@ -7,20 +7,29 @@ A slice is a mask on it (:class:`View`). 5 evaluators × 46 probes × 9000 items
 
 import hashlib
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_
-from typing import Any
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.diagnostic import EVERY, Diagnostic, Items, picked
-from core.analysis.kept import Answers
+from core.analysis.memo import Memo
 from core.analysis.scope import REFERENCE, Narrowed
-from core.analysis.slices import PROBES, Slice, is_cut
-from core.analysis.ties import COLUMNS, TIES, other_category
+from core.analysis.slices import (
+    EVERY,
+    PROBES,
+    TIE_COLUMNS,
+    TIES,
+    Diagnostic,
+    Items,
+    Slice,
+    is_cut,
+    other_category,
+    picked,
+)
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
@@ -34,6 +43,9 @@ from core.statistics.changes import (
     percent_change,
     standard_deviation,
 )
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 BASELINE = "baseline"
 """What a score is usually compared with: its own baseline, for a modified caption the length-matched neutral."""
@@ -69,27 +81,11 @@ class Changes:
     withheld: np.ndarray
 
 
-class Kept:
-    """Answers about one evaluator, some probes and some items: a filter of evaluators or of families changes none.
+MOST_CHANGES = 96
+"""Changes that are kept, 0.5 MB each for 9 000 items; as many of scores that a slice chose by what they are."""
 
-    Args:
-        changes: see :meth:`ScoreTable.changes`; 0.5 MB each for 9 000 items.
-        looked: the same of scores that a slice chose by what they are; see :meth:`View.changes`.
-        effects: of :func:`core.analysis.effects.effects`, 2 kB each.
-        flips: of :class:`core.analysis.flips.risk.Shifts`, 1 kB each, a curve 4 kB.
-        silent: of :meth:`ScoreTable.silent`, a word each.
-        duels: of :func:`core.analysis.selectivity.duels`, 5 MB each for 13 000 items and 18 comparisons.
-        signals: median drops beside them, 0.1 MB each.
-    """
-
-    def __init__(self) -> None:
-        self.changes: Answers[Changes] = Answers(96)
-        self.looked: Answers[Changes] = Answers(96)
-        self.effects: Answers[Any] = Answers(8192)
-        self.flips: Answers[Any] = Answers(4096)
-        self.silent: Answers[str] = Answers(512)
-        self.duels: Answers[Any] = Answers(12)
-        self.signals: Answers[np.ndarray] = Answers(48)
+MOST_SLICES = 16
+"""Slices whose items and answers are kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +110,11 @@ class ScoreTable:
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
-            (what was refused of these families; see :mod:`core.analysis.refusals`), TIES (labels with a second
-            category; see :mod:`core.analysis.ties`), CAPTIONS
+            (what was refused of these families; see :mod:`core.analysis.comparisons`), TIES (labels with a second
+            category; see :mod:`core.analysis.slices`), CAPTIONS
             (where there are natural ones; see :mod:`core.analysis.natural`).
-        kept: answers by what was asked; a part of the table that holds the same items shares them.
+        kept: answers about one evaluator, some probes and some items, which a filter of evaluators or of families does
+            not change: a part of the table that holds the same items shares them. All others: :meth:`memo`.
         reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.
         texts: reads the captions of some probes: columns corpus, item, probe, caption; None: none can be read.
     """
@@ -134,9 +131,17 @@ class ScoreTable:
     upheld: np.ndarray
     diagnostics: Mapping[str, Diagnostic]
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    kept: Kept = field(default_factory=Kept, repr=False)
+    kept: Memo = field(default_factory=Memo, repr=False)
     reader: "Callable[[Narrowed], ScoreTable] | None" = field(default=None, repr=False)
     texts: Callable[[Sequence[str]], pd.DataFrame] | None = field(default=None, repr=False)
+
+    def memo(self, function: Callable[Concatenate["ScoreTable", P], R], *arguments: P.args, **named: P.kwargs) -> R:
+        """``function(table, *arguments)``, worked out once; dropped with the table. Nobody writes into it."""
+        return self._memo.get(function, (arguments, *named.items()), lambda: function(self, *arguments, **named))
+
+    @cached_property
+    def _memo(self) -> Memo:
+        return Memo()
 
     @cached_property
     def corpora(self) -> tuple[str, ...]:
@@ -157,7 +162,7 @@ class ScoreTable:
     @cached_property
     def tied(self) -> np.ndarray:
         """Items whose label could as well belong to another category, where the run records it, bool [N]."""
-        ties = self.about.get(TIES, pd.DataFrame(columns=list(COLUMNS)))
+        ties = self.about.get(TIES, pd.DataFrame(columns=list(TIE_COLUMNS)))
         return other_category(self.items, ties).notna().to_numpy()
 
     @cached_property
@@ -203,7 +208,7 @@ class ScoreTable:
             for name in ("scores", "baselines", "stored", "inside", "accepted", "upheld")
         }
         measured = {name: each.at(items) for name, each in self.diagnostics.items()}
-        return replace(self, items=self.items.iloc[items].reset_index(drop=True), diagnostics=measured, kept=Kept(),
+        return replace(self, items=self.items.iloc[items].reset_index(drop=True), diagnostics=measured, kept=Memo(),
                        **dense)  # fmt: skip
 
     def of_corpus(self, corpus: str) -> np.ndarray:
@@ -258,7 +263,7 @@ class ScoreTable:
 
     def silent(self, evaluator: str, corpus: str) -> str:
         """Why an evaluator's scores of a corpus can show no shift, in words; empty where they can."""
-        return self.kept.silent.get((evaluator, corpus), lambda: self._silent(evaluator, corpus))
+        return self.kept.get("silent", (evaluator, corpus), lambda: self._silent(evaluator, corpus))
 
     def _silent(self, evaluator: str, corpus: str) -> str:
         values = self.scores[self.place(evaluator)][:, self.of_corpus(corpus)]
@@ -393,7 +398,9 @@ class ScoreTable:
             pairs = self.pairs(evaluator, probes, against=against, where=where)
             return _changes(*pairs, self._withheld(evaluator, None if against == BASELINE else pairs[1]))
 
-        return work() if where is not None else self.kept.changes.get((evaluator, tuple(probes), against), work)
+        if where is not None:
+            return work()
+        return self.kept.get("changes", (evaluator, tuple(probes), against), work, most=MOST_CHANGES)
 
     def withheld(self, evaluator: str, corpus: str) -> bool:
         """Whether %Δ is withheld, since one of the evaluator's baselines in a corpus is negative.
@@ -501,13 +508,12 @@ class ScoreTable:
         """The part of the table that a slice keeps; views of one slice, while it is among the last, share answers."""
         return View(self, chosen or Slice())
 
-    @cached_property
-    def of_slices(self) -> Answers[tuple[np.ndarray, dict[Hashable, Any]]]:
-        """Items of a slice, bool [N], and what was worked out of it (:attr:`View.answered`), of the last slices.
+    def sliced(self, chosen: Slice) -> tuple[np.ndarray, Memo]:
+        """Items of a slice, bool [N], and what was worked out of it (:meth:`View.memo`), of the last slices.
 
         The views themselves would hold the table, and it would stay until a collection.
         """
-        return Answers(16)
+        return self._memo.get(ScoreTable.sliced, chosen, lambda: (_items(self, chosen), Memo()), most=MOST_SLICES)
 
     def seen(self, scope: Narrowed) -> "ScoreTable":
         """The same scores in a scope of the same rows, with another corpus in view."""
@@ -533,7 +539,7 @@ class ScoreTable:
             baselines=ranks[self.baselines[at]], stored=self.stored[at], inside=self.inside[at],
             accepted=self.accepted[there], upheld=self.upheld[there], about=self._about_fewer(scope),
             diagnostics={name: each.part(probes).at(items) for name, each in self.diagnostics.items()},
-            kept=self.kept if len(items) == len(self.items) else Kept(),
+            kept=self.kept if len(items) == len(self.items) else Memo(),
         )  # fmt: skip
 
     def _about_fewer(self, scope: Narrowed) -> dict[str, pd.DataFrame]:
@@ -576,11 +582,14 @@ class View:
     def __init__(self, table: ScoreTable, chosen: Slice) -> None:
         self.table, self.chosen = table, chosen
         self.evaluators = tuple(name for name in table.evaluators if not chosen.evaluators or name in chosen.evaluators)
-        self.items, self.answered = table.of_slices.get(chosen, lambda: (_items(table, chosen), {}))
-        """Items that the slice keeps, bool [N]; what was worked out once, see
-        :func:`core.analysis.questions.base.once`."""
+        self.items, self.kept = table.sliced(chosen)
+        """Items that the slice keeps, bool [N]; what was worked out of it."""
         self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""
+
+    def memo(self, function: Callable[Concatenate["View", P], R], *arguments: P.args, **named: P.kwargs) -> R:
+        """``function(view, *arguments)``, worked out once for its slice, while that is among the last."""
+        return self.kept.get(function, (arguments, *named.items()), lambda: function(self, *arguments, **named))
 
     def of(self, evaluator: str) -> "View":
         """The same of one evaluator.
@@ -638,7 +647,7 @@ class View:
 
         if not any(each not in (None, False) for each in self.looked):
             return work()
-        return self.table.kept.looked.get((self.looked, evaluator, tuple(probes), against), work)
+        return self.table.kept.get("looked", (self.looked, evaluator, tuple(probes), against), work, most=MOST_CHANGES)
 
     def shifts(
         self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE

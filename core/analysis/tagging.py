@@ -17,7 +17,7 @@ from core.probes.words.lexicons import families
 from core.probes.words.natural_captions import find_in
 from core.probes.words.object_nouns import WORD
 from core.probes.words.taggers import Tagger
-from core.statistics.two_readers import two_readers
+from core.statistics.agreement import two_readers
 
 MODIFIES, ONE, CLEAR, TAKEN = "modifies an object", "one object", "clear caption", "taken by the probes"
 

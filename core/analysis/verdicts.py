@@ -278,7 +278,7 @@ def told_from_null(found: str, detectable: float, needed: float) -> str:
 
     Args:
         found: what :func:`against_null` said.
-        detectable: in percentage points; see :func:`core.analysis.over_null.beside_null`.
+        detectable: in percentage points; see :func:`core.analysis.overview.beside_null`.
         needed: items.
     """
     if found != NOT_TOLD or math.isnan(detectable):

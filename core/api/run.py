@@ -208,9 +208,9 @@ class Run:
         Raises:
             InvalidInput: if the folder cannot be filled, or a format is not known.
         """
+        from core.analysis.geometry import embed
         from core.analysis.suites.result import stored
-        from core.analysis.systems.kept import kept
-        from core.analysis.valence import embed
+        from core.analysis.systems.file import kept
         from core.evaluators.pool import Pool
         from core.human.studies import list_studies
         from core.outputs import check_empty

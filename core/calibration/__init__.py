@@ -4,4 +4,4 @@ It may import the statistics, the store, the audit and the analysis; the formula
 Start at :mod:`core.calibration.readings`.
 """
 
-__all__ = ["effect", "file", "fit", "measured", "measuring", "orbits", "readings", "sweep"]
+__all__ = ["effect", "fit", "measured", "measuring", "orbits", "readings", "sweep"]

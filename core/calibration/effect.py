@@ -2,7 +2,7 @@
 
 Intervals, 95 %: medians in percent by BCa (:mod:`core.statistics.bootstrap`), flip risk in closed form
 (:mod:`core.statistics.flip_risk`), Spearman's ρ, sensitivities and the ratio of after to before by the percentiles of
-bootstrap samples (:mod:`core.calibration.sides`), Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n - 4) [1],
+bootstrap samples (:mod:`core.calibration.orbits`), Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n - 4) [1],
 with Student's quantile for the normal one, which is too short for few. Items of one source are taken together: for τ,
 whose formula knows independent items alone, n is the number of sources. A ratio's samples hold both sides at once, each
 with its own spread.
@@ -20,15 +20,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from core.calibration.orbits import Family, Orbits
+from core.calibration.orbits import LEVEL, Family, Orbits, Side, median, ratio, side_of
 from core.calibration.readings import Corrections, Terms, corrections
-from core.calibration.sides import LEVEL, Side, median, ratio, side_of
 from core.calibration.sweep import moved
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.changes import item_medians, percent_changes
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
-from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman
-from core.statistics.spearman_band import spearman_bands
+from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman, spearman_bands
 
 COLUMNS = (
     "measure", "axis", "name", "gap", "before", "before_low", "before_high", "after", "after_low", "after_high",
@@ -191,7 +189,7 @@ def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Si
         scores: of one split.
         changes: what is added to them at a strength of 1.
         strength: λ.
-        before: :func:`core.calibration.sides.side_of` the scores, which no strength changes.
+        before: :func:`core.calibration.orbits.side_of` the scores, which no strength changes.
     """
     still, names = not (strength * changes.clean).any(), list(scores.families)
     after = side_of(moved(scores, changes, strength), like=before, still=still)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.questions.base import once
+from core.analysis.memo import once
 from core.analysis.table import View
-from core.calibration.oracle import oracle_terms
 from core.calibration.orbits import Orbits, dev_split, orbits
 from core.calibration.readings import (
     BY_CONSTRUCTION,
@@ -26,11 +25,12 @@ from core.calibration.readings import (
     Terms,
     corrections,
     learn,
+    weighed,
 )
-from core.calibration.sweep import Choice, Sweep, choose, raised, sweep
+from core.calibration.sweep import Choice, Sweep, Sweeps, ceilings_of, choose, raised, sweep
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
-from core.statistics.spearman_band import spearman_bands
+from core.statistics.rank_agreement import spearman_bands
 from core.statistics.wording import counted
 
 ORACLE = "oracle"
@@ -307,3 +307,49 @@ def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
         if not np.isnan(swept.sensitivity[name]).any():
             axes.setdefault(family.axis, []).append(swept.sensitivity[name] / swept.spread)
     return {axis: np.mean(values, axis=0) for axis, values in sorted(axes.items())}
+
+
+# Oracle weights: those that look best on the held-out split itself, an upper bound and never a result.
+
+
+def oracle_terms(
+    dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str, epsilon: float = 0.01
+) -> Terms:
+    """The weights that look best on the test split itself: an upper bound, never a result.
+
+    Candidates: uniform, sensitivity-proportional, 1 for each family, and all weight on one family.
+
+    Args:
+        dev: where everything but the weights is learnt.
+        test: where the weights are chosen.
+        others: H over the test items.
+        reading: one of READINGS.
+        epsilon: of the constraint, on the test split.
+    """
+    learnt = learn(dev, reading=reading)
+    sweeps = Sweeps(test, learnt, others, ceilings=ceilings_of(test))
+    return best_of(oracle_candidates(dev, learnt, sweeps), epsilon=epsilon)
+
+
+def oracle_candidates(dev: Orbits, terms: Terms, sweeps: Sweeps) -> list[tuple[Terms, Sweep]]:
+    """Every weighting that the oracle chooses among, swept on the test split.
+
+    Args:
+        dev: where the terms were learnt.
+        terms: with any weights.
+        sweeps: of the test split.
+    """
+    single = [{name: float(name == one) for name in dev.families} for one in dev.families]
+    weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
+    candidates = [weighed(terms, dev, each) for each in weights]
+    return [(each, sweeps.sweep(each)) for each in candidates]
+
+
+def best_of(candidates: Sequence[tuple[Terms, Sweep]], *, epsilon: float) -> Terms:
+    """The terms that lower the total most under the constraint."""
+
+    def reached(candidate: tuple[Terms, Sweep]) -> float:
+        swept = candidate[1]
+        return float(swept.total[swept.lambdas.index(choose(swept, epsilon=epsilon).strength)])
+
+    return min(candidates, key=reached)[0]

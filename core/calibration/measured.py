@@ -13,14 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.calibration.compositions import composed
 from core.calibration.effect import MEASURES, effect_of
-from core.calibration.file import calibrator
 from core.calibration.fit import Fit
-from core.calibration.measurement import Measurement, about, read_all
+from core.calibration.measurement import Measurement, about, composed, read_all
 from core.calibration.measuring import SAME, difference
 from core.calibration.orbits import Family, Orbits
-from core.calibration.readings import CHOSEN_MEASURED, FIXED, Corrections, Terms
+from core.calibration.readings import CHOSEN_MEASURED, FIXED, Corrections, Terms, calibrator
 from core.calibration.sweep import Choice, Sweep, choose, raised, sweep_of
 from core.evaluators.calibrator import apply
 from core.probes.base import IDENTITY

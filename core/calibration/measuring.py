@@ -21,9 +21,17 @@ from core.audit.estimate import measured_speeds
 from core.audit.plan import Plan
 from core.audit.record import now
 from core.audit.run import Progress, run_audit
-from core.calibration.compositions import composed_plan, images_to_score, uncomposable
 from core.calibration.fit import Fit
-from core.calibration.measurement import Measurement, about, compositions, folder_of, write
+from core.calibration.measurement import (
+    Measurement,
+    about,
+    composed_plan,
+    compositions,
+    folder_of,
+    images_to_score,
+    uncomposable,
+    write,
+)
 from core.calibration.orbits import Orbits
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS

@@ -1,7 +1,7 @@
 """What a calibration changes: learnt on the dev split, reported on the test split (tables 14 to 16, figure 12, A.7)."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,19 +9,31 @@ import pandas as pd
 
 from core.analysis.effects import Group
 from core.analysis.flips.risk import READ, Shifts
+from core.analysis.memo import once
 from core.analysis.questions import paper
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, EVALUATOR
-from core.analysis.questions.contrasts import named_groups
+from core.analysis.questions.contrasts import Named, named_groups
 from core.analysis.questions.needs import no_family
-from core.analysis.table import ScoreTable, View
-from core.calibration.ablation import ablation
-from core.calibration.contrasts import contrasts_of
-from core.calibration.effect import TwoSides, effect_of
-from core.calibration.fit import Fit, fit
-from core.calibration.orbits import Orbits
-from core.calibration.readings import corrections
-from core.calibration.sweep import calibrated
+from core.analysis.table import BASELINE, ScoreTable, View
+from core.calibration.effect import TwoSides, effect_of, overall
+from core.calibration.fit import ORACLE, WEIGHTS, Fit, best_of, fit, halves, oracle_candidates
+from core.calibration.orbits import Family, Orbits, Side, side_of
+from core.calibration.readings import (
+    BY_CONSTRUCTION,
+    CHOSEN,
+    CONSTRUCTED,
+    FIXED,
+    MEASURED,
+    READINGS,
+    UNIFORM,
+    WEIGHTED,
+    Terms,
+    corrections,
+    learn,
+    weighed,
+)
+from core.calibration.sweep import EPSILONS, Sweeps, calibrated, ceilings_of, choose, raised
 from core.charts.spec import Figure
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
@@ -322,3 +334,91 @@ def _along(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     )  # fmt: skip
     return Figure(drawing.id, drawing.title, drawing.note, data, "Spearman’s ρ", kind="lines", mark="chosen",
                   paper=drawing.paper)  # fmt: skip
+
+
+# The paper's contrasts of one evaluator's scores, in the arrangement of whole families: what table 16 is of.
+
+
+def contrasts_of(scores: Orbits, named: Sequence[Named], items: np.ndarray) -> Orbits:
+    """Scores with each contrast as a family of its label; what a contrast lacks here is left out.
+
+    Args:
+        scores: of whole families, as they are or calibrated.
+        named: contrasts and families of the view that the scores are of.
+        items: place in that view's table of each item of the scores, int [n].
+
+    Returns:
+        The same clean scores; a contrast of two probes compares the scores of the one with those of the other.
+    """
+    found = {}
+    for each in named:
+        family, group = scores.families.get(each.family), each.group
+        if family is None:
+            continue
+        rows = [family.probes.index(name) for name in group.probes if name in family.probes]
+        if not rows or (group.against != BASELINE and group.against not in family.probes):
+            continue
+        own = family.baselines[rows]
+        if group.against != BASELINE:
+            own = np.broadcast_to(family.scores[family.probes.index(group.against)], own.shape)
+        after = np.where(each.items[items], family.scores[rows], np.nan)
+        found[group.label] = Family(family.axis, tuple(family.probes[row] for row in rows), after, own)
+    return Orbits(scores.evaluator, scores.items, scores.clean, found, scores.sources)
+
+
+# Every reading with every weighting at every ε: what each choice does to the held-out items. Source: paper A, A.7.
+
+
+SAW_IT = "chosen on the held-out split: an upper bound"
+"""What the numbers of oracle weights rest on."""
+
+
+def ablation(
+    view: View,
+    *,
+    evaluator: str,
+    against: Sequence[str] | None = None,
+    ratings: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Every reading with every kind of weights at every ε, on the held-out split.
+
+    Args:
+        view, evaluator, against, ratings: as :func:`core.calibration.fit.fit` takes them.
+
+    Returns:
+        One row (reading, weights, epsilon): strength (λ), whence (what chose it, if anything), basis (by construction,
+        measured on stored scores, or chosen on the held-out split), before, after and ratio with their intervals (mean
+        over families of the sensitivity over the spread of the same side's clean scores), loss (most negative change of
+        a held-out ρ; NaN without an H), raised (families moved beyond their uncalibrated interval), n (held-out items).
+    """
+    dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
+    records = []
+    on_dev, on_test, before = ceilings_of(dev), ceilings_of(test), side_of(test)
+    for reading in READINGS:
+        terms = learn(dev, reading=reading)
+        dev_sweeps = Sweeps(dev, terms, dev_others, ceilings=on_dev)
+        test_sweeps = Sweeps(test, terms, test_others, ceilings=on_test)
+        for weights in WEIGHTS if reading in WEIGHTED else (UNIFORM,):
+            oracle = oracle_candidates(dev, terms, test_sweeps) if weights == ORACLE else []
+            learnt = None if oracle else weighed(terms, dev, weights)
+            outcomes = dict[tuple[int, float], dict[str, object]]()  # one choice may be that of several ε
+            for epsilon in EPSILONS:
+                own = best_of(oracle, epsilon=epsilon) if learnt is None else learnt
+                chosen = choose(dev_sweeps.sweep(own), epsilon=epsilon)
+                named = {"reading": reading, "weights": weights if reading in WEIGHTED else "", "epsilon": epsilon}
+                basis = CONSTRUCTED if reading in BY_CONSTRUCTION else MEASURED
+                choice = (id(own), chosen.strength)
+                if choice not in outcomes:
+                    outcomes[choice] = _outcome(test, own, test_sweeps, chosen.strength, before)
+                told = {"strength": chosen.strength, "whence": CHOSEN if basis == MEASURED else FIXED}
+                records.append({**named, **told, "basis": SAW_IT if oracle else basis, **outcomes[choice]})
+    return pd.DataFrame(records)
+
+
+def _outcome(test: Orbits, terms: Terms, sweeps: Sweeps, strength: float, before: Side) -> dict[str, object]:
+    swept = sweeps.sweep(terms, lambdas=(0.0, strength))
+    losses = [values[1] - values[0] for values in swept.spearman.values() if not np.isnan(values[0])]
+    told = overall(test, sweeps.corrections(terms), strength, before=before)
+    return {
+        **told, "loss": float(min(losses)) if losses else np.nan, "raised": ", ".join(raised(swept, strength)),
+    }  # fmt: skip

@@ -26,8 +26,7 @@ import numpy as np
 
 from core.calibration.orbits import Family, Orbits
 from core.errors import InvalidInput
-from core.evaluators.calibrator import QUANTILES
-from core.evaluators.calibrator import apply as apply
+from core.evaluators.calibrator import MOST_BYTES, QUANTILES, Calibrator, apply, read_calibrator
 from core.statistics.arithmetic import map_quantiles as map_quantiles
 from core.statistics.arithmetic import row_medians
 
@@ -273,3 +272,41 @@ def _median(values: np.ndarray) -> float:
 def _medians(shifts: Iterable[np.ndarray]) -> list[float]:
     """Median of each row; 0, no correction, where there is no score on this split."""
     return [float(np.nan_to_num(_median(row))) for row in shifts]
+
+
+# From learnt terms to the file that applies them, and back.
+
+
+__all__ = ["MOST_BYTES", "Calibrator", "apply", "calibrator", "read_calibrator", "terms_of"]
+
+
+def calibrator(terms: Terms, *, strength: float, evaluator: str, fingerprint: str = "") -> Calibrator:
+    """Put learnt terms and a chosen λ into what is exported."""
+    return Calibrator(
+        evaluator=evaluator,
+        fingerprint=fingerprint,
+        reading=terms.reading,  # type: ignore[arg-type]  # checked by the model
+        strength=strength,
+        weights=dict(terms.weights),
+        shifts={name: dict(probes) for name, probes in terms.shifts.items()},
+        family_shifts=dict(terms.family_shifts),
+        quantiles={
+            name: {probe: (pair[0].tolist(), pair[1].tolist()) for probe, pair in maps.items()}
+            for name, maps in terms.quantiles.items()
+        },
+        ridge=terms.ridge,
+    )
+
+
+def terms_of(model: Calibrator) -> Terms:
+    """The terms that a calibrator was made of."""
+    return Terms(
+        reading=model.reading,
+        weights=dict(model.weights),
+        shifts={name: dict(probes) for name, probes in model.shifts.items()},
+        family_shifts=dict(model.family_shifts),
+        quantiles={
+            name: {probe: np.array(pair) for probe, pair in maps.items()} for name, maps in model.quantiles.items()
+        },
+        ridge=model.ridge,
+    )

@@ -25,7 +25,7 @@ def dumbbell(
     """The medians of A and B for every level, joined by a line.
 
     Args:
-        table: rows of ``core.analysis.comparison.compare``, or :func:`of_scatter` of them; ``a_opens`` and
+        table: rows of ``core.analysis.two_sides.compare``, or :func:`of_scatter` of them; ``a_opens`` and
             ``b_opens`` where marks can be clicked.
         unit: behind the numbers.
         digits: decimals in the hover.

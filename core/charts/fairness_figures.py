@@ -46,7 +46,7 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
     """Every evaluator's worst family of each axis on one scale, the calmest evaluator first.
 
     Args:
-        rows: ``core.analysis.glance.at_a_glance``.
+        rows: ``core.analysis.overview.at_a_glance``.
         names: family -> the words for it.
 
     Returns:

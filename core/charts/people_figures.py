@@ -75,7 +75,7 @@ def competence_dots(people: pd.DataFrame) -> Figure:
     """Competence of every annotator under MACE with its posterior interval, a panel a question.
 
     Args:
-        people: of :func:`core.analysis.people.competence.study_competence`; and study, where there are several.
+        people: of :func:`core.analysis.people.outcomes.study_competence`; and study, where there are several.
     """
     own = people.dropna(subset=["competence"])
     panel = own["question"].astype(str)

@@ -185,7 +185,7 @@ def _video_scorer(loaded: "Evaluator", held: "Suite", footage: "Footage | None")
 
 def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reached, list[str]]":
     """What scores reach that were made elsewhere."""
-    from core.analysis.suites.imported import reached_elsewhere
+    from core.analysis.suites.result import reached_elsewhere
 
     entry, errors = reached_elsewhere(held, path, column=column, called=called)
     note(f"{entry.evaluator}: scores {entry.made_with}, not made here")

@@ -101,11 +101,10 @@ def learn(
     """
     from core.analysis.slices import Slice
     from core.calibration.effect import before_after
-    from core.calibration.file import calibrator
     from core.calibration.fit import fit, sweep_table
     from core.calibration.measured import find, settled
     from core.calibration.measuring import Asked, refused
-    from core.calibration.readings import MEASURED
+    from core.calibration.readings import MEASURED, calibrator
     from core.calibration.reference_order import asked_for, reference_order
     from core.calibration.sweep import LAMBDAS
     from core.evaluators.calibrated import refusal
@@ -171,8 +170,8 @@ def apply_(
 ) -> None:
     """Write the shifts of a run's calibrated families, with calibrated scores, as one more evaluator."""
     from core.analysis.slices import Slice
-    from core.calibration.file import read_calibrator
-    from core.calibration.rows import calibrated_shifts
+    from core.calibration.readings import read_calibrator
+    from core.calibration.sweep import calibrated_shifts
     from core.store.files import csv_text
 
     known = read_calibrator(model)

@@ -210,7 +210,7 @@ def _scored(
 
 
 def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
-    from core.analysis.systems.tables import tables
+    from core.analysis.systems.captions import tables
 
     found = tables(made)
     if out is not None:

@@ -58,11 +58,11 @@ def report(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write into a folder that holds files.")] = False,
 ) -> None:
     """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
+    from core.analysis.geometry import embed
     from core.analysis.scope import Scope, narrow
     from core.analysis.slices import told_of
     from core.analysis.suites.result import stored
-    from core.analysis.systems.kept import kept
-    from core.analysis.valence import embed
+    from core.analysis.systems.file import kept
     from core.api.places import place
     from core.errors import InvalidInput, StoreError
     from core.evaluators.pool import Pool

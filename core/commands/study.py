@@ -239,8 +239,7 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
 
     Competence is the estimated share of items that an annotator answers by knowing rather than guessing, under MACE.
     """
-    from core.analysis.people.competence import study_competence
-    from core.analysis.people.outcomes import study_agreement, study_kappas
+    from core.analysis.people.outcomes import study_agreement, study_competence, study_kappas
     from core.human.votes import vote_table
 
     with _counted(name) as study:

@@ -115,7 +115,7 @@ def apply(
     """Calibrate scores: Ŝ = S + λ · correction.
 
     Args:
-        model: exported by :func:`core.calibration.file.calibrator`, or from :func:`read_calibrator`.
+        model: exported by :func:`core.calibration.readings.calibrator`, or from :func:`read_calibrator`.
         scores: S, float64 [n]; NaN stays NaN.
         probe: (family, probe) of the edit that the scored pairs underwent; None for unedited pairs. The readings
             ``shift``, ``ridge`` and ``quantile`` correct edited pairs only.

@@ -10,15 +10,21 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.geometry import LEVELS, concluded, geometry
+from core.analysis.geometry import (
+    LEVELS,
+    concluded,
+    geometry,
+    modifier_objects,
+    modifier_shifts,
+    text_encoders,
+    valence_words,
+)
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
-from core.analysis.people.competence import study_competence
-from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
+from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
 from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
-from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
 from core.charts.people_figures import (
     COMPETENCE_NOTE,
     COMPETENCE_TITLE,
@@ -38,7 +44,7 @@ from core.human.votes import vote_table
 from core.report.document import Missing, Table
 
 Encode = Callable[[str, Sequence[str]], np.ndarray]
-"""Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.analysis.valence.embed`."""
+"""Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.analysis.geometry.embed`."""
 
 NOT_ASKED = "the text encoders were not asked for this report"
 

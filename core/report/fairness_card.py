@@ -7,14 +7,13 @@ from html import escape
 import pandas as pd
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
-from core.analysis.labels import labels_said
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.made_of import origins
 from core.analysis.questions.precision import sentences as precision
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
-from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.scope import Narrowed, Scope, labels_said, narrow
 from core.analysis.verdicts import MARGIN, reached, settled, told_from_null
 from core.charts.fairness_figures import family_shifts
 from core.charts.still import element

@@ -12,10 +12,8 @@ from core.analysis.slices import Slice
 from core.analysis.suites import tables
 from core.analysis.suites.result import SuiteResult
 from core.analysis.systems.board import board, rank_range, systems_of
-from core.analysis.systems.file import Leaderboard
-from core.analysis.systems.health import health, told_as
-from core.analysis.systems.kept import Kept
-from core.analysis.systems.scales import scales
+from core.analysis.systems.captions import health, scales, told_as
+from core.analysis.systems.file import Kept, Leaderboard
 from core.analysis.table import ScoreTable
 from core.calibration.effect import before_after
 from core.calibration.fit import Fit, fit

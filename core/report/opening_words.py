@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from core.analysis.beside import caption_of
-from core.analysis.overview import more_alike
+from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.controls import PASSES
 from core.analysis.questions.cut import SMALL_TURNS, UNCUT
@@ -29,7 +29,6 @@ from core.analysis.verdicts import (
     reached,
     smallest,
 )
-from core.analysis.worst_family import furthest, worst_first
 from core.probes.base import Axis
 from core.report.document import Opening, number
 from core.statistics.wording import counted

@@ -1,8 +1,12 @@
 """Arithmetic over arrays of scores that applying a calibration and learning one share."""
 
 import math
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 
 def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
@@ -71,3 +75,30 @@ def map_quantiles(scores: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     places = (first + last) / 2
     moved: np.ndarray = np.interp(places, index, target) + scores - inside
     return moved
+
+
+# Products of a few thousand values by one thread: waking the others costs more, and they wait by spinning.
+#
+# What they take is lost to whatever else the machine does, a report's drawings among it. A sum may round otherwise in
+# another number of threads: so this is for what only decides something, or is one sum a row.
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def one_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """Have NumPy's matrix library keep to one thread while a function runs."""
+
+    @wraps(function)
+    def kept(*given: P.args, **named: P.kwargs) -> R:
+        with _matrix_libraries().limit(limits=1):
+            return function(*given, **named)
+
+    return kept
+
+
+@cache
+def _matrix_libraries() -> Any:
+    """Those that are loaded; looked for once, since that takes longer than a product."""
+    return ThreadpoolController().select(internal_api="openblas")

@@ -4,17 +4,20 @@ Source: PROTOCOL section 3 (paper A, 3.3, B.4, B.7).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
+from scipy.sparse import csr_array
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import Interval
-from core.statistics.by_source import ranks_of, source_means
+from core.seeds import RUN_SEED
+from core.statistics.bootstrap import Interval, too_few
+from core.statistics.resamples import ranks_of, source_means
 from core.statistics.shares import share
 from core.statistics.wording import counted
 
@@ -49,7 +52,7 @@ def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None
         one: scores, shape [n]; an item with a NaN in either is left out.
         other: scores or human ratings of the same items, shape [n].
         groups: source of each item, shape [n]; None: every item is one of its own. They change no coefficient, but
-            the test counts a source once (:mod:`core.statistics.by_source`).
+            the test counts a source once (:mod:`core.statistics.resamples`).
 
     Raises:
         InvalidInput: if the shapes differ.
@@ -160,3 +163,301 @@ def _whole(
 
 def _undefined(n: int, note: str) -> RankAgreement:
     return RankAgreement(math.nan, math.nan, math.nan, math.nan, math.nan, n, note)
+
+
+# Rank correlations of bootstrap samples, from how often each has each item: nothing is sorted again for a sample.
+#
+# Ranks, ties and pairs are whole numbers or halves of them, so that no sum of them is rounded, in whatever order it
+# is
+# taken: the coefficients are to the bit those of scipy and numpy over the rows of the sample itself.
+
+
+_AT_ONCE = 100_000  # counts (items × samples) that are looked at together: they stay in the processor's cache
+
+
+def sample_correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Spearman's ρ and Kendall's τ_b and τ_c of each sample.
+
+    Args:
+        one, other: two scorings of the same items, finite, float64 [n], n ≥ 1.
+        counts: how often each sample has each item, int [n, samples].
+
+    Returns:
+        float64 [3, samples], each in [-1, 1]; NaN where a side of the sample is all alike.
+    """
+    step = max(1, _AT_ONCE // len(one))
+    parts = [counts[:, start : start + step].astype(np.float64) for start in range(0, counts.shape[1], step)]
+    return np.concatenate([np.empty((3, 0)), *(_correlations(one, other, own) for own in parts)], axis=1)
+
+
+def _correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    total = counts.sum(axis=0)
+    first, second = (_Alike.of(counts, each) for each in (one, other))
+    # where either side has no two items alike, none are so on both
+    both = _Alike.of(counts, other, one) if first.some and second.some else second if first.some else first
+    rising = np.lexsort((other, one))  # of items alike on the first side, those lower on the second come first
+    ranks = np.empty(len(one), dtype=np.intp)
+    ranks[np.argsort(other[rising], kind="stable")] = np.arange(len(one))
+    pairs, levels = total * (total - 1) / 2, np.minimum(first.levels, second.levels)
+    surplus = pairs - first.pairs - second.pairs + both.pairs - 2 * _falling(ranks, counts[rising])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tau_c = np.clip(2 * surplus / (total**2 * (levels - 1) / levels), -1.0, 1.0)
+        untied = (pairs - first.pairs) * (pairs - second.pairs)
+        tau_b = tau_c * total**2 * (levels - 1) / (2 * levels) / np.sqrt(untied)
+        found = np.array([_rho(counts, total, first.ranks(), second.ranks()), tau_b, tau_c])
+    return np.where(levels > 1, found, math.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alike:
+    """Items of equal keys.
+
+    Args:
+        of_item: number of each item's key, in rising order of the keys, int [n].
+        counts: how often each sample has a key, float64 [keys, samples].
+    """
+
+    of_item: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, counts: np.ndarray, *keys: np.ndarray) -> "_Alike":
+        """Args: float64 [n, samples], and keys [n] as :func:`numpy.lexsort` takes them."""
+        order = np.lexsort(keys)
+        new = np.any([np.diff(each[order], prepend=math.nan) != 0 for each in keys], axis=0)
+        of_item = np.empty(len(order), dtype=np.intp)
+        of_item[order] = np.cumsum(new) - 1
+        own = counts[order]
+        return cls(of_item, own if new.all() else np.add.reduceat(own, np.flatnonzero(new), axis=0))
+
+    @property
+    def some(self) -> bool:
+        """Whether two items have one key."""
+        return len(self.counts) < len(self.of_item)
+
+    @property
+    def levels(self) -> np.ndarray:
+        """Different keys of each sample, float64 [samples]."""
+        return np.asarray(np.minimum(self.counts, 1).sum(axis=0))
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """Pairs of rows of one key, float64 [samples]."""
+        return np.asarray((self.counts * (self.counts - 1) / 2).sum(axis=0))
+
+    def ranks(self) -> np.ndarray:
+        """Mean rank of each item in each sample less the middle rank, float64 [n, samples]."""
+        upto = self.counts.cumsum(axis=0)
+        middle = upto[-1] / 2
+        upto -= self.counts / 2
+        upto -= middle
+        return np.asarray(upto[self.of_item])
+
+
+def _rho(counts: np.ndarray, total: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Correlation of the ranks of each sample's rows, in the steps of :func:`numpy.corrcoef`."""
+    share = 1 / (total - 1)
+    weighted = counts * first
+    covariance = (weighted * second).sum(axis=0) * share
+    spreads = [np.sqrt(each.sum(axis=0) * share) for each in (weighted * first, counts * second**2)]
+    return np.asarray(np.clip(covariance / spreads[0] / spreads[1], -1.0, 1.0))
+
+
+def _falling(ranks: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Pairs of each sample whose first item stands before the second and ranks above it.
+
+    Places and ranks are cut into √n blocks of √n. A pair lies in one block of places, or in two but in one of ranks:
+    both are products of small matrices; or in two of either, which running sums over the blocks count.
+
+    Args:
+        ranks: of the items in the order in which they stand, a permutation [n].
+        counts: float64 [n, samples].
+
+    Returns:
+        float64 [samples].
+    """
+    n, side = len(ranks), math.isqrt(len(ranks) - 1) + 1
+    padded = np.zeros((side * side, counts.shape[1]))
+    padded[:n] = counts
+    every = np.concatenate([ranks, np.arange(n, side * side)])
+    placed = np.argsort(every)
+    found = _falling_within(every, padded, side) + _falling_within(placed // side, padded[placed], side)
+    cells = np.arange(side * side) // side * side + every // side
+    spread = csr_array((np.ones(len(cells)), (cells, np.arange(len(cells)))), shape=(len(cells), len(cells)))
+    blocks = (spread @ padded).reshape(side, side, -1)
+    before = blocks[:-1].cumsum(axis=0)  # places of earlier blocks, by their block of ranks
+    above = before[:, :0:-1].cumsum(axis=1)[:, ::-1]
+    return np.asarray(found + (above * blocks[1:, :-1]).sum(axis=(0, 1)))
+
+
+def _falling_within(keys: np.ndarray, counts: np.ndarray, side: int) -> np.ndarray:
+    """Pairs within a block whose first has the larger key, float64 [samples]; keys [side²], counts [side², samples]."""
+    key, own = keys.reshape(side, side), counts.reshape(side, side, -1)
+    falls = (key[:, None, :] > key[:, :, None]) & np.tri(side, k=-1, dtype=bool)
+    return np.asarray(((falls.astype(np.float64) @ own) * own).sum(axis=(0, 1)))
+
+
+# Bootstrap of Spearman's ρ along λ, for all strengths and all resamples at once.
+
+
+BAND_RESAMPLES = 200
+"""Bootstrap samples of a band: enough for a band that is looked at, few enough to follow a choice at once."""
+
+WORK = 4_000_000
+"""Ranks (items × resamples × strengths) that a band may take; beyond it, strengths are left out and interpolated."""
+
+_EXACT = 2**24
+"""Whole numbers below it, and their halves below half of it, are exact as float32."""
+
+
+def spearman_bands(
+    clean: np.ndarray,
+    change: np.ndarray,
+    others: Mapping[str, np.ndarray],
+    lambdas: Sequence[float],
+    *,
+    level: float = 0.95,
+    sources: np.ndarray | None = None,
+    resamples: int = BAND_RESAMPLES,
+    seed: int = RUN_SEED,
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Percentile bands of ρ(S + λ · change, H) over items, one for each H, the same samples at every λ.
+
+    A sample is a vector of counts. Ordered once by score, the mean ranks of the sample are running sums of its
+    counts (ties share the mean of theirs), so nothing is sorted again.
+
+    Args:
+        clean: S, float64 [n]; an item with a NaN in any of the three is left out.
+        change: what λ multiplies, float64 [n].
+        others: H by name, float64 [n] each; those rated on the same items share the ranks of Ŝ.
+        lambdas: strengths, l of them.
+        level: confidence level in (0, 1).
+        sources: number of each item's source, int [n]: items of one source are drawn together; None: each is its own.
+        resamples: bootstrap samples.
+        seed: seed of the draws.
+
+    Returns:
+        By H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, or a
+        scoring is constant.
+
+    Raises:
+        InvalidInput: if level is out of range.
+    """
+    if not 0 < level < 1:
+        raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
+    groups: dict[bytes, list[str]] = {}
+    for name, ratings in others.items():
+        whole = ~(np.isnan(clean) | np.isnan(ratings) | np.isnan(change))
+        groups.setdefault(whole.tobytes(), []).append(name)
+    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    strengths = np.asarray(lambdas, dtype=np.float64)
+    for mask, names in groups.items():
+        whole = np.frombuffer(mask, dtype=bool)
+        targets = [others[name][whole] for name in names]
+        own = None if sources is None else np.unique(sources[whole], return_inverse=True)[1]
+        bounds = _group(clean[whole], change[whole], targets, strengths, level, own, resamples, seed)
+        found |= zip(names, bounds, strict=True)
+    return {name: found[name] for name in others}
+
+
+def _group(
+    s: np.ndarray,
+    c: np.ndarray,
+    targets: Sequence[np.ndarray],
+    strengths: np.ndarray,
+    level: float,
+    sources: np.ndarray | None,
+    resamples: int,
+    seed: int,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    n = len(s)
+    if too_few(n, n if sources is None else int(sources.max(initial=-1)) + 1) or len(strengths) == 0:
+        return [(np.full(len(strengths), math.nan), np.full(len(strengths), math.nan)) for _ in targets]
+    if not c.any():
+        # no strength moves a rank: readings that leave clean scores alone ask this again for every choice of edits
+        asked = (s.tobytes(), tuple(each.tobytes() for each in targets), None if sources is None else sources.tobytes())
+        return [(np.full(len(strengths), low), np.full(len(strengths), high))
+                for low, high in _unmoved(*asked, level, resamples, seed)]  # fmt: skip
+    at = _chosen(strengths, n, resamples)
+    bounds = _drawn_bounds([s + strengths[step] * c for step in at], targets, level, sources, resamples, seed)
+    return [(np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
+            for low, high in (each.T for each in bounds)]  # fmt: skip
+
+
+@lru_cache(maxsize=32)  # 0.3 MB each for four H of 8 000 items
+def _unmoved(
+    s: bytes, targets: tuple[bytes, ...], sources: bytes | None, level: float, resamples: int, seed: int
+) -> tuple[tuple[float, float], ...]:
+    """Bounds of ρ(S, H) for each H, from the bytes of the arrays of :func:`_group`."""
+    scored, *others = (np.frombuffer(each) for each in (s, *targets))
+    own = None if sources is None else np.frombuffer(sources, dtype=np.intp)
+    found = _drawn_bounds([scored], others, level, own, resamples, seed)
+    return tuple((float(low), float(high)) for [[low, high]] in found)
+
+
+def _drawn_bounds(
+    scorings: Sequence[np.ndarray],
+    targets: Sequence[np.ndarray],
+    level: float,
+    sources: np.ndarray | None,
+    resamples: int,
+    seed: int,
+) -> np.ndarray:
+    """Bounds of ρ of every scoring with every H, the same samples for all, float64 [targets, scorings, 2]."""
+    counts = _drawn(len(scorings[0]) if sources is None else int(sources.max()) + 1, resamples, seed)
+    counts = counts if sources is None else counts[sources]
+    ranked = [_ranks(target, counts) for target in targets]
+    sizes = [np.einsum("ij,ij,ij->j", counts, each, each) for each in ranked]
+    bounds = np.empty((len(targets), len(scorings), 2))
+    for place, scores in enumerate(scorings):
+        ranks = _ranks(scores, counts)
+        own = np.einsum("ij,ij,ij->j", counts, ranks, ranks)
+        for row, (each, size) in enumerate(zip(ranked, sizes, strict=True)):
+            both, scale = np.einsum("ij,ij,ij->j", counts, each, ranks), own * size
+            drawn = np.divide(both, np.sqrt(scale), out=np.full(resamples, math.nan), where=scale > 0)
+            bounds[row, place] = _bounds(drawn, level)
+    return bounds
+
+
+@lru_cache(maxsize=8)  # 7 MB for 4 000 items
+def _drawn(m: int, resamples: int, seed: int) -> np.ndarray:
+    """How often each of m sources is in each sample, float64 [m, resamples]; shared, never changed.
+
+    One column a sample: what every sample does with an item then lies side by side in memory.
+    """
+    picks = np.random.default_rng(seed).integers(m, size=(resamples, m)) * resamples + np.arange(resamples)[:, None]
+    return np.bincount(picks.ravel(), minlength=m * resamples).reshape(m, resamples).astype(np.float64)
+
+
+def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:
+    known = drawn[~np.isnan(drawn)]  # a sample may hold one value only
+    if len(known) == 0:
+        return math.nan, math.nan
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _chosen(strengths: np.ndarray, n: int, resamples: int) -> np.ndarray:
+    """Which strengths are computed: all, or as many as the work allows, the ends always."""
+    most = max(2, min(len(strengths), WORK // (n * resamples)))
+    return np.unique(np.linspace(0, len(strengths) - 1, most).round().astype(int))
+
+
+def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Centred mean ranks of every sample, float64 [n, resamples], in the order of the items."""
+    order = np.argsort(values)  # equal values share a rank, in whatever order they stand
+    ordered = values[order]
+    # sums of counts are whole numbers, exact in half the bytes as long as twice them is
+    exact = 2 * len(values) * counts.max(initial=0) < _EXACT
+    below = np.zeros((len(values) + 1, counts.shape[1]), dtype=np.float32 if exact else np.float64)
+    np.cumsum(counts.astype(below.dtype, copy=False)[order], axis=0, out=below[1:])
+    if (ordered[1:] == ordered[:-1]).any():
+        ends = [np.searchsorted(ordered, ordered, side=side) for side in ("left", "right")]
+        twice = below[ends[0]] + below[ends[1]]
+    else:  # every value ends where the next one starts
+        twice = below[:-1] + below[1:]
+    twice -= below[-1]
+    twice /= 2
+    ranks = np.empty_like(counts)
+    ranks[order] = twice
+    return ranks

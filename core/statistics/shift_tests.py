@@ -4,17 +4,29 @@ Source: PROTOCOL section 3 (paper A, A.6).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from scipy.special import ndtr
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED, stream
-from core.statistics.by_source import named, ranks_of, source_means
-from core.statistics.rank_tests import signed_rank
+from core.statistics.bootstrap import (
+    RESAMPLES,
+    Interval,
+    acceleration,
+    bca_bounds,
+    bootstrap_medians,
+    expanded,
+    jackknife_medians,
+    source_medians,
+    too_few,
+)
+from core.statistics.resamples import named, ranks_of, source_means
 from core.statistics.wording import counted
 
 NORMAL_AT = 0.05
@@ -49,7 +61,7 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
     """Paired t where both samples pass for normal at 0.05 by Shapiro-Wilk, Wilcoxon signed-rank otherwise.
 
     Where items share their source, both samples are the sources' means: what a source's items share is no evidence
-    twice; see :mod:`core.statistics.by_source`. The mean, since that of differences is the difference of the means.
+    twice; see :mod:`core.statistics.resamples`. The mean, since that of differences is the difference of the means.
 
     Args:
         before: baseline scores, shape [n].
@@ -199,3 +211,192 @@ def _pairs(
     if of is not None and of.shape != first.shape:
         raise InvalidInput(f"each pair needs its source: got {len(first)} pairs and {len(of)} sources")
     return first[whole], second[whole], ranks_of(None if of is None else of[whole], int(whole.sum()))
+
+
+# Two rank tests as scipy's, without the checks around them: a page asks for hundreds of p-values at once.
+#
+# Where scipy's null distribution is exact, so is this one: the signs of few differences are gone through by their
+# sums.
+#
+# References:
+#     [1] Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 80-83.
+#     [2] Mann, H. B. & Whitney, D. R. (1947). On a test of whether one of two random variables is stochastically
+#     larger
+#         than the other. Annals of Mathematical Statistics 18(1), 50-60.
+
+
+MANN_WHITNEY = "Mann-Whitney"
+
+EXACT, EXACT_TIED = 50, 13
+"""Differences up to which the signed-rank test is exact: without ties and zeros, and with them."""
+
+EXACT_SUM = 8
+"""Values of the smaller sample up to which scipy may look at every arrangement of two samples."""
+
+
+def signed_rank(differences: np.ndarray) -> tuple[float, float]:
+    """Wilcoxon's signed-rank test [1] as ``scipy.stats.wilcoxon(differences)``: zeros are dropped, ties corrected for.
+
+    Args:
+        differences: finite, shape [n], not all zero.
+
+    Returns:
+        The smaller of the two rank sums, and the two-sided p.
+    """
+    moved = differences[differences != 0]
+    n = len(moved)
+    ranks, ties = _ranked(np.abs(moved))
+    above = float(ranks[moved > 0].sum())
+    below = n * (n + 1) / 2 - above
+    if len(differences) <= (EXACT if n == len(differences) and not ties else EXACT_TIED):
+        return min(above, below), _exact(ranks, above)
+    spread = math.sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24)
+    return min(above, below), _two_sided(abs(above - below) / (2 * spread))
+
+
+def _exact(ranks: np.ndarray, above: float) -> float:
+    """Two-sided p of a sum of ranks when every sign is as likely as the other; ranks of ties end in ½."""
+    steps = np.rint(2 * ranks).astype(int)
+    shares = np.zeros(int(steps.sum()) + 1)
+    shares[0] = 1.0
+    for step in steps:
+        moved = np.zeros_like(shares)
+        moved[step:] = shares[: len(shares) - step]
+        shares = (shares + moved) / 2
+    at = round(2 * above)
+    return min(1.0, 2 * float(min(shares[: at + 1].sum(), shares[at:].sum())))
+
+
+def rank_sum(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """Mann and Whitney's test [2] as ``scipy.stats.mannwhitneyu(one, other)``: ties and continuity corrected for.
+
+    Args:
+        one: finite, shape [n], n > 0.
+        other: finite, shape [m], m > 0.
+
+    Returns:
+        U of the first sample, and the two-sided p.
+    """
+    n, m = len(one), len(other)
+    if min(n, m) <= EXACT_SUM:
+        found = stats.mannwhitneyu(one, other)
+        return float(found.statistic), float(found.pvalue)
+    ranks, ties = _ranked(np.concatenate([one, other]))
+    u, total = float(ranks[:n].sum()) - n * (n + 1) / 2, n + m
+    variance = n * m / 12 * (total + 1 - ties / (total * (total - 1)))
+    if variance <= 0:
+        return u, 1.0
+    return u, _two_sided((abs(u - n * m / 2) - 0.5) / math.sqrt(variance))
+
+
+def _two_sided(z: float) -> float:
+    return min(1.0, 2 * float(ndtr(-z)))
+
+
+def _ranked(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Average ranks from 1, and Σ(t³ - t) over the sizes t of the ties."""
+    order = np.argsort(values)  # equal values get one rank, in whatever order they stand
+    ordered = values[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    sizes = np.diff(np.append(first, len(values)))
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat(first + (sizes + 1) / 2, sizes)
+    return ranks, float((sizes.astype(np.float64) ** 3 - sizes).sum())
+
+
+# The difference of two medians.
+#
+# References:
+#     [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 8.3 (two samples) and 14.3 (BCa).
+
+
+def median_differences(
+    one: ArrayLike,
+    other: ArrayLike,
+    *,
+    levels: Sequence[float],
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = RUN_SEED,
+) -> tuple[Interval, ...]:
+    """Difference of the medians of two independent samples, with its BCa bootstrap interval [1] at each level.
+
+    Args:
+        one: first sample, any shape; NaN are left out.
+        other: second sample, likewise.
+        levels: confidence levels in (0, 1).
+        groups: source of each value of the first sample, and of the second: values of one source are resampled
+            together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None:
+            every value is one of its own.
+        resamples: number of bootstrap differences.
+        seed: seed of the draws.
+
+    Returns:
+        median(one) - median(other), n the values of both. Fewer than LEAST_N values or sources on a side: no bounds,
+        and a note.
+
+    Raises:
+        InvalidInput: if a value is infinite.
+
+    Example:
+        >>> median_differences([4.0, 5.0, 6.0], [1.0, 2.0, 3.0], levels=(0.95,))[0].estimate
+        3.0
+    """
+    of = (None, None) if groups is None else groups
+    sides = [_Sample.of(values, sources) for values, sources in zip((one, other), of, strict=True)]
+    (a, b), n = (each.values for each in sides), sum(len(each.values) for each in sides)
+    estimate = float(np.median(a) - np.median(b)) if len(a) and len(b) else math.nan
+    least = min(sides, key=lambda each: each.count)
+    if said := too_few(len(least.values), least.count):
+        note = said if len(a) and len(b) else "a side without values"
+        return tuple(Interval(estimate, math.nan, math.nan, n, level, note) for level in levels)
+    medians = [each.medians(resamples, (seed, side)) for side, each in enumerate(sides)]
+    differences = medians[0][0] - medians[1][0]
+    if np.ptp(differences) == 0:
+        equal, whole = (" and ".join(map(str, each)) for each in zip(*map(_at_median, (a, b)), strict=True))
+        said = f"{equal} of {whole} values of the sides equal their medians: exact bound"
+        return tuple(Interval(estimate, estimate, estimate, n, level, said) for level in levels)
+    bent = acceleration(np.concatenate([_influence(medians[0][1]), -_influence(medians[1][1])]))
+    drawn_at = [level if groups is None else expanded(level, least.count) for level in levels]
+    return tuple(
+        Interval(estimate, *bca_bounds(differences, estimate=estimate, acceleration=bent, level=at), n, level)
+        for level, at in zip(levels, drawn_at, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Values of one side, the rank of each one's source, None where each is one of its own, and how many sources."""
+
+    values: np.ndarray
+    sources: np.ndarray | None
+    count: int
+
+    @classmethod
+    def of(cls, values: ArrayLike, groups: ArrayLike | None) -> "_Sample":
+        finite = np.asarray(values, dtype=np.float64).ravel()
+        present = ~np.isnan(finite)
+        if np.isinf(finite).any():
+            raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
+        if groups is None:
+            return cls(finite[present], None, int(present.sum()))
+        names, ranks = np.unique(np.asarray(groups).ravel()[present], return_inverse=True)
+        return cls(finite[present], ranks, len(names))
+
+    def medians(self, resamples: int, seed: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Of samples, and of all but one value or source each in turn."""
+        if self.sources is not None:
+            return source_medians(self.values, self.sources, resamples=resamples, seed=seed)
+        drawn = bootstrap_medians(self.values, resamples=resamples, seed=seed)
+        return drawn, jackknife_medians(self.values)
+
+
+def _at_median(values: np.ndarray) -> tuple[int, int]:
+    """How many values equal the median, and of how many."""
+    return int((values == np.median(values)).sum()), len(values)
+
+
+def _influence(left_out: np.ndarray) -> np.ndarray:
+    """Jackknife influence of each value or source, weighed by its share of its own sample."""
+    influence: np.ndarray = (left_out.mean() - left_out) * (len(left_out) - 1) / len(left_out)
+    return influence

@@ -10,16 +10,19 @@ References:
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import RESAMPLES, Interval, expanded, too_few
+from core.statistics.rank_agreement import rank_agreement
 from core.statistics.ratios import FEWER, MANY, drawn_counts, means_bca
 from core.statistics.shift_tests import PairedTest, holm_of_tests, paired_test
+from core.statistics.wording import counted
 
 ALPHA = 0.05
 """Level of Holm's correction at which one system is said to stand above another."""
@@ -224,3 +227,173 @@ def _source_sums(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np
 def _counts(sources: int, resamples: int | None, seed: int) -> Iterator[np.ndarray]:
     draws = resamples or (FEWER if sources > MANY else RESAMPLES)
     yield from drawn_counts(sources, draws, seed=seed)
+
+
+# Do neighbours on a leaderboard change places under an edit that should not matter?
+#
+# A bootstrap sample of items is scored twice, unedited and edited: what changes between the two is the edit's, and
+# not
+# the sample's. So a swap's probability tells an unstable pair from one that the choice of images alone decides, which
+# stands beside it. Source: paper A, 3.4, equation 1, on means of any number of systems.
+
+
+DRAWS = 2_000
+"""Bootstrap samples behind a swap's probability: one of 0.5 has a Monte-Carlo error of 1.1 points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """What one edit does to one pair of systems.
+
+    Args:
+        before, after: mean gap, first minus second, on the same items.
+        swapped: whether the sign of the mean gap changes, a tie that is broken or made included.
+        probability: share of bootstrap samples of items in which it does; NaN below LEAST_N items or sources.
+        chance: share of samples whose unedited gap has another sign than the gap of all items; likewise.
+        n: items on which both systems have a score, unedited and edited.
+        note: why there is no probability; empty otherwise.
+    """
+
+    before: float
+    after: float
+    swapped: bool
+    probability: float
+    chance: float
+    n: int
+    note: str = ""
+
+
+def neighbours(means: ArrayLike) -> tuple[tuple[int, int], ...]:
+    """Places of the systems that follow each other on a leaderboard, the highest mean first; ties in their order.
+
+    Example:
+        >>> neighbours([0.2, 0.5, 0.4])
+        ((1, 2), (2, 0))
+    """
+    order = np.argsort(-np.asarray(means, dtype=np.float64), kind="stable").tolist()
+    return tuple(pairwise(order))
+
+
+def swap(
+    before: ArrayLike,
+    after: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    resamples: int = DRAWS,
+    seed: int = RUN_SEED,
+) -> Swap:
+    """Compare the gap of two systems before and after one edit.
+
+    Args:
+        before: scores of both systems on n unedited items, float64 [n, 2]; higher is better.
+        after: the same under the edit; an item with a NaN on either side is left out.
+        groups: source of each item, shape [n]; None: each is one.
+        resamples: number of samples.
+        seed: of the draws.
+
+    Raises:
+        InvalidInput: if the shapes differ.
+    """
+    one, other = (np.asarray(each, dtype=np.float64) for each in (before, after))
+    if one.ndim != 2 or one.shape != other.shape or one.shape[1] != 2:
+        raise InvalidInput(f"two systems have two scores an item and side, got the shapes {one.shape}, {other.shape}")
+    whole = np.isfinite(np.column_stack([one, other])).all(axis=1)
+    every = source_ranks(groups, len(one))
+    one, other, n = one[whole], other[whole], int(whole.sum())
+    if n == 0:
+        return Swap(math.nan, math.nan, False, math.nan, math.nan, 0, "no item is whole")
+    sources = source_ranks(every[whole], n)
+    gap_before, gap_after = (float(np.diff(each.mean(axis=0)[::-1])[0]) for each in (one, other))
+    swapped = bool(np.sign(gap_before) != np.sign(gap_after))
+    if note := too_few(n, int(sources.max()) + 1):
+        return Swap(gap_before, gap_after, swapped, math.nan, math.nan, n, note)
+    drawn = drawn_means(np.column_stack([one, other]), groups=sources, resamples=resamples, seed=seed)
+    clean, edited = (np.sign(drawn[:, first] - drawn[:, first + 1]) for first in (0, 2))
+    chance = float((clean != np.sign(gap_before)).mean())
+    return Swap(gap_before, gap_after, swapped, float((clean != edited).mean()), chance, n)
+
+
+# Do two metrics rank the same systems alike? Kendall's τ_b and Spearman's ρ over system means.
+
+
+LEAST_SYSTEMS = 3
+"""Fewest systems whose orders are compared: two agree or they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAgreement:
+    """How alike two metrics order some systems.
+
+    Args:
+        tau: Kendall's τ_b of the two rows of system means, percentile interval over bootstrap samples of items.
+        spearman: Spearman's ρ of the same, likewise.
+        systems: how many.
+    """
+
+    tau: Interval
+    spearman: Interval
+    systems: int
+
+
+def order_agreement(
+    one: ArrayLike,
+    other: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int = DRAWS,
+    seed: int = RUN_SEED,
+) -> OrderAgreement:
+    """Compare the orders of s systems by two metrics over the same items.
+
+    Args:
+        one, other: finite scores, float64 [n, s], of the same items and systems; higher is better.
+        groups: source of each item, shape [n]; None: each is one.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples; both metrics are read on the same ones.
+        seed: of the draws.
+
+    Raises:
+        InvalidInput: if the shapes differ.
+    """
+    a, b = (np.asarray(each, dtype=np.float64) for each in (one, other))
+    if a.ndim != 2 or a.shape != b.shape:
+        raise InvalidInput(f"two metrics score the same items and systems, got the shapes {a.shape} and {b.shape}")
+    n, s = a.shape
+    found = rank_agreement(a.mean(axis=0), b.mean(axis=0)) if n else rank_agreement([], [])
+    nan = float("nan")
+    if s < LEAST_SYSTEMS:
+        none = Interval(nan, nan, nan, n, level, f"{counted(s, 'system')}, below {LEAST_SYSTEMS}")
+        return OrderAgreement(none, none, s)
+    sources = source_ranks(groups, n)
+    count = int(sources.max()) + 1 if n else 0
+    if note := found.note or too_few(n, count):
+        tau, rho = (Interval(value, nan, nan, n, level, note) for value in (found.kendall_b, found.spearman))
+        return OrderAgreement(tau, rho, s)
+    drawn = drawn_means(np.column_stack([a, b]), groups=sources, resamples=resamples, seed=seed)
+    at = expanded(level, count)
+
+    def interval(value: float, samples: np.ndarray) -> Interval:
+        low, high = np.nanquantile(samples, [(1 - at) / 2, (1 + at) / 2])
+        return Interval(value, float(low), float(high), n, level)
+
+    sides = drawn[:, :s], drawn[:, s:]
+    return OrderAgreement(interval(found.kendall_b, row_taus(*sides)), interval(found.spearman, row_rhos(*sides)), s)
+
+
+def row_taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """τ_b of every row: Σ of products of signs over the root of the untied pairs of each side; NaN where all tie."""
+    pairs = np.array(list(combinations(range(one.shape[1]), 2)))
+    a, b = (np.sign(each[:, pairs[:, 0]] - each[:, pairs[:, 1]]) for each in (one, other))
+    untied = np.abs(a).sum(axis=1) * np.abs(b).sum(axis=1)
+    taus: np.ndarray = np.divide((a * b).sum(axis=1), np.sqrt(untied), out=np.full(len(a), np.nan), where=untied > 0)
+    return taus
+
+
+def row_rhos(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Spearman's ρ of every row: the correlation of mean ranks; NaN where a side is all ties."""
+    a, b = (rankdata(each, axis=1) for each in (one, other))
+    a, b = (each - each.mean(axis=1, keepdims=True) for each in (a, b))
+    size = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+    rhos: np.ndarray = np.divide((a * b).sum(axis=1), size, out=np.full(len(a), np.nan), where=size > 0)
+    return rhos

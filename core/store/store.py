@@ -46,7 +46,7 @@ class Store:
     """
 
     def __init__(self, opened: Callable[[], Opening]) -> None:
-        self._opened = opened
+        self._opened, self._answered = opened, dict[str, pd.DataFrame]()
         self._lock = threading.Lock()
         self._mending = threading.Lock()
         self._take(opened())
@@ -113,6 +113,12 @@ class Store:
         """
         frame: pd.DataFrame = self._run(lambda _: (sql, params), _frame)
         return frame
+
+    def once(self, sql: str) -> pd.DataFrame:
+        """Answer one SELECT without parameters, asked once: what a store holds never changes; see :meth:`query`."""
+        if sql not in self._answered:
+            self._answered[sql] = self.query(sql)
+        return self._answered[sql]
 
     def table(self, sql: str, params: Params = None) -> pa.Table:
         """Answer one SELECT as an Arrow table; see :meth:`query`."""

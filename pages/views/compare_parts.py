@@ -10,12 +10,18 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from core.analysis.comparison import ALL, SCATTER_ALIKE, SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, compare
-from core.analysis.made_with import manifest_differences
 from core.analysis.questions import Question
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.analysis.slices import CHOICES, Slice
+from core.analysis.two_sides import (
+    ALL,
+    SCATTER_ALIKE,
+    SCATTER_DIFFERS,
+    SCATTER_DIFFERS_WITHIN,
+    compare,
+    manifest_differences,
+)
 from core.analysis.verdicts import MARGIN
 from core.charts.comparison_figures import differences, dumbbell, of_scatter
 from core.charts.layout import legend_above
@@ -220,7 +226,7 @@ _NAMES = {ALL: "All together"}
 
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
 def compared(files: Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
-    """A against B; see ``core.analysis.comparison.compare``."""
+    """A against B; see ``core.analysis.two_sides.compare``."""
     one, other = (view(files, side.scope, side.chosen) for side in (a, b))
     return compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
 
@@ -365,7 +371,7 @@ def opened(side: Side, by: str, label: str) -> str:
 
     Args:
         side: of the comparison.
-        by: of :data:`core.analysis.comparison.BY`.
+        by: of :data:`core.analysis.two_sides.BY`.
         label: of the level; that of all of them together asks for no level.
     """
     link = {name: getattr(side.chosen, name) for name in ("evaluators", *MANY)}

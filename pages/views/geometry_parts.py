@@ -8,11 +8,24 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.geometry import ALL, LEVELS, PHRASE, WORD, Geometry, concluded, geometry
+from core.analysis.geometry import (
+    ALL,
+    LEVELS,
+    PHRASE,
+    WORD,
+    Geometry,
+    concluded,
+    embed,
+    geometry,
+    modifier_objects,
+    modifier_shifts,
+    split_words,
+    text_encoders,
+    valence_words,
+)
 from core.analysis.questions.columns import opening
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.valence import embed, modifier_objects, modifier_shifts, split_words, text_encoders, valence_words
 from core.charts.geometry_figures import valence_scatter
 from core.charts.style import signed
 from core.evaluators.pool import shared_pool
@@ -66,7 +79,7 @@ def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tup
 
 @st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)
 def modifiers(files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> pd.DataFrame:
-    """Median shift of every modifier; see ``core.analysis.valence.modifier_shifts``."""
+    """Median shift of every modifier; see ``core.analysis.geometry.modifier_shifts``."""
     return modifier_shifts(view(files, scope, chosen), evaluator=evaluator)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 from PIL.Image import DecompressionBombError
 
-from core.analysis.glance import at_a_glance
+from core.analysis.overview import at_a_glance
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.charts.fairness_figures import worst_of_axes

@@ -12,7 +12,11 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from core.analysis.comparison import (
+from core.analysis.reading import read_table
+from core.analysis.scope import Scope
+from core.analysis.slices import Slice
+from core.analysis.table import View
+from core.analysis.two_sides import (
     ALIKE,
     ALL,
     COLUMNS,
@@ -25,10 +29,6 @@ from core.analysis.comparison import (
     can_pair,
     compare,
 )
-from core.analysis.reading import read_table
-from core.analysis.scope import Scope
-from core.analysis.slices import Slice
-from core.analysis.table import View
 from core.analysis.verdicts import CONSTANT, NO_SCORE, TOO_FEW
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, median_bca
@@ -399,7 +399,7 @@ def test_what_one_side_says_alone_is_worked_out_once_however_many_it_is_held_aga
         asked.append(len(values))
         return median_bca(values, **more)
 
-    monkeypatch.setattr("core.analysis.comparison.median_bca", counted)
+    monkeypatch.setattr("core.analysis.two_sides.median_bca", counted)
     again = [compare(one, other, by=by) for by in ("family", "category")]
     assert not asked
     for found, known in zip(again, expected, strict=True):

@@ -14,9 +14,8 @@ from core.analysis.failures import relaxations
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
-from core.analysis.slices import Slice, where
+from core.analysis.slices import Slice, recorded, where
 from core.analysis.table import ScoreTable
-from core.analysis.ties import recorded
 from core.store.schema import VARIANTS
 from core.store.store import Store
 from tests.analysis.made_runs import score, write_run

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.comparison import BY, compare
 from core.analysis.effects import Group, effects, family_groups, modifier_groups, probe_groups
 from core.analysis.facets import facets
 from core.analysis.flips.risk import UNITS, cell_curves, cell_risks, shift_cells
+from core.analysis.geometry import modifier_objects, modifier_shifts
 from core.analysis.overview import card_risks, fairness_card, worst_findings
 from core.analysis.people.outcomes import ONE
 from core.analysis.people.reanalysis import reanalyse
@@ -21,7 +21,7 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice
 from core.analysis.table import View
-from core.analysis.valence import modifier_objects, modifier_shifts
+from core.analysis.two_sides import BY, compare
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, DRIFTS, NO_SCORE, TOO_FEW
 from core.calibration.fit import fit, sweep_table
 from core.errors import InvalidInput

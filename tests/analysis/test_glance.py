@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.flips.risk import IQR
-from core.analysis.glance import at_a_glance
-from core.analysis.overview import card_risks, fairness_card
+from core.analysis.overview import at_a_glance, card_risks, fairness_card
 from core.analysis.reading import read_table
 from core.store.store import Store
 

@@ -7,9 +7,10 @@ import pytest
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.flips.risk import IQR, cell_curves, cell_risks, evident_gaps, shift_cells
+from core.analysis.memo import Memo
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
-from core.analysis.table import Kept, ScoreTable
+from core.analysis.table import ScoreTable
 from core.store.store import Store
 
 FAMILIES = ("rotation", "null")
@@ -42,7 +43,7 @@ def answers(table: ScoreTable, chosen: Slice) -> dict[str, pd.DataFrame]:
 
 
 def test_every_filter_gives_what_a_table_gives_that_nobody_asked_before(table: ScoreTable) -> None:
-    fresh = {name: answers(replace(table, kept=Kept()), chosen) for name, chosen in SLICES.items()}
+    fresh = {name: answers(replace(table, kept=Memo()), chosen) for name, chosen in SLICES.items()}
     for _ in range(2):  # the second time everything is kept
         for name, chosen in SLICES.items():
             for what, found in answers(table, chosen).items():

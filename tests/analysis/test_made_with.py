@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.analysis.made_with import manifest_differences
+from core.analysis.two_sides import manifest_differences
 from core.store.manifest import Run
 
 

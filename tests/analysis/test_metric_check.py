@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.analysis.metric_check import check_metric
-from core.analysis.metric_contract import check_contract
+from core.analysis.metric_check import check_contract, check_metric
 from core.corpora.pictures import read_item
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.comparison import compare
 from core.analysis.overview import fairness_card, family_contrasts, not_on_card, worst_findings
 from core.analysis.questions import Options, catalogue
 from core.analysis.questions.controls import sentences
@@ -14,6 +13,7 @@ from core.analysis.questions.filters import filtered_moves
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.analysis.two_sides import compare
 from core.report.build import build
 from core.report.markup import markdown
 from core.statistics.changes import WITHHELD

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from core.analysis.similar import alike
+from core.analysis.failures import alike
 from core.evaluators.cache import IMAGE, EmbeddingCache
 
 PIXELS = {f"item-{place}": f"hash-{place}" for place in range(6)}

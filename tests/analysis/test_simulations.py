@@ -17,12 +17,12 @@ from core.analysis.preferences import LEAST_IMAGES, length, taus
 from core.analysis.table import Changes
 from core.analysis.verdicts import CLAIMS, HOLDS, PARTS, STILL, agreed
 from core.corpora.suites import TAU_B, TAU_C
-from core.statistics.agreement import LEAST_CHANCE, agreement, weighted_kappa
-from core.statistics.balance import balanced_mean
+from core.statistics.agreement import LEAST_CHANCE, agreement, two_readers, weighted_kappa
+from core.statistics.battles import length_controlled
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca
 from core.statistics.comparisons import compare
 from core.statistics.crossed_model import CrossedModel, crossed_model
-from core.statistics.factors import factor_test
+from core.statistics.factors import balanced_mean, factor_test
 from core.statistics.flip_risk import (
     LEAST_EVIDENCE,
     LEAST_SOURCES,
@@ -31,16 +31,14 @@ from core.statistics.flip_risk import (
     excess,
     flip_risk_intervals,
 )
-from core.statistics.length_control import length_controlled
 from core.statistics.mixed_model import mean_by_source, mixed_effect
-from core.statistics.order_agreement import order_agreement
 from core.statistics.ratios import mean_bca, median_ratio_bca, ratio_bca
 from core.statistics.shares import share
 from core.statistics.shift_pairs import ShiftPairs
 from core.statistics.shift_tests import paired_test
 from core.statistics.splines import LEAST_SOURCES as LEAST_CURVE
 from core.statistics.splines import spline_curve
-from core.statistics.two_readers import two_readers
+from core.statistics.standings import order_agreement
 
 RUNS = 500
 SIZES = (10, 30, 100)

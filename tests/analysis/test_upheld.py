@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from core.analysis.comparisons import capabilities, comparison_rows, pairs
+from core.analysis.failures import worst_failures
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.selectivity import duels
 from core.analysis.slices import Slice, judged
 from core.analysis.table import ScoreTable
-from core.analysis.worst import worst_failures
 from core.errors import InvalidInput
 from core.store.schema import VERDICTS
 from core.store.store import Store

@@ -6,19 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.geometry import valence_direction
-from core.analysis.reading import read_table
-from core.analysis.slices import Slice
-from core.analysis.table import View
-from core.analysis.valence import (
+from core.analysis.geometry import (
     NOT_KNOWN,
     embed,
     modifier_objects,
     modifier_shifts,
     split_words,
     text_encoders,
+    valence_direction,
     valence_words,
 )
+from core.analysis.reading import read_table
+from core.analysis.slices import Slice
+from core.analysis.table import View
 from core.errors import InvalidInput
 from core.evaluators.pool import Pool
 from core.probes.words.lexicons import families

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.overview import CARD_GAP, fairness_card, family_contrasts, worst_findings
+from core.analysis.overview import CARD_GAP, fairness_card, family_contrasts, furthest, worst_findings, worst_first
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
-from core.analysis.worst_family import furthest, worst_first
 from core.report.fairness_card import card_report
 from core.statistics.flip_risk import flip_risk
 from core.store.store import Store

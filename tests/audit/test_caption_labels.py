@@ -8,10 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.analysis.labels import labels_said
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
-from core.analysis.scope import Scope
+from core.analysis.scope import Scope, labels_said
 from core.audit.again import corpus_again, plan_again
 from core.audit.fitting import usual_subjects
 from core.audit.plan import corpus_fingerprint, make_plan

@@ -25,9 +25,8 @@ from core.audit.imports import Imported, import_scores
 from core.audit.pair_folder import PairFolder, read_pair_folder
 from core.audit.plan import Plan, make_plan
 from core.audit.run import RunStopped, run_audit
-from core.calibration.file import calibrator
 from core.calibration.fit import fit
-from core.calibration.readings import Terms
+from core.calibration.readings import Terms, calibrator
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Corpus, Origin
 from core.corpora.score_files import read_scores

@@ -8,9 +8,8 @@ from core.analysis.questions import Options
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
-from core.calibration.ablation import SAW_IT, ablation
 from core.calibration.fit import ORACLE, WEIGHTS, fit
-from core.calibration.questions import questions
+from core.calibration.questions import SAW_IT, ablation, questions
 from core.calibration.readings import CHOSEN, CONSTRUCTED, FIXED, MEASURED, READINGS, WEIGHTED
 from core.calibration.sweep import EPSILONS, raised
 from core.store.store import Store

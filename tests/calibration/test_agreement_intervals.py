@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from core.calibration.effect import _kendall
-from core.statistics.spearman_band import spearman_bands
+from core.statistics.rank_agreement import spearman_bands
 
 
 def correlated(rng: np.random.Generator, rho: float, size: int | tuple[int, ...]) -> np.ndarray:

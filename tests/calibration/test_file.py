@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.calibration.file import MOST_BYTES, Calibrator, apply, calibrator, read_calibrator
-from core.calibration.readings import READINGS, learn
+from core.calibration.readings import MOST_BYTES, READINGS, Calibrator, apply, calibrator, learn, read_calibrator
 from core.calibration.sweep import calibrated
 from core.errors import InvalidInput
 from tests.calibration.orbit_data import made

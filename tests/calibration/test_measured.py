@@ -16,12 +16,11 @@ from core.analysis.slices import Slice
 from core.audit.run import RunStopped
 from core.calibration import measurement
 from core.calibration.effect import before_after
-from core.calibration.file import calibrator
 from core.calibration.fit import Fit, fit
 from core.calibration.measured import find, measured, settled, unfit
 from core.calibration.measurement import Measurement, folder_of, place, read, read_all
 from core.calibration.measuring import Asked, measure, refused
-from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
+from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
 from core.errors import InvalidInput, StoreError
 from core.evaluators.calibrated import Calibrated
 from core.evaluators.pool import Pool

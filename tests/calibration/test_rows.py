@@ -10,12 +10,10 @@ import pytest
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
-from core.calibration.file import calibrator
 from core.calibration.fit import Fit, fit
 from core.calibration.orbits import orbits
-from core.calibration.readings import corrections
-from core.calibration.rows import calibrated_shifts
-from core.calibration.sweep import calibrated
+from core.calibration.readings import calibrator, corrections
+from core.calibration.sweep import calibrated, calibrated_shifts
 from core.errors import InvalidInput
 from core.store.store import Store
 from tests.analysis.made_runs import raw, shifts

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.calibration.orbits import Family, Orbits
-from core.calibration.sides import ratio, side_of
+from core.calibration.orbits import Family, Orbits, ratio, side_of
 from core.statistics.bootstrap import LEAST_N
 
 RUNS = 200

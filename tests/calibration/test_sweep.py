@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from core.calibration.effect import before_after
-from core.calibration.oracle import oracle_terms
+from core.calibration.fit import oracle_terms
 from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import EACH, READINGS, SENSITIVITY, UNIFORM, corrections, learn, sensitivity, weighed
 from core.calibration.sweep import (

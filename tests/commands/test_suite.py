@@ -9,8 +9,7 @@ from PIL import Image
 
 from core.analysis.suites.result import stored
 from core.analysis.suites.tables import decision_table
-from core.calibration.file import calibrator
-from core.calibration.readings import Terms
+from core.calibration.readings import Terms, calibrator
 from core.evaluators.references import Referenced
 from core.evaluators.registry import find
 from tests.commands.calling import Invoke

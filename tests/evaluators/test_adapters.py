@@ -14,7 +14,7 @@ import torch
 from huggingface_hub import constants
 from PIL import Image
 
-from core.analysis.metric_contract import check_contract
+from core.analysis.metric_check import check_contract
 from core.audit.record import describe_evaluator
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, UnknownName
 from core.evaluators.adapters.files import as_files

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.calibration.file import calibrator
-from core.calibration.readings import Terms
+from core.calibration.readings import Terms, calibrator
 from core.corpora.images import encode_png
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators import registry

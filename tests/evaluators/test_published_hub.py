@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 from torchvision.transforms import InterpolationMode, Resize
 
-from core.analysis.metric_contract import check_contract
+from core.analysis.metric_check import check_contract
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import DualEncoder
 from core.evaluators.metrics.mcs import load_sentence_transformer

@@ -10,12 +10,12 @@ import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.failures import worst_failures
 from core.analysis.questions import Options, catalogue
 from core.analysis.questions.directional import DEPTH, RATES
 from core.analysis.reading import read_table
 from core.analysis.selectivity import headlines
 from core.analysis.slices import Slice
-from core.analysis.worst import worst_failures
 from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
 from core.probes.titles import family_title

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.comparison import compare
 from core.analysis.facets import facets
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice, told_of, where
+from core.analysis.two_sides import compare
 from core.commands._shared import Code
 from core.errors import InvalidInput
 from core.report.build import build

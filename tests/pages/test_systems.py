@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.systems.behind import swapped
+from core.analysis.systems.board import swapped
 from core.analysis.systems.file import (
     Leaderboard,
     list_leaderboards,

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows
-from core.analysis.people.competence import study_competence
-from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
+from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
 from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.reading import read_table

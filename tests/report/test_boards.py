@@ -10,9 +10,15 @@ import pyarrow.parquet as parquet
 import pytest
 from scipy import stats
 
-from core.analysis.systems.file import Leaderboard, list_leaderboards, path_of, read_leaderboard, write_leaderboard
-from core.analysis.systems.kept import kept
-from core.analysis.systems.tables import tables
+from core.analysis.systems.captions import tables
+from core.analysis.systems.file import (
+    Leaderboard,
+    kept,
+    list_leaderboards,
+    path_of,
+    read_leaderboard,
+    write_leaderboard,
+)
 from core.report.beyond import OF_PAGES
 from core.report.build import build
 from core.report.document import Report, cells

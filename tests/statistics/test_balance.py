@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.balance import balanced_mean
+from core.statistics.factors import balanced_mean
 
 
 def made(seed: int = 0, sizes: tuple[int, ...] = (80, 30, 12)) -> pd.DataFrame:

@@ -9,9 +9,9 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
 from core.errors import InvalidInput
-from core.statistics.by_source import BY_SOURCE, named, ranks_of, source_means
 from core.statistics.factors import factor_test
 from core.statistics.mixed_model import mean_by_source, mixed_effect
+from core.statistics.resamples import BY_SOURCE, named, ranks_of, source_means
 from core.statistics.shift_tests import NO_TEST, PAIRED_T, WILCOXON, paired_test
 
 SOURCES = np.repeat(list("abcdefghijklmnop"), [1, 2, 3, 1, 1, 5, 2, 2, 1, 4, 1, 1, 2, 3, 1, 2])

@@ -11,8 +11,17 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import TOO_FEW, TOO_FEW_SOURCES
-from core.statistics.comparisons import NO_SIGN, OPEN, RIGHT, WRONG, compare, rates_of_signs
-from core.statistics.orders import TIED, orders, pairwise_orders
+from core.statistics.comparisons import (
+    NO_SIGN,
+    OPEN,
+    RIGHT,
+    TIED,
+    WRONG,
+    compare,
+    orders,
+    pairwise_orders,
+    rates_of_signs,
+)
 
 SCORES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=40)
 

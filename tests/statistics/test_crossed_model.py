@@ -10,8 +10,7 @@ import statsmodels.api as sm
 from scipy import optimize, stats
 
 from core.errors import InvalidInput
-from core.statistics.crossed_model import crossed_model
-from core.statistics.reml import Problem
+from core.statistics.crossed_model import Problem, crossed_model
 
 
 def scored(seed: int, *, n: int = 180, sources: int = 70, labels: int = 9) -> pd.DataFrame:

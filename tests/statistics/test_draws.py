@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import RESAMPLES, acceleration, bootstrap_medians, jackknife_medians, median_bca
-from core.statistics.draws import Draws
+from core.statistics.bootstrap import RESAMPLES, Draws, acceleration, bootstrap_medians, jackknife_medians, median_bca
 
 SHARES = np.array([0.0, 1e-4, 0.025, 0.31, 0.5, 0.975, 1 - 1e-9, 1.0])
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.statistics.arithmetic import row_medians
-from core.statistics.duels import Duels
-from core.statistics.selectivity import item_selectivity, selectivity, told_of
+from core.statistics.selectivity import Duels, item_selectivity, selectivity, told_of
 from core.statistics.shift_tests import cliffs_delta
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-3, 3), st.just(math.nan))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.statistics.largest import shares_of_largest
+from core.statistics.factors import shares_of_largest
 
 
 def test_the_share_is_that_of_samples_drawn_one_by_one() -> None:

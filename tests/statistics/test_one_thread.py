@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from core.statistics.one_thread import one_thread
+from core.statistics.arithmetic import one_thread
 
 
 def _threads() -> set[int]:

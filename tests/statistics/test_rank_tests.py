@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from core.statistics.rank_tests import rank_sum, signed_rank
+from core.statistics.shift_tests import rank_sum, signed_rank
 
 FINE = st.floats(-1e3, 1e3, allow_nan=False).map(lambda value: round(value, 6))
 COARSE = st.integers(-3, 3).map(float)

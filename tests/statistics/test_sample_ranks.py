@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.statistics import sample_ranks
-from core.statistics.sample_ranks import sample_correlations
+from core.statistics import rank_agreement
+from core.statistics.rank_agreement import sample_correlations
 
 
 def _two_scorings(n: int, levels: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -40,7 +40,7 @@ def test_samples_of_several_lengths_are_cut_into_parts_without_a_seam(monkeypatc
     one, other = _two_scorings(40, 5, rng)
     counts = rng.poisson(1.0, size=(40, 30))
     whole = sample_correlations(one, other, counts)
-    monkeypatch.setattr(sample_ranks, "_AT_ONCE", 100)
+    monkeypatch.setattr(rank_agreement, "_AT_ONCE", 100)
     assert np.array_equal(sample_correlations(one, other, counts), whole, equal_nan=True)
     assert sample_correlations(one, other, counts[:, :0]).shape == (3, 0)
 

@@ -10,8 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
-from core.statistics.duels import Duels
-from core.statistics.selectivity import UNMOVED, item_selectivity, selectivity, told_of
+from core.statistics.selectivity import UNMOVED, Duels, item_selectivity, selectivity, told_of
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.just(math.nan))
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics import spearman_band as module
-from core.statistics.spearman_band import spearman_bands
+from core.statistics import rank_agreement as module
+from core.statistics.rank_agreement import spearman_bands
 
 
 def band(clean: np.ndarray, change: np.ndarray, ratings: np.ndarray, lambdas: list[float], **how: float) -> tuple:

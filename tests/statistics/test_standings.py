@@ -10,11 +10,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from core.errors import InvalidInput
-from core.statistics.length_control import length_controlled
-from core.statistics.order_agreement import order_agreement
+from core.statistics.battles import length_controlled
 from core.statistics.resamples import sample_counts
-from core.statistics.standings import drawn_means, placed, source_ranks, standings
-from core.statistics.swaps import neighbours, swap
+from core.statistics.standings import drawn_means, neighbours, order_agreement, placed, source_ranks, standings, swap
 
 
 def made(n: int, steps: list[float], *, seed: int = 0) -> np.ndarray:

@@ -10,8 +10,7 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 from statsmodels.stats.proportion import proportion_confint
 
 from core.errors import InvalidInput
-from core.statistics.agreement import weighted_kappa
-from core.statistics.two_readers import two_readers
+from core.statistics.agreement import two_readers, weighted_kappa
 
 RNG = np.random.default_rng(4)
 ONE = RNG.random(200) < 0.4

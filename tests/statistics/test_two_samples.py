@@ -10,7 +10,7 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
-from core.statistics.two_samples import median_differences
+from core.statistics.shift_tests import median_differences
 
 
 def difference(one: object, other: object, **options: int) -> Interval:

@@ -5,8 +5,8 @@ import pytest
 
 from core.statistics.bootstrap import lacks_sources, median_bca, too_few
 from core.statistics.factors import factor_test
-from core.statistics.order_agreement import order_agreement
 from core.statistics.shift_tests import paired_test
+from core.statistics.standings import order_agreement
 from core.statistics.wording import counted
 
 

@@ -26,6 +26,8 @@ A = TypeVar("A")
 
 SCALE, IQR, SD = "scale", "interquartile range", "standard deviation"
 UNITS = (SCALE, IQR)
+MOST_KEPT = 4096
+"""Answers about shifts that are kept with a table, 1 kB each, a curve 4 kB."""
 """What a gap is a share of: the span of the score's scale, or the interquartile range (IQR) of the clean scores."""
 
 BY = ("evaluator", "corpus", "axis", "family")
@@ -68,7 +70,7 @@ class Shifts:
     """
 
     def __init__(self, view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> None:
-        self._view, self._evaluator, self._group, self._kept = view, evaluator, group, view.table.kept.flips
+        self._view, self._evaluator, self._group, self._kept = view, evaluator, group, view.table.kept
         self._items = view.items & keep & view.table.of_corpus(corpus)
         self._key = (evaluator, group.probes, group.against, view.looked, np.packbits(self._items).tobytes())
 
@@ -107,8 +109,7 @@ class Shifts:
         return self._ask(("curve", distances), lambda: self.pairs.curve(np.array(distances)))
 
     def _ask(self, what: Hashable, answer: Callable[[], A]) -> A:
-        found: A = self._kept.get((self._key, what), answer)
-        return found
+        return self._kept.get("flips", (self._key, what), answer, most=MOST_KEPT)
 
     @cached_property
     def _ordered(self) -> tuple[ShiftPairs, Counts]:

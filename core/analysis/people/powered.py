@@ -1,9 +1,9 @@
 """What people would say of every pair that a study could have drawn, from votes on a few and the scores of all.
 
 The votes of a study are on a sample. An evaluator has scored every pair, and its scores are turned into predictions:
-the share of the pairs that score lower. Votes and predictions are joined by strata (:mod:`core.statistics.powered`);
-whatever the evaluator is worth, the estimate aims at the rate of people, and a worthless one leaves the votes alone.
-The unit is an item in a stratum, an item's edits in it counting alike.
+the share of the pairs that score lower. Votes and predictions are joined by strata
+(:mod:`core.statistics.prediction_powered`); whatever the evaluator is worth, the estimate aims at the rate of people,
+and a worthless one leaves the votes alone. The unit is an item in a stratum, an item's edits in it counting alike.
 """
 
 import math
@@ -27,7 +27,7 @@ from core.human.votes import vote_table
 from core.probes.base import Axis
 from core.probes.registry import further_readings
 from core.statistics.bootstrap import Interval
-from core.statistics.powered import FEWEST_LABELS, Stratum, powered_mean
+from core.statistics.prediction_powered import FEWEST_LABELS, Stratum, powered_mean
 
 MORE_VOTES = 100
 LEAST_GAIN = 0.02

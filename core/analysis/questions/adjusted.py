@@ -16,9 +16,9 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, in_
 from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_clean
 from core.analysis.table import ScoreTable, View
-from core.statistics.balance import LEAST_FREEDOM, LEAST_SOURCES, Balanced, balanced_mean
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.crossed_model import CrossedModel, Estimate, Joint, crossed_model
+from core.statistics.factors import LEAST_FREEDOM, LEAST_SOURCES, Balanced, balanced_mean
 from core.statistics.splines import spline_design
 
 MIDDLE = "50-70"

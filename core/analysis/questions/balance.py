@@ -11,8 +11,8 @@ import pandas as pd
 from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, in_order
 from core.analysis.questions.needs import no_family
+from core.analysis.slices import TIES, other_category
 from core.analysis.table import ScoreTable, View
-from core.analysis.ties import TIES, other_category
 from core.probes.scene import GRABCUT, MASK_SOURCE
 
 ALL = "all"

@@ -5,8 +5,6 @@ A page draws questions and a report writes them; neither computes anything of it
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import pandas as pd
 
@@ -183,22 +181,3 @@ class Question:
     def family(self, options: Options) -> str:
         """The family that a question of one family is asked for."""
         return options.family if options.family in self.families else self.families[0]
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def once(answer: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[View, P], R]:
-    """Work an answer out once for each slice of a table and its arguments; nobody writes into it."""
-
-    @wraps(answer)
-    def asked(view: View, *args: P.args, **kwargs: P.kwargs) -> R:
-        # with the table, not beside it: an answer may hold its view, and would keep both for ever
-        key = (asked, args, tuple(sorted(kwargs.items())))
-        if key not in view.answered:
-            view.answered[key] = answer(view, *args, **kwargs)
-        found: R = view.answered[key]
-        return found
-
-    return cast(Callable[Concatenate[View, P], R], asked)

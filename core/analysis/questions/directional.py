@@ -21,14 +21,15 @@ from core.analysis.comparisons import (
     families,
     kinds,
     rate_rows,
+    refusals,
     uncorrected_rows,
 )
 from core.analysis.lookup import keyed, looked_up
+from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.needs import elsewhere
-from core.analysis.refusals import refusals
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure

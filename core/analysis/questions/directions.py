@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, median_over
+from core.analysis.memo import once
 from core.analysis.questions import paper
-from core.analysis.questions.base import Column, Options, Question, once
+from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.contrasts import shown
 from core.analysis.questions.needs import several_corpora

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from core.analysis.questions.base import Column, Options, Question, once
+from core.analysis.memo import once
+from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, EVALUATOR
 from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View

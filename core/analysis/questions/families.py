@@ -6,8 +6,9 @@ from dataclasses import replace
 import pandas as pd
 
 from core.analysis.effects import ALL, effects, family_groups
-from core.analysis.over_null import beside_null
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.memo import once
+from core.analysis.overview import beside_null
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
     ABSOLUTE,
     BEHIND,

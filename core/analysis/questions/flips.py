@@ -8,7 +8,8 @@ from collections.abc import Hashable, Mapping
 import pandas as pd
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.memo import once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, opening
 from core.analysis.questions.contrasts import CONTRAST, Named, named_groups, without
 from core.analysis.questions.paper import CONTRASTS, THINGS_ONLY

@@ -19,7 +19,7 @@ from core.corpora.read_text import READ, TEXT
 from core.probes.pixels.text_reader import CONFIDENCE, HELD, HOLDS, HOLDS_NONE, LEAST_SIGNS, WRITTEN_IN
 from core.probes.titles import title
 from core.statistics.bootstrap import Interval
-from core.statistics.two_samples import median_differences
+from core.statistics.shift_tests import median_differences
 
 HIGHER, LOWER = "higher where there is text", "lower where there is text"
 OPEN = "cannot be told apart"

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from core.analysis.comparisons import (
 )
 from core.analysis.effects import Group, corpora, effects, median_over
 from core.analysis.facts import fact, keys
+from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.adversary import with_pair
 from core.analysis.questions.base import Column, Options, Question
@@ -45,7 +45,7 @@ from core.analysis.questions.needs import no_family_of
 from core.analysis.questions.sides import OF
 from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY
-from core.statistics.orders import MOST, orders, pairwise_orders
+from core.statistics.comparisons import MOST, orders, pairwise_orders
 from core.statistics.shares import mean_of_shares, share
 
 ABOVE = 1.0
@@ -57,8 +57,6 @@ FEW = 30
 FEWER = f"fewer than {FEW} comparisons"
 ALL_ITEMS, MEAN_OF = "all items", "mean of {}s"
 """Rows over every value of a fact: paper E's overall failure counts items, and a mean of domains does not."""
-
-_grouped: WeakKeyDictionary[ScoreTable, Mapping[str, tuple[str, ...]]] = WeakKeyDictionary()
 
 _ORDERS = ("evaluator", "corpus", "family", "order", "n", "n_items", "share", "low", "high")
 _PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", "share", "low", "high", *TIED_SHARE)
@@ -187,17 +185,12 @@ def tables_of(table: ScoreTable, family: str) -> tuple[str, ...]:
     )
 
 
+@once
 def _groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
     """Family -> its probes and what they are compared with, of those that have three or four: their scores have orders.
 
     Which baseline a probe has may differ from item to item; that of most scores counts.
     """
-    if table not in _grouped:
-        _grouped[table] = _found_groups(table)
-    return _grouped[table]
-
-
-def _found_groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
     broken, answered = (table.of_expectation(each) for each in (DIRECTIONAL, RESPONSE))
     groups = {}
     for family in {**broken, **answered}:  # one may hold probes of both
@@ -225,7 +218,7 @@ def _of_groups(
     """What is said of the groups of every family, evaluator and corpus; ``shares`` in percent.
 
     Args:
-        answer: of name -> scores [n] and the items' sources; see :func:`core.statistics.orders.orders`.
+        answer: of name -> scores [n] and the items' sources; see :func:`core.statistics.comparisons.orders`.
     """
     table, parts = view.table, list[pd.DataFrame]()
     for evaluator in view.evaluators:

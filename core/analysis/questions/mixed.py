@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, corrected, modifier_groups
-from core.analysis.questions.base import Column, Options, Question, once
+from core.analysis.memo import once
+from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.contrasts import shown
 from core.analysis.questions.factors import of_reference

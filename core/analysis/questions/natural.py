@@ -20,7 +20,7 @@ from core.analysis.verdicts import apart
 from core.charts.spec import Figure, Reference
 from core.probes.words.natural_names import PREFIX, families_of
 from core.statistics.bootstrap import LEAST_N, Interval, few
-from core.statistics.orders import TIED, orders, pairwise_orders
+from core.statistics.comparisons import TIED, orders, pairwise_orders
 from core.statistics.power import aside
 
 SECTION, CAPTION, ORDER = "natural", "captions", "order of the three"

@@ -6,7 +6,6 @@ our tests. Source: paper D, 4.1 and Table 4.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -22,8 +21,6 @@ from core.statistics.bootstrap import Interval
 from core.statistics.shares import share
 
 ID, PAPER = "C17", "D, Table 4"
-
-_known: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -97,10 +94,7 @@ def _told(
 
 def overlaps(table: ScoreTable, probes: Sequence[str]) -> np.ndarray:
     """F1 of both captions of every comparison of some probes, float64 [k, N]; NaN where they are one or not told."""
-    own = _known.setdefault(table, {})
-    if tuple(probes) not in own:
-        own[tuple(probes)] = _laid_out(table, tuple(probes))
-    return own[tuple(probes)]
+    return table.memo(_laid_out, tuple(probes))
 
 
 def _laid_out(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Effect, effect, with_holm
-from core.analysis.over_null import over_null
+from core.analysis.overview import over_null
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, PERCENT, TESTS, Dots, how
 from core.analysis.questions.needs import no_clean

@@ -17,9 +17,10 @@ from core.analysis.comparisons import (
     pairs,
 )
 from core.analysis.effects import corpora
+from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.adversary import WHOLE, with_pair
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, joined, marks
 from core.analysis.questions.directional import (
     DEPTH,

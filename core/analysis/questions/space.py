@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, family_groups, probe_groups
+from core.analysis.memo import once
 from core.analysis.questions import families, paper
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, how
 from core.analysis.questions.contrasts import contrast_group
 from core.analysis.questions.factors import factor_questions, laid_out, of_reference

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, effects
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.memo import once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
     ABSOLUTE,
     CORPUS,

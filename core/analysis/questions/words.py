@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.effects import effects, modifier_groups
+from core.analysis.memo import once
 from core.analysis.questions import families, paper
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.baselines import BESIDE, LEADS, beside
 from core.analysis.questions.columns import (
     CONTROL,

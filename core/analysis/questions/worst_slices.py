@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, family_groups, known_sizes
-from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.memo import once
+from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, Dots
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA

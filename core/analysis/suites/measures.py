@@ -4,10 +4,13 @@ Each number stands beside the one that another processing of the same judgements
 as they are beside their mean, a tie as one half beside a tie as an error, pairs pooled beside the mean over groups.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from core.analysis.preferences import (
     RHO_RATERS,
@@ -19,10 +22,12 @@ from core.analysis.preferences import (
     rated_pairs,
     taus,
 )
-from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Suite
+from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Decision, Suite
 from core.probes.words.caption_words import LANGUAGES, words
 from core.scoring.suites import SuiteScores
+from core.statistics.battles import Battles, TwoOrders, two_orders
 from core.statistics.bootstrap import Interval
+from core.statistics.shares import share
 
 STRICT = "accuracy_strict"
 AVERAGED = {TAU_B: "tau_b_averaged", TAU_C: "tau_c_averaged"}
@@ -142,3 +147,184 @@ def _record(measure: str, group: str, found: Interval, scale: float, ties: int) 
         "measure": measure, "group": group, "value": scale * found.estimate, "low": scale * found.low,
         "high": scale * found.high, "n": found.n, "ties": ties, "note": found.note,
     }  # fmt: skip
+
+
+# Every decision between a suite's file and its number, with the count that it concerns: why is mine different?
+#
+# The decisions of reading come with the suite (:mod:`core.corpora.suites`); those of measuring are named here, and
+# each
+# says which number stands for the other choice.
+
+
+_TAUS = {TAU_B: "τ_b", TAU_C: "τ_c"}
+
+
+def decisions_of(suite: Suite) -> tuple[Decision, ...]:
+    """The decisions of reading a suite, then those of measuring it."""
+    usable = Decision("unusable", "unusable entries", "entries without a usable rating, label or caption, and those "
+                      "that a decision leaves out, are in no number", suite.left_out, "entries")  # fmt: skip
+    measured = _decisions_of_ratings(suite) if suite.rated else _decisions_of_pairs(suite)
+    return (*suite.decisions, usable, *measured)
+
+
+def otherwise(convention: str) -> Mapping[str, tuple[tuple[str, str], tuple[str, str]]]:
+    """Decision -> measure and group of the number as reported, and of the one that the other choice gives."""
+    if convention == TAU_B_RATERS:
+        return {
+            "annotators": ((TAU_B_RATERS, ALL), (TAU_B, ALL)),
+            "raters": ((TAU_B_RATERS, ALL), (AVERAGED[TAU_B], ALL)),
+            "ties": ((ACCURACY, ALL), (STRICT, ALL)),
+        }
+    tau = convention if convention != ACCURACY else TAU_C
+    return {
+        "tau": ((tau, ALL), (TAU_B if tau == TAU_C else TAU_C, ALL)),
+        "raters": ((tau, ALL), (AVERAGED[tau], ALL)),
+        "ties": ((ACCURACY, ALL), (STRICT, ALL)),
+        "groups": ((ACCURACY, ALL), (ACCURACY, MEAN)),
+    }
+
+
+def _decisions_of_ratings(suite: Suite) -> tuple[Decision, ...]:
+    levels = Counter(each.rating for each in suite.rated)
+    tied = sum(count * (count - 1) // 2 for count in levels.values())
+    ties = Decision("ties", "ties of scores", "accuracy is over captions of one image whose mean ratings differ; a tie "
+                    "of the two scores counts one half, and as an error in the strict accuracy", _rated_pairs(suite),
+                    "pairs")  # fmt: skip
+    if suite.convention == TAU_B_RATERS:
+        many = len({each.rater for each in suite.rated})
+        return (
+            Decision("annotators", "annotators", "the field reports the mean of τ_b, and of ρ, over annotators, each "
+                     "with all captions; one τ_b of all ratings is the other choice", many, "annotators"),
+            Decision("raters", "several ratings", "the ratings of a caption are not averaged first; τ_b of their mean "
+                     "is the other choice", several_ratings(suite), "captions with several ratings"),
+            ties,
+        )  # fmt: skip
+    other = _TAUS[TAU_B if suite.convention == TAU_C else TAU_C]
+    return (
+        Decision("tau", "τ", f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, "
+                 "and they differ in what ties of ratings cost", tied, "pairs of ratings that tie"),
+        Decision("raters", "several ratings", "ratings of one caption stand as so many rows with the same score; "
+                 "their mean is the other choice", several_ratings(suite), "captions with several ratings"),
+        ties,
+    )  # fmt: skip
+
+
+def _decisions_of_pairs(suite: Suite) -> tuple[Decision, ...]:
+    counted = [each for each in suite.compared if not each.tied]
+    groups = {each.group for each in counted}
+    found = [Decision("ties", "ties of scores", "a tie of the two scores counts one half, and as an error in the "
+                      "strict accuracy", len(counted), "pairs")]  # fmt: skip
+    if len(groups) > 1:
+        found.append(Decision("groups", "groups", "every pair counts the same; the mean over groups, each counting "
+                              "the same, is the other choice", len(groups), "groups"))  # fmt: skip
+    return tuple(found)
+
+
+def _rated_pairs(suite: Suite) -> int:
+    """Pairs of captions of one image whose mean ratings differ."""
+    ratings: dict[str, dict[str, list[float]]] = {}
+    for each in suite.rated:
+        ratings.setdefault(each.image, {}).setdefault(each.caption, []).append(each.rating)
+    total = 0
+    for captions in ratings.values():
+        levels = Counter(sum(values) / len(values) for values in captions.values())
+        many = sum(levels.values())
+        total += (many * many - sum(count * count for count in levels.values())) // 2
+    return total
+
+
+# Captioners ranked by battles: by people's verdicts, and by which caption an evaluator scores higher.
+#
+# Win rates have Wilson intervals over images. Strengths are those of Bradley and Terry; where they are not finite,
+# the
+# win rates stand alone. Ranks and the agreement of both orders have intervals over images: in every sample both sides
+# rank anew (:mod:`core.statistics.battles`).
+
+
+NO_STRENGTH = "no finite strengths: some captioners won, or lost, every battle with the others"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Captioners in both orders.
+
+    Args:
+        table: a row a captioner, the best of people's first: system, n, people, people_low, people_high, metric,
+            metric_low, metric_high (win rates in percent), people_strength, metric_strength, people_rank,
+            people_rank_low, people_rank_high, metric_rank, metric_rank_low, metric_rank_high.
+        spearman: ρ of both orders, over images; NaN with fewer than three captioners, or where one order is all ties.
+        kendall: τ_b of both orders, likewise.
+        battles: that both sides decided.
+        note: why there are no strengths or no intervals; empty where there are.
+    """
+
+    table: pd.DataFrame
+    spearman: Interval
+    kendall: Interval
+    battles: int
+    note: str = ""
+
+
+def ranked(suite: Suite, scores: SuiteScores) -> Ranks | None:
+    """Rank the captioners of a suite of battles; None where it names none.
+
+    Args:
+        suite: whose comparisons name two systems each.
+        scores: in its order; a battle without both scores is left out of both orders.
+    """
+    preferred, other = (np.atleast_2d(each).mean(axis=0) for each in (scores.preferred, scores.other))
+    known = [bool(each.systems) for each in suite.compared]
+    kept = np.flatnonzero(~np.isnan(preferred + other) & np.array(known, dtype=bool))
+    if not len(kept):
+        return None
+    battles = [suite.compared[place] for place in kept]
+    people = np.array([0.5 if each.tied else 1.0 for each in battles])
+    metric = (preferred > other)[kept] + 0.5 * (preferred == other)[kept]
+    systems = sorted({name for each in battles for name in each.systems})
+    sides = {"people": people, "metric": metric}
+    found = two_orders(_battles(battles, np.array(list(sides.values())), systems))
+    table = pd.DataFrame({"system": systems})
+    for side, (name, first) in enumerate(sides.items()):
+        rates = _rates(battles, first, systems)
+        table["n"] = rates["n"]
+        table[[name, f"{name}_low", f"{name}_high"]] = rates[["rate", "low", "high"]]
+        table[f"{name}_strength"] = found.strengths[side]
+        table[f"{name}_rank"] = stats.rankdata(-found.orders[side].round(9), method="min").astype(int)
+        table[f"{name}_rank_low"], table[f"{name}_rank_high"] = found.low[side], found.high[side]
+    table = table.sort_values(["people_rank", "system"], kind="stable").reset_index(drop=True)
+    return Ranks(table, found.spearman, found.kendall, len(battles), _note(found))
+
+
+def _battles(battles: Sequence[Compared], won: np.ndarray, systems: Sequence[str]) -> Battles:
+    place = {name: number for number, name in enumerate(systems)}
+    pairs = np.array([[place[name] for name in each.systems] for each in battles])
+    pictures = np.unique([each.image for each in battles], return_inverse=True)[1]
+    return Battles(pairs, won, pictures, len(systems))
+
+
+def _note(found: TwoOrders) -> str:
+    """Why there are no strengths or no intervals, and where win rates stand in."""
+    strong = not np.isnan(found.strengths).any()
+    said = [] if strong else [NO_STRENGTH]
+    if strong and found.without > 0:
+        said.append(f"win rates rank in {100 * found.without:.1f} % of the samples, which have no finite strengths")
+    agreements = (found.spearman, found.kendall)
+    return "; ".join([*said, *dict.fromkeys(each.note for each in agreements if each.note)])
+
+
+def _rates(battles: Sequence[Compared], first: np.ndarray, systems: Sequence[str]) -> pd.DataFrame:
+    """Battles and win rate in percent with its interval of every system; ``first`` is what the first side won."""
+    rows = pd.DataFrame(
+        {
+            "system": [name for each in battles for name in each.systems],
+            "image": [each.image for each in battles for _ in each.systems],
+            "won": np.stack([first, 1 - first], axis=1).ravel(),
+        }
+    )
+    found = [share(part["won"], groups=part["image"]) for part in (rows[rows["system"] == name] for name in systems)]
+    return pd.DataFrame(
+        {
+            "n": [each.n for each in found], "rate": [100 * each.estimate for each in found],
+            "low": [100 * each.low for each in found], "high": [100 * each.high for each in found],
+        }
+    )  # fmt: skip

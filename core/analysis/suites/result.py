@@ -15,11 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 import core
 from core import settings
-from core.analysis.suites.decisions import decisions_of
-from core.analysis.suites.measures import COLUMNS, suite_table
-from core.analysis.suites.ranks import Ranks, ranked
+from core.analysis.suites.measures import COLUMNS, Ranks, decisions_of, ranked, suite_table
+from core.corpora.score_files import read_scores
 from core.corpora.suites import ACCURACY, Compared, Rated, Suite, with_companions
+from core.corpora.suites.fleur_scores import read_text_scores
 from core.errors import InvalidInput
+from core.evaluators.imported import stored_name
+from core.scoring.suite_pairs import imported_scores, scores_of_text
 from core.scoring.suite_references import Setting
 from core.scoring.suites import SuiteScores
 from core.store.files import write_json
@@ -52,7 +54,7 @@ class Row(_Part):
 
 
 class RankRow(_Part):
-    """One captioner of :class:`core.analysis.suites.ranks.Ranks`."""
+    """One captioner of :class:`core.analysis.suites.measures.Ranks`."""
 
     system: Name
     n: Count
@@ -322,3 +324,31 @@ def _finite(value: float) -> float | None:
 def _hashed(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# Scores that were made elsewhere, held to a suite: what the command and the page do with a file of them.
+
+
+def reached_elsewhere(suite: Suite, path: Path, *, column: str = "", called: str = "") -> tuple[Reached, list[str]]:
+    """What imported scores reach on a suite.
+
+    Args:
+        suite: whose captions were scored.
+        path: a file as for import-scores, by the ids of ``--export-pairs``; or FLEUR's text, ``.txt``.
+        column: of the scores, where the file has several.
+        called: the metric's name; empty: the name of the file.
+
+    Returns:
+        What they reach, and one sentence for each caption without a score or with several.
+
+    Raises:
+        InvalidInput: if the file cannot be used, or is of another suite.
+    """
+    name = stored_name(called or path.stem)
+    if path.suffix.lower() == ".txt":
+        text = read_text_scores(path, column=column)
+        told, found = text.told, scores_of_text(suite, text)
+    else:
+        scores = read_scores(path, column=column)
+        told, found = scores.told, imported_scores(suite, scores)
+    return reached(suite, found, evaluator=name, made_with=f"imported from {told}"), list(found.errors)

@@ -9,13 +9,12 @@ import pandas as pd
 
 from core.analysis.preferences import RHO_RATERS
 from core.analysis.questions.base import Column
-from core.analysis.suites.decisions import otherwise
-from core.analysis.suites.measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT
+from core.analysis.suites.measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT, otherwise
 from core.analysis.suites.result import Reached, SuiteResult
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
 from core.probes.base import ENGLISH
-from core.statistics.swaps import DRAWS
+from core.statistics.standings import DRAWS
 
 MEASURES = {
     TAU_B: "τ_b × 100", TAU_C: "τ_c × 100", TAU_B_RATERS: "τ_b × 100, mean over annotators",

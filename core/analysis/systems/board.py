@@ -10,9 +10,21 @@ import pandas as pd
 
 from core.errors import InvalidInput
 from core.probes.words.health import plain_words
-from core.statistics.length_control import length_controlled
-from core.statistics.order_agreement import order_agreement
-from core.statistics.standings import Standings, standings
+from core.statistics.battles import length_controlled
+from core.statistics.bootstrap import expanded, too_few
+from core.statistics.standings import (
+    DRAWS,
+    Standings,
+    Swap,
+    drawn_means,
+    neighbours,
+    order_agreement,
+    placed,
+    rank_bounds,
+    source_ranks,
+    standings,
+    swap,
+)
 
 STANDINGS = (
     "evaluator", "rank", "system", "mean", "low", "high", "rank_low", "rank_high", "first", "sure_low", "sure_high",
@@ -254,3 +266,168 @@ def _pair_rows(evaluator: str, held: Grid, found: Standings) -> list[tuple[objec
         )  # fmt: skip
         records.append((ranks, row))
     return [row for _, row in sorted(records, key=lambda pair: pair[0])]
+
+
+# The leaderboard under harmless edits: which neighbours swap, how probably, and who can be where.
+
+
+SWAPS = (
+    "evaluator", "family", "higher", "lower", "gap", "edits", "swapped", "probability", "chance", "least_n", "note",
+)  # fmt: skip
+EDITS = (
+    "evaluator", "family", "probe", "higher", "lower", "gap_before", "gap_after", "swapped", "probability", "chance",
+    "n_items", "note",
+)  # fmt: skip
+PLACES = ("evaluator", "family", "system", "rank_low", "rank_high", "edits", "least_n", "note")
+
+
+def edits(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str]) -> pd.DataFrame:
+    """What each edit does to every two neighbours of the unedited leaderboard; EDITS.
+
+    The gap before is that of the items that both systems have under the edit too.
+    """
+    records = []
+    for evaluator in evaluators:
+        held = whole_grid(rows, evaluator, systems)
+        pairs = neighbours(held.scores.mean(axis=0))
+        clean = grid(rows, evaluator, systems, whole=False)
+        for family, probe in _edits(rows, evaluator):
+            edited = _beside(clean, grid(rows, evaluator, systems, probe=probe, whole=False))
+            for pair in pairs:
+                found = swap(clean.scores[:, pair], edited[:, pair], groups=clean.sources)
+                records.append((evaluator, family, probe, *(systems[each] for each in pair), *_told(found)))
+    return pd.DataFrame(records, columns=list(EDITS))
+
+
+def by_family(table: pd.DataFrame) -> pd.DataFrame:
+    """The edits of each family together: probabilities are means over its edits, all weighing alike; SWAPS.
+
+    Args:
+        table: of :func:`edits`.
+    """
+    records = []
+    for (evaluator, family, higher, lower), part in table.groupby(
+        ["evaluator", "family", "higher", "lower"], sort=False, observed=True
+    ):
+        told = next((note for note in part["note"] if note), "")
+        records.append(
+            (
+                evaluator, family, higher, lower, float(part["gap_before"].mean()), len(part),
+                int(part["swapped"].sum()), float(part["probability"].mean(skipna=False)),
+                float(part["chance"].mean(skipna=False)), int(part["n_items"].min()), told,
+            )
+        )  # fmt: skip
+    return pd.DataFrame(records, columns=list(SWAPS))
+
+
+def places(
+    rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str], *, level: float = 0.95
+) -> pd.DataFrame:
+    """Rank intervals under each family: over bootstrap samples of items and the family's edits together; PLACES.
+
+    Of each edit the items count that every system has a score of under it.
+    """
+    records = []
+    for evaluator in evaluators:
+        for family in dict.fromkeys(name for name, _ in _edits(rows, evaluator)):
+            probes = [probe for name, probe in _edits(rows, evaluator) if name == family]
+            grids = [grid(rows, evaluator, systems, probe=probe) for probe in probes]
+            sources = [source_ranks(each.sources, len(each.items)) for each in grids]
+            counts = [int(each.max()) + 1 if len(each) else 0 for each in sources]
+            note = next(
+                (said for each, m in zip(grids, counts, strict=True) if (said := too_few(len(each.items), m))), ""
+            )
+            low = high = np.full(len(systems), np.nan)
+            if not note:
+                drawn = np.concatenate(
+                    [
+                        drawn_means(each.scores, groups=of, resamples=DRAWS)
+                        for each, of in zip(grids, sources, strict=True)
+                    ]
+                )
+                low, high = rank_bounds(*placed(drawn), level=expanded(level, min(counts)))
+            least = min(len(each.items) for each in grids)
+            records += [
+                (evaluator, family, system, float(low[place]), float(high[place]), len(probes), least, note)
+                for place, system in enumerate(systems)
+            ]
+    return pd.DataFrame(records, columns=list(PLACES))
+
+
+def _edits(rows: pd.DataFrame, evaluator: str) -> list[tuple[str, str]]:
+    """Family and name of every edit that an evaluator scored, in the order of the rows."""
+    own = rows[(rows["evaluator"] == evaluator) & (rows["probe"] != "")]
+    return list(own[["family", "probe"]].drop_duplicates().itertuples(index=False, name=None))
+
+
+def _beside(clean: Grid, edited: Grid) -> np.ndarray:
+    """Edited scores in the order of the unedited items; NaN where an item has none."""
+    row = {item: place for place, item in enumerate(edited.items)}
+    found = np.full(clean.scores.shape, np.nan)
+    for place, item in enumerate(clean.items):
+        if item in row:
+            found[place] = edited.scores[row[item]]
+    return found
+
+
+def _told(found: Swap) -> tuple[object, ...]:
+    return (found.before, found.after, found.swapped, found.probability, found.chance, found.n, found.note)
+
+
+# What stands behind a mark of a leaderboard: the pictures of one system, or those on which two neighbours swap.
+
+
+SWAPPED = (
+    "item", "probe", "a_caption", "b_caption", "a_before", "b_before", "a_after", "b_after", "gap_before", "gap_after",
+)  # fmt: skip
+
+
+def lowest(rows: pd.DataFrame, evaluator: str, system: str) -> pd.DataFrame:
+    """Captions of a system on unedited pictures with their scores, the lowest first.
+
+    Args:
+        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        evaluator: whose scores.
+        system: whose captions.
+
+    Returns:
+        item, caption, score.
+    """
+    own = own_rows(rows)
+    own = own[(own["evaluator"] == evaluator) & (own["system"] == system)].dropna(subset=["score"])
+    ordered = own.sort_values(["score", "item"], kind="stable", ignore_index=True)
+    return ordered[["item", "caption", "score"]]
+
+
+def swapped(rows: pd.DataFrame, evaluator: str, higher: str, lower: str, family: str) -> pd.DataFrame:
+    """Pictures on which the captions of two systems change order under an edit of a family, the largest change first.
+
+    A tie on either side is no change of order.
+
+    Args:
+        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        evaluator: whose scores.
+        higher, lower: the systems, a and b below.
+        family: of the edits.
+
+    Returns:
+        SWAPPED; gaps are a minus b.
+    """
+    own = rows[(rows["place"] == 0) & (rows["evaluator"] == evaluator) & rows["system"].isin([higher, lower])]
+    edited = own[own["family"] == family]
+    sides = {}
+    for side, system in (("a", higher), ("b", lower)):
+        clean = own[(own["probe"] == "") & (own["system"] == system)].set_index("item")
+        after = edited[edited["system"] == system].set_index(["item", "probe"])["score"]
+        items = after.index.get_level_values("item")
+        sides[side] = pd.DataFrame(
+            {f"{side}_caption": clean["caption"].reindex(items).to_numpy(),
+             f"{side}_before": clean["score"].reindex(items).to_numpy(), f"{side}_after": after.to_numpy()},
+            index=after.index,
+        )  # fmt: skip
+    both = sides["a"].join(sides["b"], how="inner").reset_index()
+    both["gap_before"], both["gap_after"] = both["a_before"] - both["b_before"], both["a_after"] - both["b_after"]
+    found: pd.DataFrame = both[np.sign(both["gap_before"]) * np.sign(both["gap_after"]) < 0]
+    change = (found["gap_after"] - found["gap_before"]).abs()
+    found = found.assign(change=change).sort_values(["change", "item"], ascending=[False, True], kind="stable")
+    return found[list(SWAPPED)].reset_index(drop=True)

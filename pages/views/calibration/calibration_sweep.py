@@ -14,10 +14,9 @@ from core.analysis.selectivity import NONE_VERIFIED, VERIFIED_ONLY, lack
 from core.analysis.table import View
 from core.calibration.effect import MEASURES as EVERY
 from core.calibration.effect import OF_AXES, OF_ORDER
-from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
 from core.calibration.measured import Measured, Settled, settled
-from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
+from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
 from core.calibration.selective import change, lacking, measured_beside, moved
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration_figures import before_after_bars, sensitivity_along, spearman_along
@@ -25,7 +24,7 @@ from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
 from core.statistics.bootstrap import Interval
 from core.statistics.flip_risk import GAPS
-from core.statistics.spearman_band import BAND_RESAMPLES
+from core.statistics.rank_agreement import BAND_RESAMPLES
 from pages.views.calibration.calibration_state import MEASURES, Bands, effect
 from pages.views.calibration.measured_calibration import OPENS, Source, draw_measured, measurement, opened
 from pages.views.common.downloads import counted_making, data_buttons, figure_buttons

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from core.analysis.labels import labels_said
-from core.analysis.scope import Narrowed, Scope, holdings
+from core.analysis.scope import Narrowed, Scope, holdings, labels_said
 from core.errors import InvalidInput
 from pages.views.common.caches import KEYED
 from pages.views.common.open_runs import Signature, narrowed, scores, store

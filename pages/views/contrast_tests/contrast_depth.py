@@ -6,14 +6,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import PAIR
+from core.analysis.failures import PAIR, worst_failures
 from core.analysis.questions import Options, papers
 from core.analysis.questions.directional import numbers_of
 from core.analysis.questions.levels import tables_of
 from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.worst import worst_failures
 from core.probes.titles import family_title, title
 from pages.views.common.caches import KEYED
 from pages.views.common.collect import collect_button

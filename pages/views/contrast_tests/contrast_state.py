@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import streamlit as st
 
-from core.analysis.bar import MOST_FAILURES
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import AUDIT, DIRECTIONAL, families
 from core.analysis.facts import facts_of, unproven
+from core.analysis.metric_breaks import MOST_FAILURES
 from core.analysis.questions import Options
 from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed, Scope, open_probes

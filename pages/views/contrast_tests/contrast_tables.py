@@ -12,7 +12,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.bar import judged, needed
+from core.analysis.metric_breaks import judged, needed
 from core.analysis.people.baseline import BESIDE, asked_of_people
 from core.analysis.questions import SECTIONS, Column, Options, Question
 from core.analysis.questions.directional import RATES, SECTION, in_depth, matrix

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from core.analysis.failures import Alike, alike
 from core.analysis.scope import Narrowed
-from core.analysis.similar import Alike, alike
 from core.corpora.schema import Item
 from core.errors import InvariscopeError, NotAvailable
 from core.evaluators import registry

@@ -17,11 +17,11 @@ from core.analysis.flips.risk import (
     nearest_gap,
     widest_gaps,
 )
+from core.analysis.overview import furthest
 from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.flips import as_families, named_cells, named_rows
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.worst_family import furthest
 from core.charts.flip_risk_figures import family_styles, risk_curves, risk_map
 from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD

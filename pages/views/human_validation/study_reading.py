@@ -9,13 +9,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.people.competence import Competences, study_competence
 from core.analysis.people.outcomes import (
     Aggregates,
+    Competences,
     aggregates,
     disagreements,
     item_outcomes,
     study_agreement,
+    study_competence,
     study_kappas,
 )
 from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse

@@ -11,8 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
-from core.analysis.glance import AND
-from core.analysis.overview import more_alike, not_on_card
+from core.analysis.overview import AND, more_alike, not_on_card
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
@@ -247,7 +246,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
     """Draw the leaderboard: its worst families on one scale, then every claim in words.
 
     Args:
-        rows: ``core.analysis.glance.at_a_glance``.
+        rows: ``core.analysis.overview.at_a_glance``.
         origins: evaluators whose scores were imported.
         selective_of: what selectivity was measured on, in words; empty: it was not.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.analysis.bar import MOST_FAILURES
+from core.analysis.metric_breaks import MOST_FAILURES
 from core.analysis.metric_check import ITEMS, PROBES, THRESHOLD
 from core.charts.canvas import jpeg
 from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictures_dir, remove_set

@@ -12,8 +12,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.analysis.questions.base import Column
 from core.analysis.suites import tables
-from core.analysis.suites.imported import reached_elsewhere
-from core.analysis.suites.result import SuiteResult, added, result_of, store
+from core.analysis.suites.result import SuiteResult, added, reached_elsewhere, result_of, store
 from core.charts.people_figures import agreement
 from core.corpora.suites import read_suites, without_companions
 from core.corpora.suites.videos import VIDEOS

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.analysis.systems.captions import tables
 from core.analysis.systems.file import (
     Leaderboard,
     free_name,
@@ -16,7 +17,6 @@ from core.analysis.systems.file import (
     write_leaderboard,
 )
 from core.analysis.systems.file import joined as joined_parts
-from core.analysis.systems.tables import tables
 from core.corpora.caption_tables import ENDINGS
 from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus

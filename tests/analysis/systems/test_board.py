@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from core.analysis.systems.board import agreement, at_equal_length, board, ordinal, rank_range
-from core.analysis.systems.edits import by_family, edits, places
+from core.analysis.systems.board import agreement, at_equal_length, board, by_family, edits, ordinal, places, rank_range
+from core.analysis.systems.captions import tables
 from core.analysis.systems.file import (
     Leaderboard,
     free_name,
@@ -21,7 +21,6 @@ from core.analysis.systems.file import (
     with_references,
     write_leaderboard,
 )
-from core.analysis.systems.tables import tables
 from core.errors import InvalidInput, StoreError
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import COLUMNS

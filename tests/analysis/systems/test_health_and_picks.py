@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.systems.best_of import best_of
-from core.analysis.systems.health import MEASURES, health, wide
+from core.analysis.systems.captions import MEASURES, best_of, health, wide
 from core.scoring.leaderboard import COLUMNS
 
 

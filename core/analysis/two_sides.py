@@ -12,18 +12,26 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.memo import Memo
 from core.analysis.table import Changes, View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
-from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.changes import item_medians
 from core.statistics.power import reach
-from core.statistics.rank_tests import MANN_WHITNEY, rank_sum
-from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm_of_tests, paired_test
-from core.statistics.two_samples import median_differences
+from core.statistics.resamples import named, ranks_of, source_means
+from core.statistics.shift_tests import (
+    MANN_WHITNEY,
+    NO_TEST,
+    cliffs_delta,
+    holm_of_tests,
+    median_differences,
+    paired_test,
+    rank_sum,
+)
+from core.store.manifest import Run
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
 ALL = "all shifts"
@@ -147,7 +155,7 @@ class _Values:
     """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources.
 
     ``why`` says why nothing can be claimed of the side whatever its n; ``control`` whether it holds controls alone;
-    ``answered`` has what was worked out of the side's slice, under ``asked`` of these values.
+    ``kept`` has what was worked out of the side's slice, under ``asked`` of these values.
     """
 
     items: np.ndarray
@@ -158,15 +166,11 @@ class _Values:
     why: str = ""
     control: bool = False
     asked: Hashable = None
-    answered: dict[Hashable, Any] = field(default_factory=dict)
+    kept: Memo = field(default_factory=Memo)
 
     def median(self, of: str) -> Interval:
         """Median of ``values`` or of ``sizes``, worked out once however many sides this one is held against."""
-        key = (_Values.median, of, self.asked)
-        if key not in self.answered:
-            self.answered[key] = median_bca(getattr(self, of), groups=self.sources)
-        found: Interval = self.answered[key]
-        return found
+        return self.kept.get("median", (of, self.asked), lambda: median_bca(getattr(self, of), groups=self.sources))
 
 
 class _Side:
@@ -230,9 +234,9 @@ class _Side:
         groups = None if sources is None else sources[kept][order]
         control = bool(table.probes["control"].to_numpy(dtype=bool)[table.places(probes)].all())
         why = self._why(found, measure, items, lost=not kept.any())
-        asked, answered = (tuple(probes), measure, of), self._view.answered
+        asked, kept_of_slice = (tuple(probes), measure, of), self._view.kept
         numbers, values, sizes = (each[kept][order] for each in (self._numbers, values, sizes))
-        return _Values(numbers, values, sizes, groups, stored, why, control, asked, answered)
+        return _Values(numbers, values, sizes, groups, stored, why, control, asked, kept_of_slice)
 
     def _why(self, found: Changes, measure: str, items: np.ndarray, *, lost: bool) -> str:
         """Why nothing can be claimed of some changes whatever their n; ``lost``: no item has a value."""
@@ -345,3 +349,52 @@ def _difference(a: _Values, b: _Values, pairing: bool, both: tuple[np.ndarray, n
     shared = next((own for own in ranks if own is not None), None)
     name = named(MANN_WHITNEY, shared) if least else NO_TEST
     return _Found(wide, narrow, INDEPENDENT, len(in_a), least, name, p)
+
+
+# What two runs were made with that is not the same.
+
+
+def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
+    """What two runs were made with that is not the same.
+
+    Returns:
+        One row a difference: what (a path such as ``evaluators.conse-lite0.fingerprint.weights``), a, b; missing
+        entries are empty. When, where and how fast the runs were made is left out, and their counts.
+    """
+    a, b = (dict(_flat(_identity(run.manifest))) for run in (one, other))
+    records = [
+        {"what": path, "a": a.get(path, ""), "b": b.get(path, "")}
+        for path in sorted({*a, *b})
+        if a.get(path) != b.get(path)
+    ]
+    return pd.DataFrame(records, columns=["what", "a", "b"])
+
+
+_MADE_WITH = (
+    "invariscope",
+    "corpus",
+    "subjects",
+    "seed",
+    "evaluators",
+    "probes",
+    "lexicons",
+    "words",
+    "constants",
+    "versions",
+)
+_ABOUT = ("corpus.root", "corpus.folder", "corpus.description", "corpus.items")
+
+
+def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: manifest[name] for name in _MADE_WITH if name in manifest}
+
+
+def _flat(value: object, path: str = "") -> list[tuple[str, str]]:
+    """Leaves of nested data by their path; a list of named entries goes by the names."""
+    if path in _ABOUT:
+        return []
+    if isinstance(value, Mapping):
+        return [leaf for name in value for leaf in _flat(value[name], f"{path}.{name}".lstrip("."))]
+    if isinstance(value, list) and value and all(isinstance(each, Mapping) and "name" in each for each in value):
+        return [leaf for each in value for leaf in _flat({**each, "name": "present"}, f"{path}.{each['name']}")]
+    return [(path, ", ".join(map(str, value)) if isinstance(value, list) else str(value))]

@@ -91,9 +91,9 @@ def slow_cider(pairs: list[tuple[str, list[str]]]) -> list[float]:
 def test_every_metric_is_that_of_the_papers(pairs: list[tuple[str, list[str]]]) -> None:
     found = compare([caption for caption, _ in pairs], [references for _, references in pairs])
     for order in range(1, 5):
-        # pycocoevalcap smooths: 0 of 0 is 1e-6, the square root of which is 1e-3
+        # pycocoevalcap smooths: 0 of 0 is 1e-6, the fourth root of which is 0.032
         together = slow_bleu(pairs, order)
-        assert found.means[f"BLEU-{order}"] == pytest.approx(together, abs=1e-8 if together else 2e-3)
+        assert found.means[f"BLEU-{order}"] == pytest.approx(together, abs=1e-8 if together else 0.04)
         for at, pair in enumerate(pairs):
             if alone := slow_bleu([pair], order):
                 assert found.per_caption[f"BLEU-{order}"][at] == pytest.approx(alone, rel=1e-6)

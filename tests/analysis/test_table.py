@@ -138,7 +138,7 @@ def test_a_table_that_was_looked_at_is_let_go_at_once(made: Open) -> None:
     """It is the largest thing that a server holds, and a collection may be long in coming."""
     table = made(scores_of(["identity", "base", "vflip"], 3, lambda probe, item: float(item)))
     seen = table.view(Slice(categories=("animal",)))
-    assert table.view(Slice(categories=("animal",))).answered is seen.answered
+    assert table.view(Slice(categories=("animal",))).kept is seen.kept
     held = weakref.ref(table)
     gc.collect()
     gc.disable()

@@ -338,7 +338,7 @@ def test_scores_stand_beside_those_of_the_run_whose_pairs_they_are_of(
         import_scores(folder, [told(scores)], tmp_path, beside=imported)
     other = make_plan(corpus, evaluators=[PAIRED], **{**OPTIONS, "probes": ["vflip"], "seed": 3})
     strange = run_audit(other, tmp_path, run_id="other", pool=Pool(100, "cpu"))
-    with pytest.raises(InvalidInput, match="other probes, words, seed than"):
+    with pytest.raises(InvalidInput, match="other probes, seed than"):
         import_scores(folder, [told(scores)], tmp_path, beside=strange)
 
 

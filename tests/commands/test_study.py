@@ -159,7 +159,7 @@ def test_a_public_address_that_is_none_is_refused(bad: str, monkeypatch: pytest.
 def test_consent_practice_and_the_link_for_prolific_are_set_without_a_browser(
     invoke: Invoke, data: Path, tmp_path: Path
 ) -> None:
-    invoke("study", "create", "pilot", "--total", 6, "--attention", 0)
+    invoke("study", "create", "pilot", "--total", 6, "--attention", 0.3)
     assert "asks for no consent" in invoke("study", "consent", "pilot").stderr
     text = tmp_path / "consent.txt"
     text.write_text("You may stop at any time.\n", encoding="utf-8")
@@ -193,7 +193,7 @@ def test_rates_over_all_pairs_are_printed_with_what_more_votes_would_buy(invoke:
 
 
 def test_what_cannot_be_set_is_one_sentence(invoke: Invoke, data: Path, tmp_path: Path) -> None:
-    invoke("study", "create", "pilot", "--total", 6, "--attention", 0)
+    invoke("study", "create", "pilot", "--total", 6, "--attention", 0.3)
     binary = tmp_path / "consent.bin"
     binary.write_bytes(b"\xff\xfe\x00")
     for arguments, why in (

@@ -177,7 +177,11 @@ name = "a.pt"
     ("old", "new", "match"),
     [
         ('licence = "MIT"', "", "licence: Field required"),
-        ('kind = "https"', 'kind = "ftp"', "kind: Input should be 'hub', 'https', 'page' or 'made', got 'ftp'"),
+        (
+            'kind = "https"',
+            'kind = "ftp"',
+            "kind: Input should be 'hub', 'https', 'page', 'unpublished' or 'made', got 'ftp'",
+        ),
         ("https://example.org/a.pt", "http://example.org/a.pt", "url: String should match pattern"),
         ('name = "a.pt"', 'name = "../a.pt"', "files.0.name: String should match pattern"),
         ('name = "a.pt"', 'name = "a.pt"\nsha256 = "abc"', "files.0.sha256: String should match pattern"),

@@ -81,10 +81,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
     places = {"F-distance", "F-places", "S19-map", "S19-lean", "S31", "S36", "F-length", "S-text", "F-text",
               "S-chroma", "F-chroma"}  # fmt: skip
     suites = {"C4", "T17", "C9", "C10", "C11", "C12", "S-suite-decisions", "S-suite-ranks", "S-caparena"}
-    unrecorded = {"S-ties"}  # of runs that were made before tied labels were counted
-    nowhere = (
-        unrecorded | suites | natural | places | {f"S-{name}" for name in unasked} | people | elsewhere | directional
-    )
+    nowhere = suites | natural | places | {f"S-{name}" for name in unasked} | people | elsewhere | directional
     assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}
     # nothing was left out, no text encoder is asked, and no cell of category and coverage has enough items
     assert {each.id for each in several_report.missing} == nowhere | {

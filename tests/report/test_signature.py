@@ -19,7 +19,7 @@ digits = st.text("0123456789abcdef", min_size=16, max_size=16)
 def test_the_demo_run_has_the_signature_that_is_printed(demo_report: Report, demo: Store) -> None:
     known = (
         "invariscope:0.1.0|runs:demo|corpora:demo@1c1d4390|evaluators:conse-lite0@c2e808a4+conse-lite2@21ea389a"
-        "+grounding-judge@2d7b936c|subject:template|seed:2025|boot:10000|margin:1|sha:"
+        "+grounding-judge@91245316|subject:template|seed:2025|boot:10000|margin:1|sha:"
     )
     assert demo_report.signature.startswith(known)
     assert signature_of(read_table(demo), demo.runs()) == demo_report.signature

@@ -19,7 +19,7 @@ def test_a_run_is_reported_in_every_format_with_its_signature(invoke: Invoke, tm
     assert done.exit_code == Code.OK
     signature, summary = done.stdout.splitlines()
     assert parse_signature(signature)["runs"] == ["demo"]
-    assert "54 tables and 28 figures" in summary
+    assert "55 tables and 28 figures" in summary
     assert all((tmp_path / "out" / name).is_file() for name in FORMATS.values())
     assert signature in (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "T9 (Table 9) is left out: it compares corpora" in done.stderr

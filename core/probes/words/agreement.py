@@ -14,7 +14,7 @@ from types import MappingProxyType
 from core.probes.tables import lexicon_path, read_table
 from core.probes.words.caption_words import Phrase, Word, core_text
 from core.probes.words.english import dictionary, listed
-from core.probes.words.grammar import article, is_plural
+from core.probes.words.grammar import article_like, is_plural
 
 _GENDERS = ("masculine", "feminine", "neuter", "masculine_plural", "feminine_plural")
 _ENDINGS = {"a": "feminine", "o": "masculine", "as": "feminine_plural", "os": "masculine_plural"}
@@ -48,10 +48,8 @@ def sounded(before: Word, following: str) -> str:
     """An English word as it is written before a text: *a* or *an* by the text's sound, any other as it stands."""
     if before.core.casefold() not in ("a", "an") or before.trail:
         return before.text
-    said = article(following)
-    if following.isupper() and len(following) > 1 and before.core.isupper():
-        said = said.upper()
-    return before.lead + (said[0].upper() + said[1:] if before.core[0].isupper() else said)
+    shouted = following.isupper() and len(following) > 1 and before.core.isupper()
+    return before.lead + article_like(before.core, following, shouted=shouted)
 
 
 def _several(noun: str) -> bool:

@@ -166,6 +166,14 @@ def article(phrase: str) -> str:
     return str(_engine().a(word)).split(maxsplit=1)[0]
 
 
+def article_like(said: str, following: str, *, shouted: bool = False) -> str:
+    """*a* or *an* before a text: in capitals where it is shouted, else with the first letter of ``said``."""
+    fitted = article(following)
+    if shouted:
+        return fitted.upper()
+    return fitted[0].upper() + fitted[1:] if said[0].isupper() else fitted
+
+
 def _named_letter(word: str) -> str:
     """The letter, in upper case, by whose name a word begins; empty where it is said as a word."""
     if alone := _LETTER_ALONE.match(word):

@@ -16,7 +16,7 @@ from functools import lru_cache
 from core.errors import ProbeRejected
 from core.probes.words.caption_words import Word, noun_phrases, words
 from core.probes.words.english import dictionary
-from core.probes.words.grammar import article, clean_label
+from core.probes.words.grammar import article_like, clean_label
 from core.probes.words.noun_alone import compound, denied, describing, first_adjective, named_spans
 
 _ARTICLE = re.compile(r"(?<![\w'’-])(an?)(\s+[\"'“‘«(\[]*)$", re.IGNORECASE)
@@ -171,9 +171,4 @@ def _with_article(before: str, word: str, *, shouted: bool) -> str:
     match = _ARTICLE.search(before)
     if match is None:
         return before
-    fitted = article(word)
-    if shouted:
-        fitted = fitted.upper()
-    elif match[1][0].isupper():
-        fitted = fitted[0].upper() + fitted[1:]
-    return before[: match.start()] + fitted + match[2]
+    return before[: match.start()] + article_like(match[1], word, shouted=shouted) + match[2]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.corpora.schema import Item, Rejection
-from core.probes.words.grammar import article
+from core.probes.words.grammar import article_like
 from core.probes.words.lexicons import Family, Modifier
 from core.probes.words.object_nouns import WORD
 from core.probes.words.screening import accepted_controls, screen
@@ -44,10 +44,7 @@ class NaturalCaption:
         before = self.text[: self.start]
         leading = re.search(r"\b(an?)(\s+)$", before, re.IGNORECASE)
         if leading:
-            chosen = article(word)
-            chosen = chosen.upper() if _shouted(found) else chosen
-            chosen = chosen[0].upper() + chosen[1:] if leading[1][0].isupper() else chosen
-            before = before[: leading.start()] + chosen + leading[2]
+            before = before[: leading.start()] + article_like(leading[1], word, shouted=_shouted(found)) + leading[2]
         return before + fitted + self.text[self.end :]
 
     @property

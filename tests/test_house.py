@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOUNDATION = {"errors", "outputs", "registry", "seeds", "settings", "writing", "yes_no"}
+FOUNDATION = {"errors", "file_contents", "outputs", "registry", "seeds", "settings", "writing", "yes_no"}
 ROOMS = (
     "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring",
     "training", "human", "analysis", "calibration", "report", "api",

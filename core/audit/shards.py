@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import StoreError
+from core.file_contents import file_sha256
 from core.store.files import remove_leftovers, write_json
 from core.store.manifest import MANIFEST, TABLES
 from core.store.schema import SCHEMA_VERSION
-from core.store.seal import Part, file_digest, with_seal
+from core.store.seal import Part, with_seal
 from core.store.whole import sealed_files, shard_files
 from core.writing import write_whole
 
@@ -183,7 +184,7 @@ class RunFolder:
 
     def _is_sealed(self, path: Path, sealed: Mapping[str, Part]) -> bool:
         part = sealed.get(path.relative_to(self.path).as_posix())
-        return part is not None and part.sha256 == file_digest(path)
+        return part is not None and part.sha256 == file_sha256(path)
 
     def clear(self) -> None:
         """Remove every table, for a run that starts over."""

@@ -22,6 +22,7 @@ from core.corpora.images import pixel_hash
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, ProbeRejected, StoreError
 from core.evaluators.calibrated import edit_alone, orbit_probes
+from core.file_contents import Stamps, stamps
 from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe, Subject, Variant
 from core.probes.pairs import Pairs
 from core.probes.scene import Scene
@@ -154,16 +155,9 @@ def read_all(run_id: str) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:
     return tuple(sorted(found, key=lambda each: each.made, reverse=True)), tuple(problems)
 
 
-def stamp(run_id: str) -> tuple[tuple[str, int, int], ...]:
+def stamp(run_id: str) -> Stamps:
     """What a reader's copy of :func:`read_all` depends on: path, size and time of every file."""
-    stamps = []
-    for path in _files(run_id):
-        try:
-            status = path.stat()
-        except OSError:  # gone since it was listed
-            continue
-        stamps.append((str(path), status.st_size, status.st_mtime_ns))
-    return tuple(stamps)
+    return stamps(_files(run_id))
 
 
 def about(run: Run) -> tuple[str, str]:

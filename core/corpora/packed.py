@@ -28,6 +28,7 @@ from core.corpora.files import decoded, inside, parse_json, shown
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
 from core.corpora.places import in_kernel, ordinary
 from core.errors import BadCorpus, InvalidInput
+from core.file_contents import known_sha256
 from core.writing import write_folder_whole
 
 if TYPE_CHECKING:
@@ -89,8 +90,7 @@ def unpacked(path: Path) -> Path:
     """
     ordinary(path)
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = known_sha256(path)
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
     folder = settings.cache_dir() / "unpacked" / f"{digest}-{_FORM}"

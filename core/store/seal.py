@@ -125,16 +125,6 @@ def read_seal(manifest: Mapping[str, Any], path: Path) -> Seal | None:
     return Seal(str(told.get("sealed")), told["by"], _parts(told, "files", path), _parts(told, "tables", path))
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes.
-
-    Raises:
-        OSError: if it cannot be read.
-    """
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, ALGORITHM).hexdigest()
-
-
 def _parts(told: Mapping[str, Any], name: str, path: Path) -> dict[str, Part] | None:
     if name not in told:
         return None

@@ -7,11 +7,12 @@ import duckdb
 import pyarrow.parquet as pq
 
 from core.errors import StoreError
+from core.file_contents import file_sha256
 from core.store.content import content_digest
 from core.store.manifest import COMPLETE, Run
 from core.store.run_files import UNREADABLE, read_again, shard_problem
 from core.store.schema import schemas_of
-from core.store.seal import Part, Seal, file_digest
+from core.store.seal import Part, Seal
 from core.store.sql import column_list, first_line, quoted
 
 BATCH_ROWS = 65_536
@@ -40,7 +41,7 @@ def sealed_files(folder: Path, version: int) -> dict[str, Part]:
     parts = {}
     for name, path in shard_files(folder, version).items():
         try:
-            parts[name] = Part(pq.read_metadata(path).num_rows, file_digest(path), path.stat().st_size)
+            parts[name] = Part(pq.read_metadata(path).num_rows, file_sha256(path), path.stat().st_size)
         except UNREADABLE as error:
             raise StoreError(f"{path} cannot be read ({first_line(error)}); start the same run again") from error
     return parts

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.metrics.clipscore import ClipScore
 from core.evaluators.metrics.mcs import Mcs, load_sentence_transformer
-from core.evaluators.offline.weights import file_sha256
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
+from core.file_contents import known_sha256
 from core.store.files import write_json
 from core.training.distilling import Distiller, FoundBoth, Lessons
 from core.training.embeddings import kept_embeddings
@@ -171,7 +171,7 @@ def _embed(sentences: Sequence[Sentence], towers: "Towers", path: Path, reading:
 
 def _digest_of_folder(folder: Path) -> str:
     files = sorted(each for each in folder.rglob("*") if each.is_file())
-    return digest_of({each.relative_to(folder).as_posix(): file_sha256(each) for each in files})
+    return digest_of({each.relative_to(folder).as_posix(): known_sha256(each) for each in files})
 
 
 def _texts(found: Sequence[Lesson]) -> list[tuple[str, str, str, str]]:

@@ -15,7 +15,7 @@ LOOKS = frozenset({
 })  # fmt: skip
 """Calls out of the pages that callbacks make and that only look."""
 
-_READS = frozenset({*dir(str), "fromkeys", "get", "items", "keys", "values"})
+_READS = frozenset({*dir(str), "get", "items", "keys", "values"})
 """Methods of texts and dictionaries that change nothing."""
 
 LINK = "asks the link of the annotator"

@@ -21,6 +21,7 @@ from core.corpora.suites import ACCURACY, Compared, Rated, Suite, with_companion
 from core.corpora.suites.fleur_scores import read_text_scores
 from core.errors import InvalidInput
 from core.evaluators.imported import stored_name
+from core.file_contents import file_sha256
 from core.scoring.suite_pairs import imported_scores, scores_of_text
 from core.scoring.suite_references import Setting
 from core.scoring.suites import SuiteScores
@@ -193,7 +194,7 @@ def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) 
     judged: list[Rated | Compared] = [*suite.rated, *suite.compared]
     return SuiteResult(
         suite=suite.name, convention=suite.convention,  # type: ignore[arg-type]  # checked by the model
-        sources=tuple(Source(name=each.name, sha256=_hashed(each)) for each in with_companions(files)),
+        sources=tuple(Source(name=each.name, sha256=file_sha256(each)) for each in with_companions(files)),
         options=tuple(options),
         judgements=len(judged), images=len({each.image for each in judged}),
         decisions=tuple(Decided(id=each.id, what=each.what, done=each.done, count=each.count, of=each.of)
@@ -319,11 +320,6 @@ def _agreement(ranks: Ranks) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _hashed(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # Scores that were made elsewhere, held to a suite: what the command and the page do with a file of them.

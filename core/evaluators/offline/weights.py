@@ -1,15 +1,14 @@
 """Weights that lie inside installed packages: where they are, and whether they are the known ones."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from core.errors import NotAvailable
 from core.evaluators.base import Availability
+from core.file_contents import known_sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class PackagedFile:
         path = self.find()
         if path is None:
             raise NotAvailable(f"no file {self.path} of package {self.package}; run: {self.command}")
-        found = file_sha256(path)
+        found = known_sha256(path)
         if found != self.sha256:
             raise NotAvailable(
                 f"{path} has sha256 {found[:16]}…, expected {self.sha256[:16]}…: the file is damaged or another "
@@ -112,15 +111,3 @@ def library_versions(*names: str) -> dict[str, str]:
         except PackageNotFoundError:
             found[name] = "absent"
     return found
-
-
-def file_sha256(path: Path) -> str:
-    """Return the sha256, in hex, of a file; a file that has not changed is read once a process."""
-    facts = path.stat()
-    return _hash(path, facts.st_mtime_ns, facts.st_size)
-
-
-@lru_cache(maxsize=64)
-def _hash(path: Path, _modified_ns: int, _size: int) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from core.errors import InvalidInput, NotAvailable, StoreError
-from core.evaluators.offline.weights import file_sha256
 from core.evaluators.weights.catalogue import WeightFile, Weights
 from core.evaluators.weights.fetched import numbered_parts, usual
+from core.file_contents import known_sha256
 from core.writing import cannot_write, is_full, take_place
 
 MOST_BYTES = 16 * 2**30
@@ -91,7 +91,7 @@ def download(
             raise StoreError(cannot_write(target, error)) from error
         reason = getattr(error, "reason", None) or error
         raise NotAvailable(f"{url} cannot be fetched ({reason}); fetch it elsewhere and put it at {target}") from error
-    found = file_sha256(part)
+    found = known_sha256(part)
     if sha256 and found != sha256:
         part.unlink()
         raise NotAvailable(f"{url} gave a file with sha256 {found[:16]}…, published {sha256[:16]}…; it was not kept")
@@ -200,7 +200,7 @@ def _one_of_hub(known: Weights, each: WeightFile, folder: Path) -> None:
             f"{each.name} of {known.repository} cannot be fetched ({why}); fetch the files {_listed(known)} from "
             f"{known.where} elsewhere and put them into {folder}"
         ) from error
-    if each.sha256 and file_sha256(Path(path)) != each.sha256:
+    if each.sha256 and known_sha256(Path(path)) != each.sha256:
         Path(path).unlink()
         raise NotAvailable(f"{each.name} of {known.repository} is not the file that was published; it was not kept")
 
@@ -227,7 +227,7 @@ def _check_room(part: Path, wanted: int) -> None:
 
 
 def _is_known(path: Path, sha256: str | None) -> bool:
-    return sha256 is None or file_sha256(path) == sha256
+    return sha256 is None or known_sha256(path) == sha256
 
 
 def _listed(known: Weights) -> str:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from core import settings
 from core.errors import InvalidInput
-from core.evaluators.offline.weights import file_sha256
 from core.evaluators.weights.download import download
+from core.file_contents import known_sha256
 
 HOST = "https://raw.githubusercontent.com"
 """Serves any file of a public repository at a commit."""
@@ -99,7 +99,7 @@ def fetch_example(known: Example) -> Path:
     folder = settings.weights_dir() / "examples" / known.id
     for name, sha256 in known.files.items():
         path = folder / name
-        if not (path.is_file() and file_sha256(path) == sha256):
+        if not (path.is_file() and known_sha256(path) == sha256):
             path.parent.mkdir(parents=True, exist_ok=True)
             url = f"{HOST}/{known.repository}/{known.commit}/{name}"
             download(url, path, sha256=sha256, most_bytes=MOST_BYTES)

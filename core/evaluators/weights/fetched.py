@@ -11,8 +11,8 @@ from core import settings
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Availability
 from core.evaluators.imported import MARK
-from core.evaluators.offline.weights import file_sha256
 from core.evaluators.weights.catalogue import Description, Weights, weights
+from core.file_contents import known_sha256
 from core.writing import write_bytes
 
 KEPT = "kept.json"
@@ -70,7 +70,7 @@ class Place:
             NotAvailable: if a file is missing, or is not the one that the publisher describes.
         """
         files = self.files()
-        hashes = {path: file_sha256(path) for path in files}
+        hashes = {path: known_sha256(path) for path in files}
         for path, found in hashes.items():
             published = self._published(path)
             if published and found != published and not self.own:

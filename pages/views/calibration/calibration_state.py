@@ -11,6 +11,7 @@ from core.calibration.fit import HUMAN, WEIGHTS, Fit, fit
 from core.calibration.readings import READINGS, UNIFORM, corrections
 from core.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
 from core.calibration.sweep import EPSILONS, LAMBDAS
+from core.file_contents import stamps
 from core.human.ratings import ratings
 from core.human.studies import list_studies, studies_dir
 from core.probes.base import IDENTITY
@@ -102,14 +103,7 @@ def word_order(files: Signature, scope: Narrowed, against: tuple[str, ...]) -> R
 
 def votes_present() -> Votes:
     """What people's ratings depend on now; empty where there is no study."""
-    stamps = []
-    for path in sorted(studies_dir().glob("*/*")):
-        try:
-            status = path.stat()
-        except OSError:  # it went away in between
-            continue
-        stamps.append((str(path), status.st_size, status.st_mtime_ns))
-    return tuple(stamps)
+    return stamps(sorted(studies_dir().glob("*/*")))
 
 
 def references(evaluators: tuple[str, ...]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
-from pages.views.run_audit.audit_jobs import EVERY_S, draw_card
+from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
 
 Key = tuple[object, ...]
 
@@ -207,12 +207,7 @@ def _job(request: MeasureRequest) -> None:
 
 
 def _watch(request: MeasureRequest, polled: bool) -> None:
-    try:
-        jobs.wake()  # a worker that was killed must not leave the job standing
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=400))
-    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
-        st.error(safe(said, limit=600))
+    wake_jobs()
     job = _latest(request)
     if job is None or (polled and job.status not in jobs.ACTIVE):
         st.rerun()

@@ -37,8 +37,7 @@ def told_by(state: PageState, *, side: str = "") -> Told:
 
 def own_link(told: Told, *, side: str = "") -> dict[str, str]:
     """The same as parameters of a link."""
-    keys = dict.fromkeys(key for key, _ in told)
-    return {side + key: joined([value for name, value in told if name == key]) for key in keys}
+    return {side + key: joined(values) for key, values in _by_column(told).items()}
 
 
 def choose_own(state: PageState, known: Mapping[str, Mapping[str, str] | Sequence[str]], *, side: str = "") -> None:
@@ -72,10 +71,11 @@ def _shown(said: Mapping[str, str], value: str) -> str:
 
 def own_lists(state: PageState, side: str = "") -> dict[str, list[str]]:
     """The values chosen of each column of which some are."""
-    found: dict[str, list[str]] = {}
-    for key, value in told_by(state, side=side):
-        found.setdefault(key, []).append(value)
-    return found
+    return _by_column(told_by(state, side=side))
+
+
+def _by_column(told: Told) -> dict[str, list[str]]:
+    return {key: [value for name, value in told if name == key] for key, _ in told}
 
 
 def column_name(key: str) -> str:

@@ -258,6 +258,16 @@ def draw_jobs() -> None:
     st.fragment(_draw, run_every=EVERY_S if active else IDLE_EVERY_S)(active)
 
 
+def wake_jobs() -> None:
+    """Let no job stand whose worker was killed, and say what a button of a card came to; before cards are drawn."""
+    try:
+        jobs.wake()  # a worker that was killed must not leave the job standing
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=400))
+    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
+        st.error(safe(said, limit=600))
+
+
 def _draw(polled: bool) -> None:
     try:
         jobs.wake()  # a worker that was killed, or a machine that was started anew, must not leave the line standing

@@ -27,7 +27,7 @@ from pages.views.common.linked_paths import paths_of_link, typed
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
-from pages.views.run_audit.audit_jobs import EVERY_S, draw_card
+from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
 
 SUITES = "pages/suites.py"
 
@@ -241,12 +241,7 @@ def _jobs() -> None:
 
 
 def _watch(polled: bool) -> None:
-    try:
-        jobs.wake()  # a worker that was killed must not leave the job standing
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=400))
-    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
-        st.error(safe(said, limit=600))
+    wake_jobs()
     found = _known()
     if polled and not any(job.status in jobs.ACTIVE for job in found):
         st.rerun()  # with what it reached

@@ -90,6 +90,15 @@ def until(page: Page, key: str, shown: Locator) -> None:
     raise AssertionError(f"{key} did nothing")
 
 
+def eventually(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until something holds that no locator sees: a cookie, what a provider was asked."""
+    for _ in range(300):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it never came to hold")
+
+
 def open_page(page: Page, address: str) -> Page:
     page.goto(address)
     return page

@@ -191,9 +191,9 @@ def test_a_cookie_of_another_secret_of_another_origin_or_of_yesterday_lets_nobod
     now = int(time.time())
     for cookie, said in (
         (forged(guarded, KEPT_SECRET), "No run is here yet"),  # the way of the forgers, with the right secret
-        (forged(guarded, "guessed"), "Annotators need no password"),
-        (forged(guarded, ""), "Annotators need no password"),
-        (forged(guarded, KEPT_SECRET, origin="http://evil.example"), "Annotators need no password"),
+        (forged(guarded, "guessed"), "Annotators need no log-in"),
+        (forged(guarded, ""), "Annotators need no log-in"),
+        (forged(guarded, KEPT_SECRET, origin="http://evil.example"), "Annotators need no log-in"),
         (forged(guarded, KEPT_SECRET, iat=now - 13 * 3600), "more than 12 hours old"),
         (forged(guarded, KEPT_SECRET, iat=now + 3600), "more than 12 hours old"),
     ):

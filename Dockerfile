@@ -6,7 +6,7 @@ WORKDIR /opt/invariscope
 
 # The packages first: they change less often than the code.
 COPY requirements-lock.txt requirements-cluster.txt ./
-RUN python -m pip install --no-cache-dir --no-deps -r requirements-lock.txt \
+RUN python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements-lock.txt \
     && python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements-cluster.txt
 
 COPY --chown=invariscope . .

@@ -11,12 +11,12 @@ app test: export OMP_WAIT_POLICY ?= PASSIVE
 .PHONY: help setup app test check audit audits examples demo bench siege screenshots clean
 
 help:           ## list the targets
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
 
-setup: ## create the environment and install the pinned packages
+setup: ## create the environment and install what running needs, every file by its hash
 	@$(PYTHON) tools/setup.py --venv $(VENV)
 
-setup-dev:
+setup-dev: ## the same, and what tests, checks and the demo corpus's builder need
 	@$(PYTHON) tools/setup.py --venv $(VENV) --dev
 
 app: setup ## open the dashboard on the demo corpus, on localhost only
@@ -69,7 +69,7 @@ examples: setup ## write the example reports of docs anew, after an audit that m
 	@$(REPORT) demo-captions demo-prototypes demo-scenes demo-scenes-one --subject human --language en --corpus demo --format md \
 		--no-encoders -o docs/example-contrast
 
-demo: setup ## rebuild the demo corpus from Debian's stamps
+demo: setup-dev ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m core corpora build-demo
 
 bench: setup-dev ## measure what docs/benchmarks.md states, as ratios in one run

@@ -11,7 +11,6 @@ from pages.views.common.entry import by_the_door
 from pages.views.common.find import draw_find
 from pages.views.common.hints import describe_help
 from pages.views.common.pressed_files import tell_refused_files
-from pages.views.common.quota import limit_viewers
 from pages.views.common.upload_limits import limit_uploads
 
 ROOT = Path(__file__).resolve().parent
@@ -51,7 +50,6 @@ st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
 with one_reader():
     admit()
-    limit_viewers()
     limit_uploads()
     listed = visible(PAGES)
     page = st.navigation(

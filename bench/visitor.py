@@ -16,7 +16,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
-from websockets.typing import Subprotocol
+from websockets.typing import Origin, Subprotocol
 
 PATIENCE = 60.0
 """Seconds that a visitor waits for the next message."""
@@ -76,9 +76,8 @@ class Visitor:
         try:
             self._socket = connect(
                 f"ws://{address}/_stcore/stream",
-                subprotocols=[
-                    Subprotocol(each) for each in (("streamlit", "none", session) if session else ("streamlit",))
-                ],
+                origin=Origin(self._origin),
+                subprotocols=[Subprotocol(each) for each in ("streamlit", self._xsrf(), session) if each],
                 additional_headers={"Cookie": sent},
                 open_timeout=patience,
                 max_size=2**26,
@@ -198,12 +197,14 @@ class Visitor:
         """Ask as a browser does before it connects: the cookie against forged requests comes with the answer."""
         self._fetch(Request(f"{self._origin}/_stcore/health"))
 
+    def _xsrf(self) -> str:
+        return next((each.value for each in self.cookies if each.name == _COOKIE), None) or "none"
+
     def _put(self, url: str, name: str, data: bytes) -> None:
-        token = next((each.value for each in self.cookies if each.name == _COOKIE), None) or ""
         edge = uuid4().hex
         head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         body = f"{head}Content-Type: application/octet-stream\r\n\r\n".encode() + data + f"\r\n--{edge}--\r\n".encode()
-        told = {"Content-Type": f"multipart/form-data; boundary={edge}", "X-Xsrftoken": token}
+        told = {"Content-Type": f"multipart/form-data; boundary={edge}", "X-Xsrftoken": self._xsrf()}
         self._fetch(Request(self._origin + url, data=body, headers=told, method="PUT"))
 
     def _fetch(self, request: Request) -> bytes:

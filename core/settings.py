@@ -18,6 +18,14 @@ INSTALLED = _SHIPPED.is_dir()
 ROOT = _SHIPPED if INSTALLED else Path(__file__).resolve().parent.parent
 """The checkout, or its likeness in an installed wheel: ``assets/``, ``pages/``, ``app.py``, what ships of ``data/``."""
 
+RETIRED = {
+    "INVARISCOPE_COORDINATOR_PASSWORD": "this server knows no password: let operators in by Streamlit's OIDC log-in "
+    "(INVARISCOPE_COORDINATORS, and [auth] in .streamlit/secrets.toml; docs/security.md) and unset it",
+    "INVARISCOPE_VIEWER_SECONDS": "this server does not limit what viewers score: keep out who may not, by Streamlit's "
+    "OIDC log-in (docs/security.md), or put a proxy with a rate limit in front, and unset it",
+}
+"""Setting that closed a part of the dashboard and is not kept any more -> what to do; none opens where one is set."""
+
 _FOLDERS = ("INVARISCOPE_DATA", "INVARISCOPE_CACHE", "INVARISCOPE_WEIGHTS")
 
 
@@ -154,6 +162,11 @@ def says_yes(variable: str) -> bool:
         return bool(yes_or_no(os.environ.get(variable)))
     except InvalidInput as error:
         raise InvalidInput(f"{variable}: {error}") from error
+
+
+def retired() -> str:
+    """What is set of :data:`RETIRED`, and what to do, in a sentence; empty where nothing is."""
+    return "; ".join(f"{name} is set, and {why}" for name, why in RETIRED.items() if os.environ.get(name))
 
 
 def public_url() -> str | None:

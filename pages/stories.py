@@ -8,7 +8,6 @@ from core.errors import InvariscopeError
 from core.report.html import story_html
 from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate, operators_only
-from pages.views.common.downloads import counted_making
 from pages.views.common.entry import enter
 from pages.views.common.links import FAILURES, LAB, Door, draw_doors
 from pages.views.common.open_runs import Signature, present, store
@@ -81,7 +80,7 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
         held = story.read()
         draw_present(state, held)
         st.download_button(
-            "HTML", counted_making(lambda: story_html(held).encode()),
+            "HTML", lambda: story_html(held).encode(),
             f"{story.id}.html", "text/html", icon=":material/download:",
             on_click="ignore", key="stories.html", disabled=not held.slides,
             help="One file with pictures and numbers, which any browser opens without a server",

@@ -6,7 +6,6 @@ from core.analysis.systems.board import systems_of
 from core.analysis.systems.file import as_bytes, list_leaderboards
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.downloads import counted_making
 from pages.views.common.entry import enter
 from pages.views.common.page_head import header
 from pages.views.common.text import counted, moment, safe
@@ -92,7 +91,7 @@ def _board(state: PageState) -> None:
     when = safe(moment(made.created))
     st.caption(f"Corpus {safe(made.corpus)}, scored {when} by {safe(prints, limit=600)}, Invariscope "
                f"{safe(made.version)}, seed {made.seed}.")  # fmt: skip
-    st.download_button("The leaderboard as a file", counted_making(lambda: as_bytes(made)), f"{made.name}.parquet",
+    st.download_button("The leaderboard as a file", lambda: as_bytes(made), f"{made.name}.parquet",
                        "application/octet-stream", on_click="ignore", key="systems.file",
                        icon=":material/download:")  # fmt: skip
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from bench.server import Server
 from bench.visitor import Gone, Visitor
-from pages.views.common.access import PASSWORD, VIEWER_UPLOADS, VIEWERS
+from pages.views.common.access import TOKEN, VIEWER_UPLOADS
 from pages.views.common.upload_limits import VIEWER_MB
 from siege.material import data_folder
 from siege.trials import Finding, Tally
@@ -18,12 +18,12 @@ FILE_MB = 60
 
 def run(tally: Tally) -> None:
     """Send files as somebody at the door, and more than a viewer may."""
-    with data_folder() as data, _told({PASSWORD: "open sesame"}), Server(data) as server:
+    with data_folder() as data, _told({TOKEN: "open sesame"}), Server(data) as server:
         visitor = Visitor(server.address, "overview", "")
         for size in (1, 1 << 20):
             tally.attempt(f"endpoint: {size} bytes at the door", partial(_refused, visitor, bytes(size), 403))
         visitor.close()
-    viewers = {PASSWORD: "open sesame", VIEWERS: "yes", VIEWER_UPLOADS: "yes"}
+    viewers = {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0", VIEWER_UPLOADS: "yes"}
     with data_folder() as data, _told(viewers), Server(data) as server:
         visitor = Visitor(server.address, "overview", "")
         before = server.resident_mb()

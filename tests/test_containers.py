@@ -17,6 +17,8 @@ def test_every_file_that_the_image_takes_is_there_and_none_of_the_users() -> Non
     taken = [name for line in re.findall(r"^COPY (?!--)(.+) \S+$", DOCKERFILE, re.M) for name in line.split()]
     assert taken == ["requirements-lock.txt", "requirements-cluster.txt"]
     assert all((ROOT / name).is_file() for name in taken)
+    assert all(f"--require-hashes -r {name}" in DOCKERFILE for name in taken)
+    assert "dev" not in DOCKERFILE
     left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     assert {".venv", ".git", "data/runs", "data/jobs", "data/studies", "data/stories", "data/judge", ".env"} <= {
         *left_out

@@ -18,7 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +27,9 @@ UV = "uv==0.13.8"
 NEEDED_GB = 8.0
 """Room for the environment: 6.6 GB installed, the rest for the downloads while they are unpacked."""
 
-RUN, DEV, LOCK = "requirements.txt", "requirements-dev.txt", "requirements-lock.txt"
+LOCK, DEV_LOCK = "requirements-lock.txt", "requirements-dev-lock.txt"
+"""All that is installed, every file by its hash: what running needs, and what testing needs with it."""
+
 PROJECT = "pyproject.toml"
 STAMP = ".invariscope.json"
 
@@ -137,7 +139,7 @@ def requirement_files(root: Path, *, dev: bool) -> list[Path]:
     Raises:
         SetupFailed: where one is missing.
     """
-    files = [root / PROJECT, root / RUN, root / LOCK, *([root / DEV] if dev else [])]
+    files = [root / PROJECT, root / LOCK, *([root / DEV_LOCK] if dev else [])]
     for path in files:
         if not path.is_file():
             raise SetupFailed(f"{path} is missing: this is not a complete checkout of Invariscope, clone it again")
@@ -163,7 +165,7 @@ def up_to_date(venv: Path, root: Path, *, dev: bool) -> bool:
         return False
     kinds = ("dev",) if dev else ("run", "dev")
     return any(stamps.get(kind) == wanted_stamp(root, python, dev=kind == "dev")
-               for kind in kinds if kind == "run" or (root / DEV).is_file())  # fmt: skip
+               for kind in kinds if kind == "run" or (root / DEV_LOCK).is_file())  # fmt: skip
 
 
 def write_stamp(venv: Path, root: Path, *, dev: bool) -> None:
@@ -211,12 +213,15 @@ def install(venv: Path, root: Path, *, dev: bool) -> None:
     python = str(python_of(venv))
     if subprocess.run([python, "-c", "import pip"], stderr=subprocess.DEVNULL).returncode:
         run_and_watch([python, "-m", "ensurepip", "--upgrade"])
-    arguments = ["-r", str(root / (DEV if dev else RUN)), "-c", str(root / LOCK), "-e", str(root)]
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    steps = (
+        ["--require-hashes", "--no-deps", "-r", str(root / (DEV_LOCK if dev else LOCK))],
+        ["--no-deps", "--no-build-isolation", "-e", str(root)],  # setuptools came by its hash
+    )
     say("installing the packages (about 6.6 GB the first time, mostly PyTorch and its CUDA libraries)")
     code, output = run_and_watch([*pip, "--retries", "2", UV], show=False)
     if code == 0:
-        code, output = run_and_watch([python, "-m", "uv", "pip", "install", "--python", python, *arguments])
+        code, output = _all(steps, [python, "-m", "uv", "pip", "install", "--python", python])
         if code == 0:
             return
     elif re.search(UNREACHABLE, output, re.IGNORECASE):  # pip would meet the same closed door again
@@ -224,9 +229,18 @@ def install(venv: Path, root: Path, *, dev: bool) -> None:
     if re.search(DISK_FULL, output, re.IGNORECASE):
         raise SetupFailed(explain(output, "the packages could not be installed"))
     say("uv could not install them; trying pip")
-    code, output = run_and_watch([*pip, *arguments])
+    code, output = _all(steps, pip)
     if code:
         raise SetupFailed(explain(output, "the packages could not be installed"))
+
+
+def _all(steps: Sequence[list[str]], installer: list[str]) -> tuple[int, str]:
+    """Have an installer take one step after another; the exit code and the text of the last that it took."""
+    code, output = 0, ""
+    for step in steps:
+        if code == 0:
+            code, output = run_and_watch([*installer, *step])
+    return code, output
 
 
 def run_and_watch(command: list[str], *, show: bool = True) -> tuple[int, str]:

@@ -20,7 +20,7 @@ from urllib.request import urlopen
 import typer
 
 from core.commands._shared import Code, exit_codes, note
-from core.errors import NotAvailable
+from core.errors import InvalidInput, NotAvailable
 
 EPILOG = exit_codes(ok="the dashboard was closed", failures="it could not start")
 TOKEN = "INVARISCOPE_TOKEN"
@@ -52,7 +52,7 @@ def app(
     show: Annotated[bool, typer.Option("--show", help="Only print the command.")] = False,
 ) -> None:
     """Open the dashboard in a browser; it listens on localhost only, and asks for the token in the link it prints."""
-    from core.settings import ROOT
+    from core.settings import ROOT, retired
 
     page = ROOT / "serve.py"
     if not page.is_file():
@@ -64,14 +64,19 @@ def app(
         typer.echo(shlex.join(command))
         return
     local = address in HERE
+    if why := retired():
+        raise InvalidInput(why)
+    if token and not local and os.environ.get(TOKEN):
+        raise InvalidInput(f"{TOKEN} is set, and a link of {address} holds none: unset it or add --no-token (without "
+                           "OIDC log-in others look as viewers then), or listen on localhost")  # fmt: skip
     given = _environment() if token and local else {name: text for name, text in os.environ.items() if name != TOKEN}
     link = f"http://{address if local else 'localhost'}:{port}/" + (
         f"?key={quote(given[TOKEN], safe='')}" if TOKEN in given else ""
     )
     typer.echo(f"Invariscope: {link}")
     if not local:
-        note("others can reach this server: who does not sign in is a viewer, or sees nothing where a password is set "
-             "(docs/security.md)")  # fmt: skip
+        note("others can reach this server: who does not sign in is a viewer, or sees nothing where coordinators are "
+             "named (docs/security.md)")  # fmt: skip
     if browser:
         threading.Thread(target=_open, args=(port, link), daemon=True).start()
     if subprocess.run(command, check=False, env=given).returncode:

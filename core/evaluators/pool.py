@@ -3,8 +3,8 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -86,19 +86,6 @@ class _Slot:
         return not self.device or device in self.device.split("+")
 
 
-_meter: Callable[[], AbstractContextManager[None]] = nullcontext
-
-
-def meter_leases(meter: Callable[[], AbstractContextManager[None]]) -> None:
-    """Have every lease of this process held by a meter, once its evaluator is loaded and its turn has come.
-
-    Args:
-        meter: asked for each lease, in the thread that leases: a server counts, and limits, what a visitor has scored.
-    """
-    global _meter  # a server has one, whoever visits it
-    _meter = meter
-
-
 class Pool:
     """Keeps evaluators loaded, the least recently used one going first when the budget is spent.
 
@@ -150,13 +137,10 @@ class Pool:
 
         Raises:
             UnknownName: if no evaluator has that name.
-            NotAvailable: if its weights are not on this machine, or it cannot fit into the budget, or the
-                meter of :func:`meter_leases` lets its visitor score no more.
+            NotAvailable: if its weights are not on this machine, or it cannot fit into the budget.
         """
         with self._held(reference) as slot, slot.turn:
-            evaluator = self._evaluator(slot)
-            with _meter():
-                yield evaluator
+            yield self._evaluator(slot)
 
     @contextmanager
     def hold(self, reference: str) -> Iterator[None]:

@@ -65,11 +65,6 @@ class Workbench(Pairs):
             self._grown(self)  # outside the lock: it may have another bench forget, which another thread holds
         return found
 
-    def holds(self, probe: Probe, subject: Subject | None = None) -> bool:
-        """Whether the variant of a probe is made already, or it is known why there is none."""
-        with self._lock:
-            return _kept_under(probe, subject) in self._made
-
     def forget(self) -> None:
         """Let go of what was made; it is made again, the same, when it is asked for."""
         with self._lock:

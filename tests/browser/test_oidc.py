@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
 from itsdangerous import URLSafeTimedSerializer
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -191,9 +191,9 @@ def test_a_cookie_of_another_secret_of_another_origin_or_of_yesterday_lets_nobod
     now = int(time.time())
     for cookie, said in (
         (forged(guarded, KEPT_SECRET), "No run is here yet"),  # the way of the forgers, with the right secret
-        (forged(guarded, "guessed"), "Annotators need no password"),
-        (forged(guarded, ""), "Annotators need no password"),
-        (forged(guarded, KEPT_SECRET, origin="http://evil.example"), "Annotators need no password"),
+        (forged(guarded, "guessed"), "Annotators need no log-in"),
+        (forged(guarded, ""), "Annotators need no log-in"),
+        (forged(guarded, KEPT_SECRET, origin="http://evil.example"), "Annotators need no log-in"),
         (forged(guarded, KEPT_SECRET, iat=now - 13 * 3600), "more than 12 hours old"),
         (forged(guarded, KEPT_SECRET, iat=now + 3600), "more than 12 hours old"),
     ):
@@ -205,7 +205,7 @@ def test_a_cookie_of_another_secret_of_another_origin_or_of_yesterday_lets_nobod
 
 def test_no_way_through_the_log_in_leads_to_another_host(guarded: str, provider: Provider) -> None:
     evil = quote("http://evil.example/", safe="")
-    with httpx.Client(follow_redirects=False) as client:
+    with httpx2.Client(follow_redirects=False) as client:
         for path in (
             f"auth/login?redirect_uri={evil}", f"auth/login?provider={evil}&next={evil}", "auth/login?provider=default",
             f"auth/logout?post_logout_redirect_uri={evil}", f"oauth2callback?redirect_uri={evil}",

@@ -132,7 +132,7 @@ def test_the_link_with_the_token_leaves_a_cookie_that_no_script_reads(tmp_path: 
 
 
 def test_a_server_for_others_answers_to_its_names_and_has_no_token(tmp_path: Path) -> None:
-    words = ("--address", "0.0.0.0", "--host", "demo.example.org")
+    words = ("--address", "0.0.0.0", "--host", "demo.example.org", "--no-token")
     with serving(tmp_path, *words, INVARISCOPE_TOKEN="left over") as (port, said):
         assert "key=" not in said
         assert "others can reach this server" in said
@@ -141,6 +141,26 @@ def test_a_server_for_others_answers_to_its_names_and_has_no_token(tmp_path: Pat
         assert " 403" in socket_status(port, "evil.example")
         (child,) = [each for each in environments("INVARISCOPE_DATA", str(tmp_path / "data")) if "serve.py" in each[0]]
         assert "INVARISCOPE_TOKEN" not in child[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "todo"),
+    [
+        ({"INVARISCOPE_COORDINATOR_PASSWORD": "open sesame"}, (), "INVARISCOPE_COORDINATOR_PASSWORD is set"),
+        ({"INVARISCOPE_COORDINATOR_PASSWORD": "x"}, ("--address", "0.0.0.0"), "OIDC log-in"),
+        ({"INVARISCOPE_VIEWER_SECONDS": "0"}, ("--address", "0.0.0.0"), "INVARISCOPE_VIEWER_SECONDS is set"),
+        ({"INVARISCOPE_TOKEN": "mine"}, ("--address", "0.0.0.0"), "--no-token"),
+    ],
+)
+def test_no_server_starts_where_a_setting_that_closed_it_would_do_nothing(
+    settings: dict[str, str], words: tuple[str, ...], todo: str
+) -> None:
+    command = [sys.executable, "-m", "core", "app", "--no-browser", "--port", str(free_port()), *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.returncode == 2
+    assert todo in " ".join(done.stderr.split())
 
 
 def environments(name: str, value: str) -> list[tuple[str, dict[str, str]]]:

@@ -2,15 +2,18 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.stories.slide import Slide
 from core.stories.story import stories
+from pages.views.common import oidc
 
 HUMAN = "pages/human_validation.py"
 FAILURES = "pages/failures.py"
@@ -30,6 +33,25 @@ WORDS = "pages/words.py"
 STORIES = "pages/stories.py"
 
 Open = Callable[..., AppTest]
+
+AUTH = {
+    "redirect_uri": "http://localhost:8501/oauth2callback",
+    "cookie_secret": "s" * 32,
+    "client_id": "invariscope",
+    "client_secret": "of-the-client",
+    "server_metadata_url": "http://localhost:1/.well-known/openid-configuration",
+}
+"""The section ``[auth]`` of a server whose log-in is set up whole."""
+
+
+def offer_log_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Set a log-in up for ada@example.org; returns, to be changed, what the provider says of who asks."""
+    told = {"is_logged_in": False, "sub": "7", "email_verified": True, "iat": time.time()}
+    monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
+    monkeypatch.setattr(oidc.st, "secrets", {"auth": AUTH})
+    monkeypatch.setattr(oidc, "user", lambda: dict(told))
+    monkeypatch.setattr("pages.views.common.access.user", lambda: dict(told))
+    return told
 
 
 def texts(app: AppTest) -> str:

@@ -8,12 +8,13 @@ from streamlit.testing.v1 import AppTest
 from core.settings import ROOT
 from core.stories.slide import Slide
 from core.stories.story import Story
-from pages.views.common import access
+from pages.views.common import access, oidc
 from tests.pages.opening import (
     CALIBRATION,
     CONTRAST,
     FAILURES,
     FLIP_RISK,
+    HUMAN,
     LAB,
     OVERVIEW,
     RESULTS,
@@ -23,6 +24,7 @@ from tests.pages.opening import (
     SYSTEMS,
     VIDEO,
     Open,
+    offer_log_in,
     said,
 )
 
@@ -122,16 +124,56 @@ def test_viewers_bring_files_only_where_they_may(
     assert open_page(page, **query).get(kind)
 
 
-def test_with_a_password_others_look_only_where_they_are_let_in(
+def test_with_a_log_in_others_look_only_where_they_are_let_in(
     open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(access.PASSWORD, "open sesame")
+    offer_log_in(monkeypatch)
     assert [title.value for title in front().title] == ["Invariscope"]
     monkeypatch.setenv(access.VIEWERS, "yes")
     app = front()
     assert [title.value for title in app.title] == ["Overview"]
     with pytest.raises(ValueError, match="Known pages"):
         app.switch_page(RUN)
+
+
+def test_viewers_are_kept_out_where_it_is_said_so(
+    open_page: Open, demo: Path, viewer: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(access.VIEWERS, "no")
+    app = front()
+    assert [title.value for title in app.title] == ["Invariscope"]
+    assert "nothing protects its studies" in said(app)
+
+
+@pytest.mark.parametrize("local", [True, False])
+@pytest.mark.parametrize(
+    ("name", "value", "todo"),
+    [
+        ("INVARISCOPE_COORDINATOR_PASSWORD", "open sesame", "OIDC"),
+        ("INVARISCOPE_COORDINATOR_PASSWORD", "short", "OIDC"),
+        ("INVARISCOPE_VIEWER_SECONDS", "0", "OIDC"),
+        (access.VIEWERS, "perhaps", "yes or no"),
+        (access.VIEWER_UPLOADS, "perhaps", "yes or no"),
+        (oidc.COORDINATORS, "ada@example.org", "`[auth]`"),
+    ],
+)
+def test_a_setting_of_the_door_that_cannot_be_kept_closes_it_and_says_why(
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, todo: str, local: bool
+) -> None:
+    monkeypatch.setattr(access, "_local", lambda: local)
+    monkeypatch.setenv(access.TOKEN, KEY)
+    monkeypatch.setenv(access.VIEWERS, "yes")
+    monkeypatch.setenv(name, value)
+    for query in ({}, {"key": KEY}, {"token": "of-an-annotator"}):
+        app = front(**query)
+        assert [title.value for title in app.title] == ["Invariscope"]
+        words = said(app).replace("\\", "")
+        assert "lets nobody in" in words
+        assert name in words
+        assert todo in words
+        with pytest.raises(ValueError, match="Known pages"):
+            app.switch_page(RUN)
+    assert not open_page(HUMAN).selectbox
 
 
 def test_where_a_reader_asks_from_is_looked_up_once_for_a_page(

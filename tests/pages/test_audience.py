@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from pages.views.common import access
 from pages.views.common.access import audience_lacks
 from pages.views.common.page_address import code_svg
 from pages.views.probe_lab.lab_state import Upload, shared
@@ -96,8 +97,7 @@ def test_what_is_still_to_be_set_is_named_in_the_place_of_the_code(
 
 @pytest.mark.usefixtures("switched_on")
 def test_a_viewer_sees_neither_code_nor_tray(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INVARISCOPE_COORDINATOR_PASSWORD", "long enough a word")
-    monkeypatch.setenv("INVARISCOPE_VIEWERS", "yes")
+    monkeypatch.setattr(access, "_local", lambda: False)
     app = open_page(LAB, **ABOUT)
     assert not app.exception
     assert "lab.present.clean" in keys(app)

@@ -3,15 +3,16 @@
 import gc
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.probes.base import Variant
 from core.probes.registry import catalogue
 from core.scoring.workbench import Workbench, in_memory_item
-from pages.views.probe_lab import lab_audience, lab_results
 from pages.views.probe_lab.lab_state import WITH_VARIANTS, Shared, shared
 from tests.pages.opening import LAB, Open
 
@@ -32,14 +33,14 @@ def bench(held: Shared, number: int) -> Workbench:
 
 
 def holding(benches: list[Workbench]) -> list[int]:
-    return [number for number, each in enumerate(benches) if each.holds(FLIP)]
+    return [number for number, each in enumerate(benches) if each._made]
 
 
 def test_a_picture_that_waits_takes_nobody_s_variants(fresh: Shared) -> None:
     first = bench(fresh, 0)
     first.make(FLIP)
     waiting = [bench(fresh, number) for number in range(1, MANY)]
-    assert first.holds(FLIP)
+    assert first._made
     assert bench(fresh, 0) is first
     assert holding(waiting) == []
 
@@ -65,7 +66,7 @@ def test_a_bench_that_fell_off_its_shelf_lets_go_of_its_variants_like_any_other(
     first.make(FLIP)
     for number in range(200, 200 + WITH_VARIANTS):
         bench(fresh, number).make(FLIP)
-    assert not first.holds(FLIP)
+    assert not first._made
 
 
 def test_what_makes_the_files_of_an_open_page_holds_no_variants_and_makes_them_again(
@@ -74,12 +75,11 @@ def test_what_makes_the_files_of_an_open_page_holds_no_variants_and_makes_them_a
     shared.clear()
     makers = list[Callable[[], bytes]]()
 
-    def noted(make: Callable[[], bytes]) -> Callable[[], bytes]:
-        makers.append(make)
-        return make
+    def noted(_: DeltaGenerator, label: str, data: Callable[[], bytes], *rest: object, **told: object) -> None:
+        makers.append(data)
 
-    for module in (lab_results, lab_audience):
-        monkeypatch.setattr(module, "counted_making", noted)
+    monkeypatch.setattr(DeltaGenerator, "download_button", noted)
+    monkeypatch.setattr(st, "download_button", partial(noted, st._main))
     app = open_page(LAB, evaluators="grounding-judge", probes="vflip,hflip")
     assert not app.exception
     before = [make() for make in makers]

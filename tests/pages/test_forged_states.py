@@ -4,23 +4,30 @@ The ids of widgets follow from the pages' code and what they show, so a viewer w
 """
 
 import hashlib
+import json
+import time
 from collections.abc import Iterator
+from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
 
 import pytest
+from itsdangerous import URLSafeTimedSerializer
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from bench.server import Server
 from bench.visitor import Gone, Visitor
 from core.human.ledger import PAUSED
 from core.human.studies import Study
-from pages.views.common.access import PASSWORD, VIEWERS
+from pages.views.common.access import TOKEN, VIEWERS
+from pages.views.common.oidc import COORDINATORS
 from siege.links import _pages
 from siege.material import Material, data_folder
+from tests.pages.opening import AUTH
 
 pytestmark = pytest.mark.filterwarnings("ignore:connect.. must be used:DeprecationWarning")
 
-SECRET = "open sesame"
+SECRET = "a-secret-of-this-test-that-is-long-enough"
+ADA = {"email": "ada@example.org", "email_verified": True, "sub": "7", "is_logged_in": True}
 STUDY = "study=siege"
 QUERY = {"human_validation": STUDY, "stories": "story=siege"}
 STRANGE = ("../../etc/passwd", "open_clip:ViT-B-32/openai", "")
@@ -39,13 +46,19 @@ def data() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Iterator[Server]:
+def server(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Has a log-in, and lets others look."""
+    home = tmp_path_factory.mktemp("home")
+    (home / ".streamlit").mkdir()
+    told = "".join(f"{name} = {json.dumps(text)}\n" for name, text in (AUTH | {"cookie_secret": SECRET}).items())
+    (home / ".streamlit" / "secrets.toml").write_text(f"[auth]\n{told}")
     patch = pytest.MonkeyPatch()
-    patch.setenv(PASSWORD, SECRET)
+    patch.setenv("HOME", str(home))
+    patch.setenv(COORDINATORS, ADA["email"])
     patch.setenv(VIEWERS, "yes")
     with Server(data) as started:
+        patch.undo()
         yield started
-    patch.undo()
 
 
 def kept(data: Path) -> dict[str, str]:
@@ -59,12 +72,21 @@ def kept(data: Path) -> dict[str, str]:
     }
 
 
+def browser(server: Server) -> CookieJar:
+    """Cookies of a browser whose user the provider knows: as Streamlit leaves them after a log-in, one a log-in."""
+    claims = {**ADA, "iat": time.time(), "origin": f"http://{server.address}", "provider": "default"}
+    signed = URLSafeTimedSerializer(SECRET, salt="_streamlit_user").dumps(json.dumps(claims))
+    told = {"version": 0, "port": None, "port_specified": False, "domain": "localhost.local", "domain_specified": False,
+            "domain_initial_dot": False, "path": "/", "path_specified": True, "secure": False, "expires": None,
+            "discard": False, "comment": None, "comment_url": None, "rest": {}}  # fmt: skip
+    jar = CookieJar()
+    jar.set_cookie(Cookie(name="_streamlit_user", value=str(signed), **told))
+    return jar
+
+
 def signed_in(server: Server) -> Visitor:
     """An operator's session on the page of the studies."""
-    visitor = Visitor(server.address, "human_validation", STUDY)
-    field = visitor.named("text_input", "study.password")
-    (button,) = [each for each in visitor.of("button") if each.label == "Sign in"]
-    visitor.run(WidgetState(id=field.id, string_value=SECRET), pressed(button.id))
+    visitor = Visitor(server.address, "human_validation", STUDY, cookies=browser(server))
     assert visitor.named("button", "study.sign_out")
     return visitor
 
@@ -120,14 +142,29 @@ def test_who_takes_up_an_operators_session_elsewhere_has_to_sign_in(server: Serv
     """The id of a session stands in the log of a proxy, as a part of the address of each upload."""
     with signed_in(server) as operator:
         with Visitor(server.address, "human_validation", STUDY, session=operator.session) as thief:
-            assert thief.session == operator.session, "Streamlit lets anybody take a session up"
             assert not [each for each in thief.of("button") if each.id.endswith("-study.sign_out")]
-            assert thief.named("text_input", "study.password")
+            assert "Log in" in [each.label for each in thief.of("button")]
+        with Visitor(
+            server.address, "human_validation", STUDY, session=operator.session, cookies=operator.cookies
+        ) as again:
+            assert again.named("button", "study.sign_out")
+
+
+def test_who_takes_up_a_session_with_the_token_elsewhere_needs_the_link(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN, "open-sesame")
+    with Server(data) as server, Visitor(server.address, "stories", "key=open-sesame") as operator:
+        operator.go("human_validation", STUDY)
+        assert len(operator.of("button")) > 4
+        with Visitor(server.address, "human_validation", STUDY, session=operator.session) as thief:
+            assert thief.session == operator.session, "Streamlit lets anybody take the session up"
+            assert not thief.of("button")
         with Visitor(
             server.address, "human_validation", STUDY, session=operator.session, cookies=operator.cookies
         ) as again:
             assert again.session == operator.session
-            assert again.named("button", "study.sign_out")
+            assert len(again.of("button")) > 4
 
 
 def test_a_viewer_chooses_what_no_widget_offers_and_nothing_is_opened(server: Server, data: Path, evil: Path) -> None:
@@ -155,7 +192,7 @@ def test_who_signs_out_in_the_same_message_changes_nothing_with_the_rest_of_it(s
     out = pressed(operator.named("button", "study.sign_out").id)
     with operator:
         operator.run(out, stopped, *map(pressed, acts))
-        assert [each.label for each in operator.of("button")].count("Sign in") == 1
+        assert [each.label for each in operator.of("button")].count("Log in") == 1
     assert kept(data) == before
     with signed_in(server) as again:
         again.run(stopped)

@@ -27,7 +27,7 @@ from pages.views.common.page_address import code_svg
 from pages.views.human_validation import annotator_screen as study_annotate
 from pages.views.human_validation import annotators as study_people
 from tests.human.small_study import finish, vote, vote_versions
-from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, texts
+from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, texts
 
 
 @pytest.fixture(scope="module")
@@ -241,55 +241,46 @@ def test_an_annotator_has_no_menu_and_no_other_page(open_page: Open, study: Stud
 
 
 @pytest.fixture
-def password(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv(study_access.PASSWORD, "open sesame")
-    return "open sesame"
+def guarded(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """Who is logged in at the provider of a server that has a log-in."""
+    return offer_log_in(monkeypatch)
 
 
-def test_with_a_password_no_page_opens_before_it_is_given(study: Study, password: str) -> None:
+def test_with_a_log_in_no_page_opens_before_it(study: Study, guarded: dict[str, object]) -> None:
     study.invite(["Ada"])
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    assert [field.label for field in app.text_input] == ["Coordinator password"]
+    assert [button.label for button in app.button] == ["Log in"]
     assert "Secret title" not in texts(app)
     assert "demo" not in texts(app)
 
 
-def test_a_wrong_password_opens_nothing_and_the_right_one_the_studies(
-    open_page: Open, study: Study, password: str
+def test_another_account_opens_nothing_and_a_coordinator_s_the_studies(
+    open_page: Open, study: Study, guarded: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    guarded.update(is_logged_in=True, email="eve@example.org")
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    app.text_input[0].set_value("wrong")
-    press(app, "Sign in")
-    assert "not the password" in texts(app)
-    app.text_input[0].set_value(password)
-    app = press(app, "Sign in")
-    app = app.switch_page(HUMAN).run()
+    assert "no coordinator" in texts(app)
+    assert "Study" not in [box.label for box in app.selectbox]
+    guarded.update(email="ada@example.org")
+    app = app.run().switch_page(HUMAN).run()
     assert not app.exception
     assert [box.value for box in app.selectbox if box.label == "Study"] == ["pilot"]
+    monkeypatch.setattr(st, "logout", lambda: None)
     app = press(app, "Sign out")
     assert "Study" not in [box.label for box in app.selectbox]
 
 
-def test_after_five_wrong_passwords_the_right_one_has_to_wait(study: Study, password: str) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    for _ in range(study_access.TRIES):
-        app.text_input[0].set_value("wrong")
-        press(app, "Sign in")
-    app.text_input[0].set_value(password)
-    assert "Too many wrong passwords" in texts(press(app, "Sign in"))
-
-
-def test_a_token_still_works_where_a_password_is_set(study: Study, password: str) -> None:
+def test_a_token_still_works_where_a_log_in_is_set(study: Study, guarded: dict[str, object]) -> None:
     assert "Before you begin" in texts(annotate(study.token(study.invite(["Ada"])[0])))
 
 
-def test_a_server_that_others_reach_shows_no_study_without_a_password(
+def test_a_server_that_others_reach_shows_no_study_without_a_log_in(
     open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(study_access, "_local", lambda: False)
     token = study.token(study.invite(["Ada"])[0])
     said = texts(open_page(HUMAN))
-    assert study_access.PASSWORD in said.replace("\\", "")
+    assert study_access.COORDINATORS in said.replace("\\", "")
     assert "Secret title" not in said
     assert "not set up for annotation" in texts(annotate(token))
 
@@ -467,7 +458,9 @@ def test_pausing_and_withdrawing_are_one_press(open_page: Open, study: Study) ->
 
 
 @pytest.mark.parametrize("page", [OVERVIEW, FAILURES, LAB])
-def test_with_a_password_or_a_token_no_address_opens_another_page(study: Study, password: str, page: str) -> None:
+def test_with_a_log_in_or_a_token_no_address_opens_another_page(
+    study: Study, guarded: dict[str, object], page: str
+) -> None:
     token = study.token(study.invite(["Ada"])[0])
     for query in ({}, {"token": token}):
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)

@@ -1,11 +1,15 @@
 """A file that was made for a press is there when its browser comes for it, however many other sessions ran."""
 
+from collections.abc import Callable
+
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, DeferredFileRequestPayload
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
+from core.errors import NotAvailable
 from pages.views.common.pressed_files import MadeFiles, tell_refused_files
 from tests.loops import finish
 
@@ -87,3 +91,34 @@ def test_the_same_content_is_held_once_and_anew(files: MediaFileManager) -> None
         now[0] += 40
     runs_end(files)
     assert there(files, url)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (NotAvailable("there is time again in 40 s"), "There is time again in 40 s."),
+        (KeyError("a dog on Ann's sofa"), "a fault of Invariscope itself"),
+    ],
+)
+def test_a_file_that_is_not_made_says_why_beside_its_button(error: Exception, told: str) -> None:
+    def refused() -> bytes:
+        raise error
+
+    sentence = _answer(refused).error_msg
+    assert told in sentence
+    assert "Ann" not in sentence
+
+
+def test_a_file_that_is_made_has_an_address() -> None:
+    answer = _answer(lambda: b"made")
+    assert answer.deferred_file.url.startswith("/media/")
+    assert not answer.error_msg
+
+
+def _answer(data: Callable[[], bytes]) -> BackendOperationResponse:
+    """What Streamlit's own handler, as the app has it, answers who presses a button."""
+    tell_refused_files()
+    files = MediaFileManager(MemoryMediaFileStorage("/media"))
+    asked = DeferredFileRequestPayload(file_id=files.add_deferred(data, "text/plain", "a", "a.txt"))
+    request = BackendOperationRequest(request_id="1", deferred_file=asked)
+    return finish(DeferredFileHandler(lambda: files).handle(request, "session"))

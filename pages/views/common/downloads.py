@@ -12,32 +12,26 @@ from core.charts.spec import Figure
 from core.charts.still import picture
 from core.store.files import csv_text
 from pages.views.common.collect import collect_figure, told_of
-from pages.views.common.quota import Meter, metered_here
 
 _PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 """Kind of a picture file -> its media type."""
 
 
-def data_buttons(
-    table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, key: str, meter: Meter | None = None
-) -> None:
+def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, key: str) -> None:
     """Draw buttons for a table as CSV and Parquet, made when asked for.
 
     Args:
         table: what the reader sees, or a function that makes it.
         stem: name of the file without its ending.
         key: prefix of the buttons' keys.
-        meter: of this session, where it is known already.
     """
-    meter = meter or metered_here()
 
     def made() -> pd.DataFrame:
         return table() if callable(table) else table
 
     with st.container(horizontal=True, gap="small"):
-        _button("CSV", lambda: csv_text(made()).encode("utf-8-sig"), f"{stem}.csv", "text/csv", f"{key}.csv", meter)
-        _button("Parquet", lambda: _parquet(made()), f"{stem}.parquet", "application/octet-stream", f"{key}.parquet",
-                meter)  # fmt: skip
+        _button("CSV", lambda: csv_text(made()).encode("utf-8-sig"), f"{stem}.csv", "text/csv", f"{key}.csv")
+        _button("Parquet", lambda: _parquet(made()), f"{stem}.parquet", "application/octet-stream", f"{key}.parquet")
 
 
 def figure_buttons(
@@ -55,43 +49,24 @@ def figure_buttons(
     with st.container(horizontal=True, width="content", gap="small"):
         collect_figure(figure, title=title, key=stem)
         with st.popover("Download", icon=":material/download:", type="tertiary"):
-            told, meter = told_of(), metered_here()
+            told = told_of()
             st.caption("The figure")
             with st.container(horizontal=True, gap="small"):
                 _button("HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", "text/html",
-                        f"{key}.html", meter)  # fmt: skip
+                        f"{key}.html")  # fmt: skip
                 for kind, media in _PICTURES.items():
                     _button(kind.upper(), partial(_picture, figure, kind, title, told), f"{stem}.{kind}", media,
-                            f"{key}.{kind}", meter)  # fmt: skip
+                            f"{key}.{kind}")  # fmt: skip
             st.caption("The data behind it")
-            data_buttons(table, stem, key=key, meter=meter)
+            data_buttons(table, stem, key=key)
 
 
 def _picture(figure: Figure, kind: str, title: str, told: Callable[[], str]) -> bytes:
     return picture(figure, kind=kind, title=title, foot=told())
 
 
-def _button(label: str, data: Callable[[], bytes], name: str, kind: str, key: str, meter: Meter) -> None:
-    st.download_button(label, counted_making(data, meter), name, kind, on_click="ignore", key=key)
-
-
-def counted_making(data: Callable[[], bytes], meter: Meter | None = None) -> Callable[[], bytes]:
-    """What makes a file for a button, counted for the session that was shown the button, as what it scores is.
-
-    Args:
-        data: makes it.
-        meter: of this session, where it is known already.
-
-    Raises:
-        NotAvailable: when it is called, where a viewer took what they may; says when there is time again.
-    """
-    return partial(_held, meter or metered_here(), data)
-
-
-def _held(meter: Meter, data: Callable[[], bytes]) -> bytes:
-    """Made when asked for, in a thread that knows no session: the meter is that of who was shown the button."""
-    with meter():
-        return data()
+def _button(label: str, data: Callable[[], bytes], name: str, kind: str, key: str) -> None:
+    st.download_button(label, data, name, kind, on_click="ignore", key=key)
 
 
 def _parquet(table: pd.DataFrame) -> bytes:

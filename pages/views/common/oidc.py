@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
 
 COORDINATORS = "INVARISCOPE_COORDINATORS"
 """Who operates, with commas between: addresses that the provider verified, or ``sub:`` and its own name of somebody."""
@@ -18,6 +19,9 @@ LASTS_S = 12 * 3600.0
 AHEAD_S = 300.0
 """Seconds by which the provider's clock may be ahead of this one."""
 
+_NEEDED = ("client_id", "client_secret", "server_metadata_url")
+"""What Streamlit needs to know of a provider."""
+
 SHORTEST_SECRET = 32
 """Characters that ``cookie_secret`` has at least: whoever guesses it may sign for anybody."""
 
@@ -28,13 +32,37 @@ def offered() -> bool:
 
 
 def missing() -> str:
-    """Why nobody can log in on this server, in a sentence; empty where they can."""
-    if "is_logged_in" not in user():
-        return (
+    """Why the log-in that is set up here lets nobody in, in a sentence; empty where it does, or where there is none."""
+    try:
+        auth = st.secrets.get("auth")
+    except (StreamlitSecretNotFoundError, OSError, ValueError) as error:
+        there = any(os.path.lexists(place) for place in st.get_option("secrets.files"))
+        if there or not isinstance(error, StreamlitSecretNotFoundError):
+            return "Nobody can log in: this server's `.streamlit/secrets.toml` is there and cannot be read."
+        auth = None
+    if auth is None:
+        return offered() * (
             f"Nobody can log in: {COORDINATORS} is set, and this server's `.streamlit/secrets.toml` has no section "
             "`[auth]`, or is not there."
         )
-    if len(str(st.secrets.get("auth", {}).get("cookie_secret", ""))) < SHORTEST_SECRET:
+    if not offered():
+        return (
+            "Nobody can log in: this server's `.streamlit/secrets.toml` has a section `[auth]`, and "
+            f"{COORDINATORS} names nobody who operates."
+        )
+    return _half_set(auth)
+
+
+def _half_set(auth: Any) -> str:
+    """What the section ``[auth]`` lacks, in a sentence."""
+    provider = auth.get("default", auth) if isinstance(auth, Mapping) else {}
+    if lacking := [
+        name for section, names in ((auth, ("redirect_uri", "cookie_secret")), (provider, _NEEDED)) for name in names
+        if not isinstance(section, Mapping) or not section.get(name)
+    ]:  # fmt: skip
+        said = ", ".join(f"`{name}`" for name in lacking)
+        return f"Nobody can log in: {said} of `[auth]` in this server's `.streamlit/secrets.toml` is not set."
+    if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:
         return (
             "Nobody can log in: `cookie_secret` under `[auth]` in this server's `.streamlit/secrets.toml` has fewer "
             f"than {SHORTEST_SECRET} characters, and whoever guesses it could sign for anybody."

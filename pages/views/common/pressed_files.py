@@ -83,7 +83,7 @@ _FAULT = "The file could not be made: this is a fault of Invariscope itself, and
 def tell_refused_files() -> None:
     """Say beside a button, for this whole process, why its file is not made; Streamlit says only that it failed.
 
-    A refusal, as of a used-up quota, is no fault, and leaves no traceback in the server's log either. A file that is
+    A refusal is no fault, and leaves no traceback in the server's log either. A file that is
     made stays until it can have been fetched (:mod:`pages.views.common.pressed_files`).
     """
     if DeferredFileHandler.handle.__module__ != __name__:

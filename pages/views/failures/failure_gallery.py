@@ -18,7 +18,7 @@ from core.corpora.images import encode_png
 from core.probes.titles import title
 from core.store.store import Store
 from core.stories.tags import Held
-from pages.views.common.downloads import counted_making, data_buttons
+from pages.views.common.downloads import data_buttons
 from pages.views.common.open_runs import Signature, any_judged, store
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import counted, number, safe, thousands
@@ -75,7 +75,7 @@ def draw_downloads(
         data_buttons(shifts, f"failures-{order}", key="failures.data")
         st.caption("The pictures of this page")
         st.download_button(
-            "Contact sheet as PNG", counted_making(lambda: encode_png(_sheet(files, found.pairs, rows, marks))),
+            "Contact sheet as PNG", lambda: encode_png(_sheet(files, found.pairs, rows, marks)),
             "failures.png",
             "image/png", on_click="ignore", key="failures.sheet",
         )  # fmt: skip

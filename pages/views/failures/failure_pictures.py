@@ -1,8 +1,8 @@
 """The pictures of the gallery: made again in the background, kept small, shared by all sessions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -24,7 +24,6 @@ from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from core.store.store import Store
 from pages.views.common.caches import Shelf
-from pages.views.common.quota import metered_here
 from pages.views.common.run_corpora import load_corpus_of
 
 SIDE = 320
@@ -113,14 +112,14 @@ def pictures(
         One entry a pair: its pictures, a sentence, or a future of either.
     """
     jobs = _jobs(store, pairs, marks=marks, side=side)
-    studio, meter = _studio(), metered_here()
+    studio = _studio()
     begun: list[Future[Made] | Made] = []
     for job in jobs:
         if isinstance(job, str):
             begun.append(job)
             continue
         kept = studio.made.get(job.key)
-        begun.append(kept if kept is not None else studio.workers.submit(_counted, meter, studio, job))
+        begun.append(kept if kept is not None else studio.workers.submit(_make, studio, job))
     try:
         yield begun
     finally:
@@ -166,15 +165,6 @@ def _job(
         items[row["item"]], known.get(row["probe"]), hashes.get((row["run"], row["item"])),
         seed if isinstance(seed, int) else RUN_SEED, row["run"], marks, side,
     )  # fmt: skip
-
-
-def _counted(meter: Callable[[], AbstractContextManager[None]], studio: _Studio, job: _Job) -> Made:
-    """Make what a viewer may have made now, or say why not."""
-    try:
-        with meter():
-            return _make(studio, job)
-    except NotAvailable as error:
-        return f"{str(error)[0].upper()}{str(error)[1:]}."
 
 
 def _make(studio: _Studio, job: _Job) -> Made:

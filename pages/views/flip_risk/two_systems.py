@@ -27,7 +27,6 @@ from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.file_evaluators import own_ready, stamps
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
-from pages.views.common.quota import make_counted
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, number, safe
@@ -91,7 +90,6 @@ def pictures(corpus: str, item_id: str, probe: str = "") -> None:
         key = (corpus, item.id, item.label, item.category, None)
         bench = shared().bench(key, item, lambda: read_item(item).pixels)
         probes = [image_probes()[probe]] if probe else []
-        make_counted(bench, probes)
         made = bench.make(probes[0]) if probes else None
     except (InvariscopeError, KeyError) as error:
         st.caption(safe(str(error), limit=300))

@@ -36,7 +36,6 @@ from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from pages.views.common.access import draw_sign_out, operators_only
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.downloads import counted_making
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, narrowed, present, store
 from pages.views.common.page_head import header
@@ -214,7 +213,7 @@ def draw_files(study: Study, _state: PageState) -> None:
         for form in FORMATS:
             st.download_button(
                 form.upper() if form != "parquet" else "Parquet",
-                counted_making(partial(export_votes, study, form, withdrawn=withdrawn)),
+                partial(export_votes, study, form, withdrawn=withdrawn),
                 f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
             )  # fmt: skip
     st.header("Import", anchor=False)

@@ -23,9 +23,7 @@ from core.report.report_files import fill_report
 from core.store.manifest import Run
 from core.store.uploads import accept_published
 from pages.views.common.access import operates, operators_only
-from pages.views.common.downloads import counted_making
 from pages.views.common.open_runs import Signature, store
-from pages.views.common.quota import metered_here
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 
 UPLOAD = "overview.upload"
@@ -72,7 +70,7 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
         st.markdown("**Fairness card**")
         st.caption("One page of what stands above, made for A4: print it, or save it as PDF from the browser.")
         st.download_button(
-            "Card to print", counted_making(lambda: card_report(store(files), scope).encode()),
+            "Card to print", lambda: card_report(store(files), scope).encode(),
             "fairness-card.html", "text/html",
             icon=":material/print:", on_click="ignore", key="overview.card.print",
         )  # fmt: skip
@@ -94,8 +92,7 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     if st.session_state.get(_MADE) != wanted:
         return
     try:
-        with metered_here()():
-            made, problems = _report(*wanted, changed(), leaderboards.changed())
+        made, problems = _report(*wanted, changed(), leaderboards.changed())
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return
@@ -108,11 +105,11 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     st.code(made.signature, language=None, wrap_lines=True)
     stem = "-".join(("report", *ids))[:80]
     with st.container(horizontal=True, gap="small"):
-        st.download_button("HTML", counted_making(lambda: html(made).encode()),
+        st.download_button("HTML", lambda: html(made).encode(),
                            f"{stem}.html", "text/html", on_click="ignore",
                            key="overview.report.html")  # fmt: skip
         for name, label in (("md", "Markdown"), ("latex", "LaTeX")):
-            st.download_button(label, counted_making(partial(_zipped, made, name)),
+            st.download_button(label, partial(_zipped, made, name),
                                f"{stem}-{name}.zip", "application/zip",
                                on_click="ignore", key=f"overview.report.{name}")  # fmt: skip
 

@@ -25,7 +25,6 @@ from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, f
 from pages.views.common.open_runs import Signature, evaluator_names, run_table, scores
 from pages.views.common.open_runs import stored_values as stored
 from pages.views.common.page_tables import draw_table
-from pages.views.common.quota import make_counted
 from pages.views.common.run_corpora import corpus_name_of, load_corpus
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.text import counted, listed, number, safe, thousands
@@ -219,7 +218,6 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
         key = (corpus, item.id, item.label, item.category, None)
         bench = shared().bench(key, item, lambda: read_item(item).pixels)
         probe = offered_probes().get(row["probe"])
-        make_counted(bench, [probe] if probe else [])
         made = bench.make(probe) if probe else None
     except InvariscopeError as error:
         return str(error)

@@ -20,7 +20,6 @@ from core.stories.slide import Picture, Slide
 from core.stories.story import Telling
 from pages.views.common.access import audience_lacks, may_operate, operators_only, takes_audience
 from pages.views.common.collect import collect_button
-from pages.views.common.downloads import counted_making
 from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.links import LAB
 from pages.views.common.page_address import code_svg
@@ -89,7 +88,7 @@ def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes:
     link, caption = state.wanted(), result.caption
     st.download_button(
         "Hand-out as HTML",
-        counted_making(lambda: hand_out(link, bench, result, bench.variants(probes, caption)).encode()),
+        lambda: hand_out(link, bench, result, bench.variants(probes, caption)).encode(),
         f"{result.corpus}-{result.item}-hand-out.html", "text/html", icon=":material/co_present:", on_click="ignore",
         key=key, disabled=not bench.variants(probes, caption) or not result.evaluators,
         help="One file with every picture and score, which any browser opens without a server",

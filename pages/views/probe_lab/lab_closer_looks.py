@@ -42,7 +42,6 @@ from core.scoring.worst_edit import (
 from core.statistics.changes import percent_change
 from core.store.files import csv_text
 from pages.views.common.before_after import offer
-from pages.views.common.downloads import counted_making
 from pages.views.common.file_evaluators import stamps
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import as_percent, counted, number, safe
@@ -200,7 +199,7 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     )
     done = kept
     st.download_button(
-        "Places as CSV", counted_making(lambda: csv_text(done.rows_of_places()).encode("utf-8-sig")),
+        "Places as CSV", lambda: csv_text(done.rows_of_places()).encode("utf-8-sig"),
         f"{bench.item.corpus}-{bench.item.id}-places.csv", "text/csv",
         icon=":material/table:", on_click="ignore", key="lab.places.csv",
     )  # fmt: skip
@@ -379,7 +378,7 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
                 f"median of the {each.scored} edits that were tried moves it by {middle} %."
             )
             st.download_button(
-                "This picture as PNG", counted_making(partial(_png, bench, each.edit)),
+                "This picture as PNG", partial(_png, bench, each.edit),
                 f"{stem}-worst-{each.evaluator}.png", "image/png", icon=":material/image:", on_click="ignore",
                 key=f"lab.worst.png.{each.evaluator}",
             )  # fmt: skip
@@ -394,7 +393,7 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
         "finds the same edit."
     )
     st.download_button(
-        "Every edit that was tried as CSV", counted_making(lambda: csv_text(candidates(found)).encode("utf-8-sig")),
+        "Every edit that was tried as CSV", lambda: csv_text(candidates(found)).encode("utf-8-sig"),
         f"{stem}-worst-edits.csv", "text/csv", icon=":material/table:", on_click="ignore", key="lab.worst.csv",
         help="Each with the evaluator, its five numbers in full, both scores and %Δ, so that it can be made again",
     )  # fmt: skip

@@ -26,17 +26,15 @@ from core.probes.pairs import subject_of
 from core.probes.strengths import measured_in, sweeps_among
 from core.probes.titles import family_title, title
 from core.probes.words.captions import base_caption
-from core.scoring.lab import null_probes, run_lab
+from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from core.store.files import csv_text
-from pages.views.common.downloads import counted_making
 from pages.views.common.file_evaluators import own_metrics, stamps
 from pages.views.common.open_runs import null_bands, present
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
-from pages.views.common.quota import make_counted
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out
@@ -104,16 +102,16 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
     first.download_button(
-        "Results as CSV", counted_making(lambda: csv_text(result.table()).encode("utf-8-sig")),
+        "Results as CSV", lambda: csv_text(result.table()).encode("utf-8-sig"),
         f"{stem}.csv", "text/csv",
         icon=":material/table:", on_click="ignore", key="lab.csv",
     )  # fmt: skip
     first.download_button(
-        "Results as JSON", counted_making(lambda: result.as_json().encode()), f"{stem}.json", "application/json",
+        "Results as JSON", lambda: result.as_json().encode(), f"{stem}.json", "application/json",
         icon=":material/data_object:", on_click="ignore", key="lab.json",
     )  # fmt: skip
     first.download_button(
-        "Contact sheet as PNG", counted_making(lambda: encode_png(_sheet(bench, result, probes))),
+        "Contact sheet as PNG", lambda: encode_png(_sheet(bench, result, probes)),
         f"{stem}-sheet.png", "image/png",
         icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
     )  # fmt: skip
@@ -122,9 +120,7 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
     second.download_button(
         "Picture as PNG",
-        counted_making(
-            lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1]))
-        ),
+        lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
         f"{stem}-{name}.png", "image/png", icon=":material/image:", on_click="ignore", key="lab.png",
     )  # fmt: skip
 
@@ -184,7 +180,6 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
     if kept is not None:
         return kept
     status = place.status("Starting …", type="compact")
-    make_counted(bench, (*null_probes(), *probes), subject_of(bench.item, caption))
     result = run_lab(
         bench, caption, probes, names, pool=shared_pool(), cache=partial(shared().embeddings_of, bench),
         progress=lambda step: status.update(label=f"{step} …"), bands=null_bands(present()),
@@ -195,13 +190,8 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
 
 
 def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
-    """Draw every variant, an edit of the caption as its text; choosing one shows what the metric saw of it.
-
-    Raises:
-        NotAvailable: where variants are to be made and a viewer took what they may.
-    """
+    """Draw every variant, an edit of the caption as its text; choosing one shows what the metric saw of it."""
     subject = subject_of(bench.item, caption)
-    make_counted(bench, probes, subject)
     made_of = {probe.construction for probe in probes}
     if Construction.INSERTED in made_of:
         st.caption(

@@ -18,7 +18,7 @@ from core.corpora.suites import read_suites, without_companions
 from core.corpora.suites.videos import VIDEOS
 from core.errors import InvalidInput, InvariscopeError
 from pages.views.common.access import may_operate, operates, operators_only
-from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
+from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import Door, draw_doors
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -220,7 +220,7 @@ def _decisions(result: SuiteResult) -> None:
           "suites.decisions", tall=_SENTENCE)  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
-        st.download_button("Result as JSON", counted_making(lambda: result.model_dump_json(indent=2).encode()),
+        st.download_button("Result as JSON", lambda: result.model_dump_json(indent=2).encode(),
                            f"{result.id}.json", "application/json", on_click="ignore", key="suites.json")  # fmt: skip
     st.caption(tables.DECISION_NOTE)
     hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)

@@ -31,7 +31,6 @@ from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
 from core.store.files import csv_text
 from pages.views.common.access import may_operate, operates, operators_only
-from pages.views.common.downloads import counted_making
 from pages.views.common.links import Door, draw_doors
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
@@ -221,7 +220,7 @@ def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
         st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
         draw_doors(_example(state))
         st.download_button("The example as a file",
-                           counted_making(lambda: csv_text(example_table(corpus)).encode("utf-8-sig")),
+                           lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
                            "captioners.csv", "text/csv", icon=":material/download:", on_click="ignore",
                            key="systems.example", help="To bring back above, or to write your own after")  # fmt: skip
         return []

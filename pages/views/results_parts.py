@@ -9,8 +9,8 @@ import streamlit as st
 from core.analysis.effects import MEASURES
 from core.analysis.questions import SECTIONS, Drawing, Options, Question
 from core.analysis.questions.columns import Dots
+from core.analysis.questions.families import PART as NOT_AUDITED
 from core.analysis.questions.needs import choice
-from core.analysis.questions.unasked import PART as NOT_AUDITED
 from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN

@@ -14,10 +14,10 @@ import pandas as pd
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.facts import verified
 from core.analysis.people.comparisons import ALL, in_scope, judged_comparisons, people_rows
-from core.analysis.questions.adversary import WHOLE
 from core.analysis.questions.base import Column, Question
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.overlap import ID as OVERLAP
+from core.analysis.questions.prototype_pairs import WHOLE
 from core.analysis.table import View
 from core.human.studies import Study
 from core.human.votes import vote_table

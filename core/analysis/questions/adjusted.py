@@ -13,7 +13,7 @@ import pandas as pd
 from core.analysis.effects import corpora, with_holm
 from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, in_order
-from core.analysis.questions.factors import of_reference
+from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.needs import no_clean
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, Interval, too_few

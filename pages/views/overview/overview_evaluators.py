@@ -55,9 +55,9 @@ def draw_card(
         contrasts: ``core.analysis.overview.family_contrasts``.
         risks: ``core.analysis.overview.card_risks``.
         control: ``core.analysis.questions.controls.sentences``.
-        half: ``core.analysis.questions.precision.sentences``; empty where no evaluator has a twin.
+        half: ``core.analysis.questions.behind_the_scores.sentences``; empty where no evaluator has a twin.
         blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
-        origins: ``core.analysis.questions.made_of.origins``; empty where the run made its scores itself.
+        origins: ``core.analysis.questions.behind_the_scores.origins``; empty where the run made its scores itself.
     """
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))

@@ -1,4 +1,8 @@
-"""Both sides of the directional comparisons: their means, how far they lie apart, and how their scores are spread."""
+"""Both sides of the directional comparisons: means, margins, spreads, and one example of every family.
+
+Examples are ids and marks alone (source: paper E, Figure 1); the pairs with their captions and pictures are those of
+:mod:`core.report.pair_slides`, and on the page Contrast tests.
+"""
 
 import math
 from dataclasses import replace
@@ -7,19 +11,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import (
-    DIRECTIONAL,
-    Capability,
-    capabilities,
-    comparison_rows,
-    families,
-    kinds,
-    pairs,
-)
+from core.analysis.comparisons import DIRECTIONAL, Capability, capabilities, comparison_rows, families, kinds, pairs
 from core.analysis.effects import corpora
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.adversary import WHOLE, with_pair
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, joined, marks
 from core.analysis.questions.directional import (
@@ -36,9 +31,11 @@ from core.analysis.questions.directional import (
     numbers_of,
     rows,
 )
+from core.analysis.questions.prototype_pairs import WHOLE, with_pair
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure, Style
 from core.charts.style import PALETTE
+from core.seeds import RUN_SEED, stream
 
 RIGHT, WRONG = "right", "wrong"
 MOST_BINS = 20
@@ -50,7 +47,7 @@ OF = Column("of", "Comparisons", kind="text", help="The whole family; where it h
 _SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
 
 
-def questions(table: ScoreTable) -> tuple[Question, ...]:
+def of_scores(table: ScoreTable) -> tuple[Question, ...]:
     """Means, margins, and the scores of each axis."""
     return (_means(), _margins(), *(_scores(table, axis) for axis in named_axes(table)))
 
@@ -224,3 +221,55 @@ def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         bounds="none", styles=SIDES, along=Axis("score, lowest to highest" if several else "score"),
         paper=drawing.paper, height=200,
     )  # fmt: skip
+
+
+SEEN, MISSED, TIED, NOT_SCORED = "✓", "✗", "✗ tie", "–"
+
+
+def of_examples(table: ScoreTable) -> tuple[Question, ...]:
+    """The table of examples, a column of marks for every evaluator."""
+    id_, paper = papers.EXAMPLES
+    columns = (
+        CORPUS, WHAT, Column("probe", "Probe", kind="text"), Column("item", "Item", kind="text"),
+        *(Column(name, name, kind="text") for name in table.evaluators),
+    )  # fmt: skip
+    note = (
+        f"One comparison of every family, drawn with seed {RUN_SEED} among those that most evaluators scored, whatever "
+        f"these made of it. {SEEN}: the right side scores higher; {MISSED}: it does not; {NOT_SCORED}: a side has no "
+        "score. An example proves nothing; the rates do."
+    )
+    return (
+        Question(id_, "Which evaluators see that the meaning broke? Examples", SECTION, DEPTH, note, columns, examples,
+                 needs, paper=paper, asks=("known",)),
+    )  # fmt: skip
+
+
+def examples(view: View, options: Options) -> pd.DataFrame:
+    """One comparison of every family of the slice's caption, in the corpus that the others are held against.
+
+    Returns:
+        corpus, family, probe, item, and a column of marks for every evaluator.
+    """
+    table, corpus = view.table, view.table.reference
+    own = table.of_corpus(corpus)
+    records = []
+    for family, probes in families(view).items():
+        sides = {name: pairs(view, name, probes, known=options.known) for name in view.evaluators}
+        scored = np.array([~np.isnan(each.right - each.wrong) & own for each in sides.values()])
+        most = scored.sum(axis=0)
+        if not most.any():
+            continue
+        which, items = np.nonzero(most == most.max())
+        drawn = int(stream(RUN_SEED, "example", family).integers(len(which)))
+        place = which[drawn], items[drawn]
+        told = {name: _mark(float(each.right[place]), float(each.wrong[place])) for name, each in sides.items()}
+        marks = {name: told.get(name, NOT_SCORED) for name in table.evaluators}
+        item = str(table.items["item"].to_numpy(dtype=object)[place[1]])
+        records.append({"corpus": corpus, "family": family, "probe": probes[place[0]], "item": item, **marks})
+    return pd.DataFrame(records, columns=["corpus", "family", "probe", "item", *table.evaluators])
+
+
+def _mark(right: float, wrong: float) -> str:
+    if np.isnan(right - wrong):
+        return NOT_SCORED
+    return SEEN if right > wrong else TIED if right == wrong else MISSED

@@ -1,15 +1,15 @@
-"""From which strength on does an edit that should not matter move the score?
-
-Every point of a sweep (``rotation:degrees5``) is a probe of its own; see :mod:`core.probes.families.strengths`.
-"""
+"""From which strength on does an edit that should not matter move the score, and how does a drop grow with it?"""
 
 import math
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.comparisons import DIRECTIONAL, Capability, comparison_rows
 from core.analysis.effects import Group, effects
+from core.analysis.facts import facts_of
 from core.analysis.memo import once
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
@@ -24,6 +24,21 @@ from core.analysis.questions.columns import (
     how,
     marks,
 )
+from core.analysis.questions.directional import (
+    CORRECTED,
+    DROP,
+    FAILURE,
+    HOW,
+    MADE,
+    MEDIAN,
+    NOTE,
+    PAIRS,
+    SECTION,
+    TEST,
+    TIES,
+    WHAT,
+    needs,
+)
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold
 from core.charts.spec import Axis, Figure, Reference, Shade
@@ -34,7 +49,7 @@ from core.statistics.bootstrap import Interval
 LIMITS = "S31"
 
 
-def questions(table: ScoreTable) -> tuple[Question, ...]:
+def of_shifts(table: ScoreTable) -> tuple[Question, ...]:
     """Where each edit leaves the margin, and the curve of each with its table."""
     found = sweeps(table)
     return (_limits_of_all(), *(_of_family(table, *key) for key in found)) if found else (_limits_of_all(),)
@@ -57,7 +72,7 @@ def _limits_of_all() -> Question:
         "Uncorrected: no test is made here."
     )
     title = "The strength at which an edit that should not matter moves the score beyond the margin"
-    return Question(LIMITS, title, "strength", "limits", note, columns, _limits, _lacking, asks=("margin",))
+    return Question(LIMITS, title, "strength", "limits", note, columns, _limits, _strengths_lacking, asks=("margin",))
 
 
 def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
@@ -78,8 +93,8 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
         Column("null_median", "Null edits", help="Median |%Δ| under edits that nobody can see"), *TESTS,
     )  # fmt: skip
     return Question(
-        f"{LIMITS}-{family}", title, "strength", family, note, columns, partial(_points, family=family), _lacking,
-        (drawing,), tests=tests, asks=("margin",),
+        f"{LIMITS}-{family}", title, "strength", family, note, columns, partial(_points, family=family),
+        _strengths_lacking, (drawing,), tests=tests, asks=("margin",),
     )  # fmt: skip
 
 
@@ -89,7 +104,7 @@ def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
     return sweeps_among(map(str, rows.index))
 
 
-def _lacking(table: ScoreTable) -> str:
+def _strengths_lacking(table: ScoreTable) -> str:
     if sweeps(table):
         return ""
     return "no harmless edit here was made at several strengths; --probes strength-sweep does"
@@ -193,3 +208,77 @@ def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Fi
         along=Axis(what, unit), span=(0.0, None), references=(Reference(MARGIN, dash="dash"),),
         shades=(Shade(0.0, floor),) if floor else (),
     )  # fmt: skip
+
+
+STRENGTHS: Mapping[str, str] = {
+    "share": "probability that a word is hit",
+    "length": "words of the tail",
+}
+"""Fact that says how strong an edit is -> what it counts."""
+
+READINGS = ("algorithm", "draw")
+"""Facts of another reading of an edit or another draw of it, which are no points of its sweep: its draws are nested."""
+
+LEAST = 3
+"""Points that make a curve."""
+
+ID = "C-sweep"
+
+
+def of_drops(table: ScoreTable) -> tuple[Question, ...]:
+    """One table with its curves."""
+    columns = (
+        EVALUATOR, CORPUS, WHAT, Column("of", "Strength", kind="text"), Column("label", "is", digits=2), COUNT, PAIRS,
+        FAILURE, TIES, DROP, MEDIAN, *CORRECTED, NOTE,
+    )  # fmt: skip
+    title = "How the drop grows with the strength of the edit"
+    drawing = Drawing("C-sweep-curves", title, "Median over items of the change in percent, with its 95 % BCa "
+                      "interval, along the strength of the edit. Words that are hit at one probability are hit at "
+                      "every larger one.", _curves, opens=TEST)  # fmt: skip
+    note = (
+        f"{HOW}One row a strength of the edit: the probability that a word is hit, or the words of a hollow tail. "
+        "Holm’s correction within evaluator, corpus and family over the strengths."
+    )
+    return (Question(ID, title, SECTION, MADE, note, columns, _drops, _drops_lacking, (drawing,),
+                     tests="the strengths of the family", asks=("known",)),)  # fmt: skip
+
+
+def points(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
+    """(family, fact) -> strength -> its probe, in rising order, of families with LEAST strengths or more."""
+    told = facts_of(table)
+    others = set(told.loc[told["key"].isin(READINGS), "probe"])
+    rows = table.probes[(table.probes["expectation"] == DIRECTIONAL) & ~table.probes["control"]]
+    of_family = dict(zip(map(str, rows.index), map(str, rows["family"]), strict=True))
+    found: dict[tuple[str, str], dict[float, str]] = {}
+    for key in STRENGTHS:
+        values = told[(told["key"] == key) & ~told["probe"].isin(others)].groupby("probe")["value"].unique()
+        for probe, own in values.items():
+            strength = pd.to_numeric(own[0], errors="coerce") if len(own) == 1 else math.nan
+            if str(probe) in of_family and not math.isnan(strength):
+                found.setdefault((of_family[str(probe)], key), {})[float(strength)] = str(probe)
+    return {name: dict(sorted(own.items())) for name, own in sorted(found.items()) if len(own) >= LEAST}
+
+
+def _drops_lacking(table: ScoreTable) -> str:
+    if points(table):
+        return ""
+    return needs(table) or "no edit here was made at several strengths; --probes lexical-sweep,tail-sweep does"
+
+
+def _drops(view: View, options: Options) -> pd.DataFrame:
+    asked, of = list[Capability](), dict[str, str]()
+    for (family, key), own in points(view.table).items():
+        tests = f"{family} by {key}"
+        of[tests] = STRENGTHS[key]
+        asked += [Capability(f"{strength:g}", family, view.table.axis_of(family), (probe,), tests,
+                             shown=bool(view.probes((probe,)))) for strength, probe in own.items()]  # fmt: skip
+    frame = comparison_rows(view, asked, known=options.known)
+    return frame.assign(label=frame["label"].astype(float), of=frame["tests"].map(of))
+
+
+def _curves(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    data = marks(frame, label="label", series="evaluator", panel=("family", "corpus"),
+                 values=("median_percent", "low", "high"), opens=drawing.opens)  # fmt: skip
+    named = ", ".join(dict.fromkeys(map(str, frame["of"])))
+    return Figure(drawing.id, drawing.title, drawing.note, data, "median change of items", kind="lines", unit=" %",
+                  along=Axis(named))  # fmt: skip

@@ -1,25 +1,50 @@
-"""Does the score change with the side of the picture that the object stands on? Source: paper A, A.4 and B.1.
+"""Does the score change with where the object stands: how far from the centre, and on which side of the picture?
 
-The radius alone hides a direction: what is gained on the left and lost on the right is nothing on the mean. The grid of
-places tells both; see :mod:`core.probes.families.distance`.
+Source: paper A, A.4 and B.1.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, median_over
-from core.analysis.questions import paper
+from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, UNTOLD, Map, how
+from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.needs import no_family
+from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import too_few_for, untold
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval
+
+_RADIUS = re.compile(r"^distance:(\d+\.\d+)")
+
+
+def of_distance(table: ScoreTable) -> tuple[Question, ...]:
+    """One curve an evaluator, of the distance grid."""
+    title, note = "Percent change on distance from the centre", f"{CURVE}{of_reference(table)}"
+    figure = partial(curve_figure, x="distance of the object from the centre, 1 = the edge", y="%Δ", unit=" %")
+    return (
+        Question(
+            "S19", title, "space", papers.DISTANCE, note, (), _along_radius,
+            lambda table: no_family(table, papers.DISTANCE, what="a distance grid"),
+            (Drawing("F-distance", title, note, figure),), pick=("evaluator",),
+        ),
+    )  # fmt: skip
+
+
+def _along_radius(view: View, options: Options) -> pd.DataFrame:
+    """Curves over all places of the grid, x the radius of the place aimed at (1 = the edge); an item is drawn whole."""
+    probes = view.families().get(papers.DISTANCE, ())
+    radius = pd.Series(probes, dtype=str).str.extract(_RADIUS)[0].astype(float)
+    return curves_along(view, dict(zip(probes, radius, strict=True)))
+
 
 LEAST_PLACES = 8
 """Places that an item needs for a lean of its own: four numbers are read off them."""
@@ -61,7 +86,7 @@ class Aim:
         return self.radius * float(np.cos(np.radians(self.angle))), self.radius * float(np.sin(np.radians(self.angle)))
 
 
-def questions(table: ScoreTable) -> tuple[Question, ...]:
+def of_sides(table: ScoreTable) -> tuple[Question, ...]:
     """The map by direction and radius, and which way the scores lean."""
     return _map(), _lean()
 
@@ -85,7 +110,7 @@ def _map() -> Question:
                               high="held_high"), *TESTS,
     )  # fmt: skip
     return Question(
-        "S19-map", title, "space", paper.DISTANCE, note, columns, _compute, _needs, (drawing,), tests=_TESTED,
+        "S19-map", title, "space", papers.DISTANCE, note, columns, _compute, _needs, (drawing,), tests=_TESTED,
         asks=SHIFTS, pick=("evaluator", "corpus"),
     )  # fmt: skip
 
@@ -104,13 +129,13 @@ def _lean() -> Question:
         Column("said", "In words", kind="text"), UNTOLD, Column("note", "Remark", kind="text"),
     )  # fmt: skip
     return Question(
-        "S19-lean", "Which way scores lean as the object moves across the picture", "space", paper.DISTANCE, note,
+        "S19-lean", "Which way scores lean as the object moves across the picture", "space", papers.DISTANCE, note,
         columns, _leans, _needs,
     )  # fmt: skip
 
 
 def _needs(table: ScoreTable) -> str:
-    return no_family(table, paper.DISTANCE, what="a distance grid")
+    return no_family(table, papers.DISTANCE, what="a distance grid")
 
 
 def aims(probes: Sequence[str]) -> tuple[Aim, ...]:
@@ -120,7 +145,7 @@ def aims(probes: Sequence[str]) -> tuple[Aim, ...]:
 
 
 def _aims(view: View) -> tuple[Aim, ...]:
-    return aims(view.families().get(paper.DISTANCE, ()))
+    return aims(view.families().get(papers.DISTANCE, ()))
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:

@@ -1,20 +1,20 @@
 """Four pictures of one text: what is a preference for prototypes, and what is blindness to the detail?
 
-Paper E's adversary differs from the correct picture in two things: what it shows is a prototype of its kind, and a
-detail that the text names is wrong. Four pictures of one text tell them apart. *Prototype effect*: how far the score
-rises because a prototype is shown, the detail right in both; the text fits both, so it must be 0. *Detail*: what a
-wrong detail costs, averaged over what is shown; it must be above 0. *Interaction*: how much more it costs where no
-prototype is shown.
+Paper E's own pair, which a family of prototypes holds among others, is the correct picture against the adversary
+alone. The adversary shows a prototype with a wrong detail. A family that holds a wrong detail without the prototype
+too counts both; its numbers are not those of paper E, so that both readings stand side by side, each named.
 
-Source: DIRECTIONAL, section 4.3.
+Source: paper E, sections 3 and 4.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.comparisons import Capability
 from core.analysis.effects import corpora, median_over, with_holm
 from core.analysis.facts import facts_of
 from core.analysis.questions import papers
@@ -118,3 +118,32 @@ def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndar
         "n_items": found.n, "value": found.estimate / size, "low": found.low / size, "high": found.high / size,
         "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,
     }  # fmt: skip
+
+
+ADVERSARY = papers.CELLS[-1]
+"""Picture of the 2 × 2 that is paper E's adversary."""
+
+WHOLE = "whole family"
+PAIR = "alone: paper E’s pair"
+
+
+def with_pair(table: ScoreTable, tests: Iterable[Capability]) -> list[tuple[Capability, str]]:
+    """Each test with the words for the comparisons that it holds, after the adversary alone where it holds others too.
+
+    Args:
+        table: of the scores.
+        tests: capabilities of whole families, or of parts of them.
+
+    Returns:
+        (test, words): ``prototype:adversary alone: paper E’s pair``, then ``whole family: adversary, knob-wrong``;
+        WHOLE for every other test. No two tests of different words share a family of tests.
+    """
+    adversary, found = cells(table).get(ADVERSARY, ""), list[tuple[Capability, str]]()
+    for test in tests:
+        if adversary not in test.probes or len(test.probes) == 1:
+            found.append((test, WHOLE))
+            continue
+        named = ", ".join(name.removeprefix(f"{test.family}:") for name in test.probes)
+        alone = replace(test, probes=(adversary,), tests=f"{test.tests}: {adversary}" if test.tests else "")
+        found += [(alone, f"{adversary} {PAIR}"), (test, f"{WHOLE}: {named}")]
+    return found

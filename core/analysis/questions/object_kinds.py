@@ -1,6 +1,8 @@
-"""The object itself, captions held fixed: scores by its size and category, and shifts in each (RQ2).
+"""The object itself, captions held fixed: scores by its size and category, shifts in each, and the items of each.
 
-Source: paper A, sections 5.2 and B.2; PROTOCOL section 1.
+Scores by category and scores by coverage are of the same items: where one category fills the large bins, a difference
+of sizes is one of kinds. Beside the counts: the labels that could as well belong to another category, and where the
+masks come from that objects were cut out by. Source: paper A, RQ2, section 5.2 and A.2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, median_over, words
-from core.analysis.questions import paper
+from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
     CORPUS,
@@ -28,12 +30,13 @@ from core.analysis.questions.columns import (
     how,
     in_order,
 )
-from core.analysis.questions.factors import factor_questions, of_reference
-from core.analysis.questions.needs import no_clean
-from core.analysis.slices import CHOSEN_BY
+from core.analysis.questions.factor_tests import factor_questions, of_reference
+from core.analysis.questions.needs import no_clean, no_family
+from core.analysis.slices import CHOSEN_BY, TIES, other_category
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure
 from core.probes.base import BASE_CAPTION
+from core.probes.scene import GRABCUT, MASK_SOURCE
 from core.statistics.splines import LEAST_SOURCES, spline_curve, spline_curves
 
 _SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
@@ -49,7 +52,7 @@ _FACTORS: Mapping[str, tuple[str, str, str]] = {
 """Factor -> its column of the items, its number in the paper, what a level is."""
 
 
-def questions(table: ScoreTable) -> tuple[Question, ...]:
+def of_factors(table: ScoreTable) -> tuple[Question, ...]:
     """For size and category: scores, tests and shifts; then the curve on size, the map of both, and what is shown."""
     each = [question for name in _FACTORS for question in _factor(table, name)]
     return (*each, _curve(table), _map(), _composition())
@@ -119,7 +122,7 @@ def _shifts(table: ScoreTable, name: str) -> Question:
     """How far one family moves the score in each level."""
     column = _FACTORS[name][0]
     known = [family for family in table.families() if family != BASE_CAPTION]
-    usual = sorted(known, key=lambda family: (family != paper.FLIP, table.is_control(family), family))
+    usual = sorted(known, key=lambda family: (family != papers.FLIP, table.is_control(family), family))
     tests = "the levels of the family"
     title = f"Shifts by {name}: does an edit move some levels more?"
 
@@ -237,3 +240,124 @@ def _composition() -> Question:
         figures=(Drawing("F13", "Categories of the items", note,
                          Dots("category", "corpus", (), PLAIN, "share of items, %"), "Figure 13"),), clean=True,
     )  # fmt: skip
+
+
+EVERY_BIN = "all"
+PART = "map"
+
+
+def of_counts(table: ScoreTable) -> tuple[Question, ...]:
+    """Items by category (rows) and bin (columns), tied labels, and the origins of the masks."""
+    return _balance(table), _tied(), _masks()
+
+
+def _balance(table: ScoreTable) -> Question:
+    bins = in_order(list(map(str, table.items["coverage_bin"].dropna().unique())), "coverage_bin")
+    columns = (
+        CORPUS, Column("category", "Category", kind="text"),
+        *(Column(name, f"{name} %", digits=0) for name in bins), Column(EVERY_BIN, "n", digits=0, help="Items"),
+    )  # fmt: skip
+    note = (
+        "Items that were scored, by category and by the object's share of the image in percent. Where a category has "
+        "few items in some bins, a difference between bins may be one between categories, and the other way round."
+    )
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        items = view.table.items[view.items].dropna(subset=["category", "coverage_bin"])
+        frames = [_counted(rows, str(corpus), bins) for corpus, rows in items.groupby("corpus", sort=True)]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["corpus", "category", *bins])
+
+    return Question("S-balance", "Items by category and coverage: is either balanced over the other?", "object", PART,
+                    note, columns, compute, _kinds_needed, clean=True)  # fmt: skip
+
+
+def _tied() -> Question:
+    note = (
+        "Items that were scored and whose label could as well belong to another category: the first is the one they "
+        "count in. The share is of the corpus's items here that have a category. The readings stand in "
+        "assets/taxonomy; the filter 'Without labels of two categories' leaves these items out of every number."
+    )
+    columns = (
+        CORPUS, Column("label", "Label", kind="text"), Column("category", "Category", kind="text"),
+        Column("other", "Could as well be", kind="text"), Column("n", "n", digits=0, help="Items"),
+        Column("share", "Share of items, %", digits=1),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        items = view.table.items[view.items].dropna(subset="category")
+        of_corpus = items.groupby("corpus").size()
+        tied = items.assign(other=other_category(items, view.table.about[TIES])).dropna(subset="other")
+        counts = tied.groupby(["corpus", "label", "category", "other"]).size().rename("n").reset_index()
+        counts["share"] = 100 * counts["n"] / counts["corpus"].map(of_corpus)
+        found: pd.DataFrame = counts.sort_values(
+            ["corpus", "n", "label"], ascending=[True, False, True], ignore_index=True
+        )
+        return found
+
+    return Question("S-ties", "Labels that could as well belong to another category", "object", PART, note, columns,
+                    compute, _needs_ties, clean=True)  # fmt: skip
+
+
+def _needs_ties(table: ScoreTable) -> str:
+    ties = table.about.get(TIES)
+    lacking = [name for name in table.corpora if ties is None or name not in set(ties["corpus"])]
+    if len(lacking) == len(table.corpora):
+        return "the runs do not record it: they were made before tied labels were counted; audit again to have it"
+    if table.tied.any():
+        return ""
+    told = f"; the runs of {', '.join(lacking)} do not record it" if lacking else ""
+    return f"no scored item has a label that could as well belong to another category{told}"
+
+
+def _masks() -> Question:
+    note = (
+        "Items whose object was cut out and put down elsewhere, by where the outline comes from: the source's own "
+        "annotation (a polygon, run lengths or a mask), or GrabCut inside the box where the source gives a box alone. "
+        "Items whose object was not moved, or could not be, do not count."
+    )
+    columns = (
+        CORPUS, Column("mask", "Outline", kind="text"), Column("n", "n", digits=0, help="Items"),
+        Column("share", "Share of items, %", digits=1),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        items = view.table.items.assign(mask=_mask_of(view.table))[view.items].dropna(subset="mask")
+        counts: pd.DataFrame = items.groupby(["corpus", "mask"]).size().rename("n").reset_index()
+        counts["share"] = 100 * counts["n"] / counts.groupby("corpus")["n"].transform("sum")
+        return counts
+
+    return Question("S-masks", "Where the outlines of moved objects come from", "object", PART, note, columns,
+                    compute, _needs_masks, clean=True)  # fmt: skip
+
+
+def _mask_of(table: ScoreTable) -> pd.Series:
+    """Where the outline of every item's object comes from; None where no variant was cut out by it, object [N]."""
+    cut_out = table.diagnostics["bg_delta"].there()
+    facts = table.about["facts"]
+    found = facts[(facts["key"] == MASK_SOURCE) & (facts["value"] == GRABCUT)][["corpus", "item"]].astype(object)
+    named = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
+    grabbed = named.isin(pd.MultiIndex.from_frame(found))
+    names = np.where(grabbed, "GrabCut from the box", "annotated outline")
+    return pd.Series(names, index=table.items.index, dtype=object).where(cut_out, None)
+
+
+def _needs_masks(table: ScoreTable) -> str:
+    if table.diagnostics["bg_delta"].there().any():
+        return ""
+    return no_family(table, "reposition", what="a moved object") or "no object could be moved; S13 says why"
+
+
+def _kinds_needed(table: ScoreTable) -> str:
+    for column, said in (("category", "category"), ("coverage_bin", "coverage")):
+        if table.items[column].isna().all():
+            return f"the items have no {said}; a corpus with boxes and categories gives them"
+    return ""
+
+
+def _counted(rows: pd.DataFrame, corpus: str, bins: list[str]) -> pd.DataFrame:
+    counts = pd.crosstab(rows["category"], rows["coverage_bin"]).reindex(columns=bins, fill_value=0)
+    counts = pd.concat([counts, counts.sum().to_frame(EVERY_BIN).T])
+    counts = counts.assign(**{EVERY_BIN: counts.sum(axis=1)}).rename_axis("category").rename_axis(columns=None)
+    found = counts.reset_index()
+    found.insert(0, "corpus", corpus)
+    return found

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group
-from core.analysis.flips.risk import READ, Shifts
+from core.analysis.flip_cells import READ, Shifts
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, EVALUATOR
 from core.analysis.questions.needs import no_family
 from core.analysis.questions.papers import Named, named_groups
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.calibration.effect import TwoSides, effect_of, overall
 from core.calibration.fit import ORACLE, WEIGHTS, Fit, best_of, fit, halves, oracle_candidates

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from core.analysis.flips.risk import EVIDENCE, IQR, READ
+from core.analysis.flip_cells import EVIDENCE, IQR, READ
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.behind_the_scores import origins
 from core.analysis.questions.behind_the_scores import sentences as precision

@@ -31,7 +31,7 @@ from core.analysis.questions import (
     word_edits,
     worst_slices,
 )
-from core.analysis.questions.base import SECTIONS, Column, Drawing, Options, Question
+from core.analysis.questions.question import SECTIONS, Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable
 
 __all__ = ["MAKERS", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]

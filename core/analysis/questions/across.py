@@ -13,7 +13,6 @@ import pandas as pd
 from core.analysis.effects import corpora, median_over
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
     CORPUS,
     COUNT,
@@ -29,6 +28,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.needs import no_probe, several_corpora
 from core.analysis.questions.papers import shown
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.questions.word_edits import of_things
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA, untold

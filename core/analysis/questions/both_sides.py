@@ -15,7 +15,6 @@ from core.analysis.comparisons import DIRECTIONAL, Capability, capabilities, com
 from core.analysis.effects import corpora
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, joined, marks
 from core.analysis.questions.directional import (
     DEPTH,
@@ -32,6 +31,7 @@ from core.analysis.questions.directional import (
     rows,
 )
 from core.analysis.questions.prototype_pairs import WHOLE, with_pair
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure, Style
 from core.charts.style import PALETTE

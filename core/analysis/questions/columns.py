@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.effects import ALL, COLUMNS, MEASURES
-from core.analysis.questions.base import Column, Drawing
+from core.analysis.questions.question import Column, Drawing
 from core.analysis.verdicts import MOST_BEYOND, NO_CLAIM
 from core.charts.spec import Figure
 from core.corpora.schema import COVERAGE_BINS
@@ -203,7 +203,7 @@ def marks(
         frame: the answer.
         label, series, panel: columns of it.
         values: columns of the value and of its interval's ends.
-        opens: see :class:`core.analysis.questions.base.Drawing`.
+        opens: see :class:`core.analysis.questions.question.Drawing`.
     """
     value, low, high = values
     if (label, series) == ("evaluator", "corpus") and len(frame["corpus"].unique()) < 2:
@@ -246,7 +246,7 @@ def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:
 
     Args:
         row: of an answer; has evaluator and corpus.
-        opens: see :class:`core.analysis.questions.base.Drawing`.
+        opens: see :class:`core.analysis.questions.question.Drawing`.
 
     Returns:
         A JSON object of texts; nothing for a row of all corpora, and for one that leaves every column of ``opens``

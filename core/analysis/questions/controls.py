@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, median_over
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_family
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
 from core.statistics.bootstrap import Interval

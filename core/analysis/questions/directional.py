@@ -29,9 +29,9 @@ from core.analysis.comparisons import (
 from core.analysis.lookup import keyed, looked_up
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.needs import elsewhere
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure

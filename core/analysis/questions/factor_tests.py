@@ -9,10 +9,10 @@ import pandas as pd
 
 from core.analysis.effects import Group, corpora, corrected, modifier_groups
 from core.analysis.memo import once
-from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.needs import no_family
 from core.analysis.questions.papers import shown
+from core.analysis.questions.question import Column, Options, Question
 from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, too_few

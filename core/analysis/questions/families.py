@@ -10,7 +10,6 @@ from core.analysis.effects import ALL, effects, family_groups
 from core.analysis.memo import once
 from core.analysis.overview import beside_null
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
     ABSOLUTE,
     BEHIND,
@@ -24,6 +23,7 @@ from core.analysis.questions.columns import (
     how,
 )
 from core.analysis.questions.needs import no_family
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectation
 from core.probes.registry import catalogue

@@ -7,11 +7,11 @@ from collections.abc import Hashable, Mapping
 
 import pandas as pd
 
-from core.analysis.flips.risk import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
+from core.analysis.flip_cells import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
 from core.analysis.memo import once
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, opening
 from core.analysis.questions.papers import CONTRAST, CONTRASTS, THINGS_ONLY, Named, named_groups, without
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.flip_risk import GAPS, LEAST_EVIDENCE, LEAST_SOURCES

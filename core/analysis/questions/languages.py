@@ -16,9 +16,9 @@ from core.analysis.beside import every_language
 from core.analysis.comparisons import Capability, Pairs, comparison_rows, families, pairs, percent
 from core.analysis.effects import corpora
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, Dots
 from core.analysis.questions.directional import DEPTH, DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, SECTION, WHAT, needs
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
 from core.statistics.ratios import mean_of_ratios_bca

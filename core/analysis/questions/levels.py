@@ -12,7 +12,6 @@ from core.analysis.effects import Group, corpora, effects, median_over
 from core.analysis.facts import fact, keys
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.both_sides import OF
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT
 from core.analysis.questions.directional import (
@@ -35,6 +34,7 @@ from core.analysis.questions.directional import (
 )
 from core.analysis.questions.needs import no_family_of
 from core.analysis.questions.prototype_pairs import with_pair
+from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY
 from core.probes.families.nested import NESTED as STEPS

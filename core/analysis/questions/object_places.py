@@ -13,11 +13,11 @@ import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, median_over
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, UNTOLD, Map, how
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.needs import no_family
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import too_few_for, untold
 from core.statistics.arithmetic import row_medians

@@ -14,8 +14,8 @@ import pandas as pd
 
 from core.analysis.comparisons import axes
 from core.analysis.effects import Group
-from core.analysis.questions.base import Options, Question
 from core.analysis.questions.columns import EVALUATOR
+from core.analysis.questions.question import Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
 from core.probes.words.own_captions import PREFIX

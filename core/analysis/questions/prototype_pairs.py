@@ -18,10 +18,10 @@ from core.analysis.comparisons import Capability
 from core.analysis.effects import corpora, median_over, with_holm
 from core.analysis.facts import facts_of
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.directional import CORRECTED, NOTE, SECTION
 from core.analysis.questions.needs import AUDIT
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import with_conflicts
 from core.probes.base import IDENTITY

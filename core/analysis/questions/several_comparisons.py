@@ -12,9 +12,9 @@ from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, percent
 from core.analysis.effects import corpora, corrected, median_over
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.directional import CORRECTED, DEPTH, MADE, NOTE, PAIRS, SECTION, WHAT, needs
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import with_conflicts
 from core.charts.spec import Figure, Reference

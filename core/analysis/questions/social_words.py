@@ -8,10 +8,10 @@ import pandas as pd
 
 from core.analysis.effects import ALL, Group, corpora, effects
 from core.analysis.memo import once
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how
 from core.analysis.questions.directional import TIED_SHARE, TIES
 from core.analysis.questions.needs import left_out, no_family
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import CAPTIONS, ScoreTable, View
 from core.analysis.verdicts import apart
 from core.charts.spec import Figure, Reference

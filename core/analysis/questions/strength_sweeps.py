@@ -11,7 +11,6 @@ from core.analysis.comparisons import DIRECTIONAL, Capability, comparison_rows
 from core.analysis.effects import Group, effects
 from core.analysis.facts import facts_of
 from core.analysis.memo import once
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import (
     ABSOLUTE,
     CORPUS,
@@ -39,6 +38,7 @@ from core.analysis.questions.directional import (
     WHAT,
     needs,
 )
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold
 from core.charts.spec import Axis, Figure, Reference, Shade

@@ -13,11 +13,11 @@ import pandas as pd
 
 from core.analysis.effects import corpora, median_over
 from core.analysis.facts import fact, facts_of
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, UNTOLD, Dots
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.needs import no_family, no_probe
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import TOO_FEW, too_few_for, untold
 from core.corpora.read_text import READ, TEXT

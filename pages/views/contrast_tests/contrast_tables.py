@@ -12,8 +12,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.analysis.judged_comparisons import BESIDE, asked_of_people
 from core.analysis.metric_breaks import judged, needed
-from core.analysis.people.baseline import BESIDE, asked_of_people
 from core.analysis.questions import SECTIONS, Column, Options, Question
 from core.analysis.questions.directional import RATES, SECTION, in_depth, matrix
 from core.analysis.questions.papers import MEANS

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import (
+from core.analysis.flip_cells import (
     EVIDENCE,
     READ,
     Cell,

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import EVIDENCE, IQR, READ
+from core.analysis.flip_cells import EVIDENCE, IQR, READ
 from core.analysis.overview import AND, more_alike, not_on_card
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, usual

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.systems.board import (
+from core.analysis.system_board import (
     agreement,
     at_equal_length,
     board,
@@ -19,7 +19,7 @@ from core.analysis.systems.board import (
     systems_of,
     word_count,
 )
-from core.analysis.systems.file import Leaderboard
+from core.analysis.system_file import Leaderboard
 from core.evaluators.scale import scale_of
 from core.probes.words.health import MOST_REPEATED, distinct, ends_hollow, ends_wrongly, repeated
 from core.statistics.bootstrap import Interval

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 import core
 from core import settings
-from core.analysis.suites.measures import COLUMNS, Ranks, decisions_of, ranked, suite_table
+from core.analysis.suite_measures import COLUMNS, Ranks, decisions_of, ranked, suite_table
 from core.corpora.score_files import read_scores
 from core.corpora.suites import ACCURACY, Compared, Rated, Suite, with_companions
 from core.corpora.suites.fleur_scores import read_text_scores
@@ -42,7 +42,7 @@ class _Part(BaseModel):
 
 
 class Row(_Part):
-    """One number of :func:`core.analysis.suites.measures.suite_table`."""
+    """One number of :func:`core.analysis.suite_measures.suite_table`."""
 
     measure: Name
     group: Text
@@ -55,7 +55,7 @@ class Row(_Part):
 
 
 class RankRow(_Part):
-    """One captioner of :class:`core.analysis.suites.measures.Ranks`."""
+    """One captioner of :class:`core.analysis.suite_measures.Ranks`."""
 
     system: Name
     n: Count
@@ -116,7 +116,7 @@ class Reached(_Part):
         return self.evaluator, self.references, self.calibrated
 
     def table(self) -> pd.DataFrame:
-        """The rows as :func:`core.analysis.suites.measures.suite_table` gave them."""
+        """The rows as :func:`core.analysis.suite_measures.suite_table` gave them."""
         return pd.DataFrame([each.model_dump() for each in self.rows], columns=list(COLUMNS)).fillna(
             {"value": math.nan, "low": math.nan, "high": math.nan}
         )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.analysis.people.outcomes import ONE
 from core.analysis.questions.filters import NOTHING, TURNED, direction, untold
+from core.analysis.study_outcomes import ONE
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.probes.base import Axis
@@ -61,7 +61,7 @@ def reanalyse(table: ScoreTable, outcomes: pd.DataFrame, *, scope: str = "studie
 
     Args:
         table: scores of the run that the study is of.
-        outcomes: :func:`core.analysis.people.outcomes.item_outcomes` of the study; pairs of another subject than the
+        outcomes: :func:`core.analysis.study_outcomes.item_outcomes` of the study; pairs of another subject than the
             table's are left out.
         scope: of SCOPES.
 

@@ -1,7 +1,7 @@
 """What a study found: acceptability by majority, preferences, agreement, and the items that people disagree on.
 
 Outcomes are of pairs of which people should find both versions equally good; what they say of a right and a wrong side
-is in :mod:`core.analysis.people.comparisons`.
+is in :mod:`core.analysis.judged_comparisons`.
 
 The item is what every share counts: the votes on one item are of one picture, so they are no independent trials, and
 a vote more on the same items narrows no interval. Items of one source (a cut-out, else a picture) are taken together.

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from core.analysis.preferences import RHO_RATERS
-from core.analysis.questions.base import Column
-from core.analysis.suites.measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT, otherwise
-from core.analysis.suites.result import Reached, SuiteResult
+from core.analysis.questions.question import Column
+from core.analysis.suite_measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT, otherwise
+from core.analysis.suite_result import Reached, SuiteResult
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
 from core.probes.base import ENGLISH

@@ -9,10 +9,10 @@ import pandas as pd
 
 from core.analysis.effects import Group
 from core.analysis.flip_cells import READ, Shifts
+from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, EVALUATOR
-from core.analysis.questions.needs import no_family
 from core.analysis.questions.papers import Named, named_groups
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View

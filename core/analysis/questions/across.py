@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, median_over
+from core.analysis.lacks import no_probe, several_corpora
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.columns import (
@@ -26,7 +27,6 @@ from core.analysis.questions.columns import (
     axis_of,
     how,
 )
-from core.analysis.questions.needs import no_probe, several_corpora
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.questions.word_edits import of_things

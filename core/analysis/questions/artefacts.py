@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, family_groups, median_over
+from core.analysis.lacks import no_family, no_probe
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, IN_PERCENT, PERCENT, PLAIN, Dots, axis_of
 from core.analysis.questions.filters import NOTHING, USUAL, beside, direction, filtered_moves, overlap, untold
-from core.analysis.questions.needs import no_family, no_probe
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.slices import WHOLE, is_cut
 from core.analysis.table import ScoreTable, View

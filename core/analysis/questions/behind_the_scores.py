@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Effect, corpora, effect, with_holm
+from core.analysis.lacks import left_out, no_clean
 from core.analysis.overview import over_null
 from core.analysis.preferences import LEAST_IMAGES, RHO, rank_correlations
 from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, PERCENT, TESTS, Dots, how
-from core.analysis.questions.needs import left_out, no_clean
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.corpora.suites import TAU_B, TAU_C

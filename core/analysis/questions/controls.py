@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, median_over
+from core.analysis.lacks import Lack, no_family
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
-from core.analysis.questions.needs import no_family
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
@@ -48,7 +48,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (Question("S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,)),)
 
 
-def _needs(table: ScoreTable) -> str:
+def _needs(table: ScoreTable) -> Lack:
     return no_family(table, MOVED, what="a moved object") or no_family(table, BLUR, what="the blur control")
 
 
@@ -118,7 +118,7 @@ def sentences(view: View) -> dict[str, str]:
         view: of the table of scores, one corpus of it.
     """
     found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
-    lack = _needs(view.table).partition("; an audit")[0]
+    lack = _needs(view.table).what
     return {name: _sentence(found[name]) if name in found else f"Blur control: {lack or _unheld(view, name)}."
             for name in view.evaluators}  # fmt: skip
 

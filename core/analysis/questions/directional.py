@@ -26,11 +26,11 @@ from core.analysis.comparisons import (
     refusals,
     uncorrected_rows,
 )
+from core.analysis.lacks import NOTHING, Lack, elsewhere
 from core.analysis.lookup import keyed, looked_up
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
-from core.analysis.questions.needs import elsewhere
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
@@ -115,23 +115,23 @@ def numbers_of(axis: str) -> papers.Numbers:
     return papers.AXES.get(axis, papers.Numbers(f"C-{axis}", f"C-{axis}-drops", f"C-{axis}-scores"))
 
 
-def needs(table: ScoreTable, *, axis: str | None = None) -> str:
+def needs(table: ScoreTable, *, axis: str | None = None) -> Lack:
     """Why a table has no directional probe, of one axis where it is named; empty where it has."""
     if axis in axes(table) or (axis is None and axes(table)):
-        return ""
+        return NOTHING
     what = "a directional probe" if axis is None else f"a directional probe of the axis {axis}"
     other = _outside(table, axis, what)
-    return other or f"no run holds {what}; an audit with it: {AUDIT}"
+    return other or Lack(f"no run holds {what}", "an audit with it", command=AUDIT)
 
 
-def _outside(table: ScoreTable, axis: str | None, what: str) -> str:
+def _outside(table: ScoreTable, axis: str | None, what: str) -> Lack:
     """Where the runs hold such probes outside the scope, said; empty where they do not."""
     rows = table.about.get("open")
     if rows is None or "expectation" not in rows:
-        return ""
+        return NOTHING
     rows = rows[rows["expectation"] == DIRECTIONAL]
     rows = rows[rows["axis"] == axis] if axis else rows
-    return "" if rows.empty else elsewhere(table, rows, what)
+    return NOTHING if rows.empty else elsewhere(table, rows, what)
 
 
 @once

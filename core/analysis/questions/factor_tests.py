@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, corrected, modifier_groups
+from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
-from core.analysis.questions.needs import no_family
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.slices import PROBES

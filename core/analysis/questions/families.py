@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 
 from core.analysis.effects import ALL, effects, family_groups
+from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.overview import beside_null
 from core.analysis.questions import papers
@@ -22,7 +23,6 @@ from core.analysis.questions.columns import (
     Dots,
     how,
 )
-from core.analysis.questions.needs import no_family
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectation

@@ -10,6 +10,7 @@ from core.analysis.beside import every_caption
 from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, comparison_rows, families, pairs, percent
 from core.analysis.effects import Group, corpora, effects, median_over
 from core.analysis.facts import fact, keys
+from core.analysis.lacks import no_family_of
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.both_sides import OF
@@ -32,7 +33,6 @@ from core.analysis.questions.directional import (
     needs,
     under_its_caption,
 )
-from core.analysis.questions.needs import no_family_of
 from core.analysis.questions.prototype_pairs import with_pair
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View

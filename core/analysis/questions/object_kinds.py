@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, median_over, words
+from core.analysis.lacks import no_clean, no_family
 from core.analysis.questions import papers
 from core.analysis.questions.columns import (
     CORPUS,
@@ -30,7 +31,6 @@ from core.analysis.questions.columns import (
     in_order,
 )
 from core.analysis.questions.factor_tests import factor_questions, of_reference
-from core.analysis.questions.needs import no_clean, no_family
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.slices import CHOSEN_BY, TIES, other_category
 from core.analysis.table import ScoreTable, View

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, median_over
+from core.analysis.lacks import no_family
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, UNTOLD, Map, how
 from core.analysis.questions.factor_tests import of_reference
-from core.analysis.questions.needs import no_family
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

@@ -17,10 +17,10 @@ import pandas as pd
 from core.analysis.comparisons import Capability
 from core.analysis.effects import corpora, median_over, with_holm
 from core.analysis.facts import facts_of
+from core.analysis.lacks import AUDIT, NOTHING, Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.directional import CORRECTED, NOTE, SECTION
-from core.analysis.questions.needs import AUDIT
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import with_conflicts
@@ -81,13 +81,13 @@ def cells(table: ScoreTable) -> dict[str, str]:
     return found
 
 
-def lack(table: ScoreTable) -> str:
+def lack(table: ScoreTable) -> Lack:
     """Why the four pictures are not here; empty where they are."""
     absent = [name for name in papers.CELLS if name not in cells(table)]
     if not absent:
-        return ""
+        return NOTHING
     said = f"no run holds the four pictures of one text ({', '.join(absent)} lacking)"
-    return f"{said}; an audit with them: {AUDIT} prototype"
+    return Lack(said, "an audit with them", command=f"{AUDIT} prototype")
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pandas as pd
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, percent
 from core.analysis.effects import corpora, corrected, median_over
+from core.analysis.lacks import Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.directional import CORRECTED, DEPTH, MADE, NOTE, PAIRS, SECTION, WHAT, needs
@@ -84,7 +85,7 @@ def _orders_needed(table: ScoreTable) -> str:
         both = f"{caption_of(there[0][0])}, and of {caption_of(absent[0][0])}"
         return f"the two halves of the 2 × 2 are of {both}: no language has both; choose the language of one of them"
     lacking = " and ".join([*([] if there else ["template"]), *([] if absent else ["absent-category"])])
-    return f"no run holds both halves of the 2 × 2 ({lacking} lacking); an audit with them: {AUDIT}"
+    return Lack(f"no run holds both halves of the 2 × 2 ({lacking} lacking)", "an audit with them", command=AUDIT)
 
 
 def _there(table: ScoreTable) -> Iterator[tuple[ScoreTable, str]]:

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import ALL, Group, corpora, effects
+from core.analysis.lacks import Lack, left_out, no_family
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how
 from core.analysis.questions.directional import TIED_SHARE, TIES
-from core.analysis.questions.needs import left_out, no_family
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import CAPTIONS, ScoreTable, View
 from core.analysis.verdicts import apart
@@ -176,14 +176,14 @@ def lacking(table: ScoreTable) -> str:
         return no_family(table, str(outside["family"].iloc[0]), what="captions that people wrote with a social word")
     rejected = table.about.get("rejections", pd.DataFrame(columns=["probe"]))
     if rejected["probe"].astype(str).str.startswith(PREFIX).any():
-        return (
-            "natural captions were asked for, and no caption of these runs has a social word that modifies an object; "
-            f"such captions are rare, so a large corpus is needed: {_COMMAND}"
-        )
-    return (
-        "no run holds captions that people wrote with a social word in them; they are rare and the demo corpus has "
-        f"none, so a large corpus such as a whole split of COCO is needed: {_COMMAND}"
-    )
+        return Lack(
+            "natural captions were asked for, and no caption of these runs has a social word that modifies an object",
+            "such captions are rare, so a large corpus is needed", command=_COMMAND,
+        )  # fmt: skip
+    return Lack(
+        "no run holds captions that people wrote with a social word in them", "they are rare and the demo corpus has "
+        "none, so a large corpus such as a whole split of COCO is needed", command=_COMMAND,
+    )  # fmt: skip
 
 
 def _counts() -> Question:

@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, family_groups, probe_groups
+from core.analysis.lacks import no_family, no_probe
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, how
 from core.analysis.questions.factor_tests import BETA, MIXED, SPREADS, betas, factor_questions, laid_out, of_reference
-from core.analysis.questions.needs import no_family, no_probe
 from core.analysis.questions.papers import contrast_group
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

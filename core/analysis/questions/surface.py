@@ -13,9 +13,9 @@ import pandas as pd
 
 from core.analysis.effects import corpora, median_over
 from core.analysis.facts import fact, facts_of
+from core.analysis.lacks import no_family, no_probe
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, UNTOLD, Dots
 from core.analysis.questions.factor_tests import of_reference
-from core.analysis.questions.needs import no_family, no_probe
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

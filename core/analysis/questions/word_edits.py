@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, effects, modifier_groups
+from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.columns import (
@@ -31,7 +32,6 @@ from core.analysis.questions.columns import (
     how,
 )
 from core.analysis.questions.factor_tests import factor_questions, laid_out, of_reference, of_words
-from core.analysis.questions.needs import no_family
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View

@@ -385,5 +385,5 @@ def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
 
 
 def _reason(files: Signature, scope: Narrowed) -> str:
-    said, _, _ = lack(view(files, scope)).partition("; an audit")
+    said = lack(view(files, scope)).what
     return f"{said[:1].upper()}{said[1:]}, so that nothing tells whether a score that holds still is calm or deaf"

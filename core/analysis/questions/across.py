@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, median_over
+from core.analysis.effects import corpora, median_over, words
 from core.analysis.lacks import no_probe, several_corpora
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
@@ -25,6 +25,7 @@ from core.analysis.questions.columns import (
     TESTS,
     Dots,
     axis_of,
+    cells,
     how,
 )
 from core.analysis.questions.papers import shown
@@ -125,15 +126,16 @@ def _mean(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
 
 def _means(view: View, options: Options, *, family: str, probes: Sequence[str]) -> pd.DataFrame:
     here = view.probes([name for name in probes if name in view.table.probes.index])
-    items, records = shown(view, family), []
-    for evaluator in view.evaluators if here else ():
-        mean = _mean(view, evaluator, here)
-        for corpus, own in corpora(view.table):
-            found = median_over(mean, own & items, view.table.sources)
-            if found.n:
-                records.append({"evaluator": evaluator, "corpus": corpus, "n_items": found.n, "note": found.note,
-                                "median_percent": found.estimate, "low": found.low, "high": found.high})  # fmt: skip
-    return pd.DataFrame(records, columns=["evaluator", "corpus", "n_items", "median_percent", "low", "high", "note"])
+    items = shown(view, family)
+
+    def means(evaluator: str) -> list[np.ndarray]:
+        return [np.where(items, _mean(view, evaluator, here), np.nan)]
+
+    def row(mean: np.ndarray, items: np.ndarray) -> dict[str, object]:
+        found = words(median_over(mean, items, view.table.sources))
+        return {**found, "median_percent": found["value"]}
+
+    return cells(view, ("n_items", "median_percent", "low", "high", "note"), means, row, asked=bool(here))
 
 
 MEDIAN = "median over corpora"

@@ -4,14 +4,15 @@ Source: paper A, A.8, Table 2.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, corpora, family_groups, median_over
+from core.analysis.effects import Group, corpora, family_groups, median_over, words
 from core.analysis.lacks import no_family, no_probe
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, IN_PERCENT, PERCENT, PLAIN, Dots, axis_of
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, IN_PERCENT, PERCENT, PLAIN, Dots, axis_of, cells
 from core.analysis.questions.filters import NOTHING, USUAL, beside, direction, filtered_moves, overlap, untold
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.slices import WHOLE, is_cut
@@ -258,17 +259,9 @@ def _pairs(table: ScoreTable) -> dict[str, str]:
 
 
 def _filled_and_true(view: View, options: Options) -> pd.DataFrame:
-    records, table = list[dict[str, object]](), view.table
-    pairs = {one: other for one, other in _pairs(table).items() if view.probes((one, other)) == (one, other)}
-    for evaluator in view.evaluators if pairs else ():
-        filled, true = _both(view, evaluator, pairs)
-        there = view.items & ~np.isnan(filled) & ~np.isnan(true)
-        for corpus, own in corpora(table):
-            if (own & there).any():
-                records.append(
-                    {"evaluator": evaluator, "corpus": corpus, **_filled_row(table, filled, true, own & there)}
-                )
-    return pd.DataFrame(records, columns=["evaluator", "corpus", *_FILLED_COLUMNS])
+    pairs = {one: other for one, other in _pairs(view.table).items() if view.probes((one, other)) == (one, other)}
+    row = partial(_filled_row, view.table)
+    return cells(view, _FILLED_COLUMNS, partial(_both, view, pairs=pairs), row, asked=bool(pairs))
 
 
 _FILLED_COLUMNS = (
@@ -277,7 +270,7 @@ _FILLED_COLUMNS = (
 )  # fmt: skip
 
 
-def _both(view: View, evaluator: str, pairs: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
+def _both(view: View, evaluator: str, *, pairs: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
     """%Δ of every item filled and true, float64 [N]: medians over the places that the item has of both."""
     sides = [np.array([view.changes(evaluator, (name,)).percent for name in side])
              for side in (pairs.keys(), pairs.values())]  # fmt: skip
@@ -292,11 +285,10 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
     one, other = np.abs(filled[items]), np.abs(true[items])
     share = ratio_bca(one - other, one, groups=groups)
     return {
-        "n_items": apart.n, "filled": np.median(filled[items]), "true": np.median(true[items]),
-        "value": apart.estimate, "low": apart.low, "high": apart.high, "filled_size": np.median(one),
-        "true_size": np.median(other), "share": 100 * share.estimate, "share_low": 100 * share.low,
-        "share_high": 100 * share.high, "said": _share_said(share), "power": _share_untold(share),
-        "note": apart.note or share.note,
+        **words(apart), "filled": np.median(filled[items]), "true": np.median(true[items]),
+        "filled_size": np.median(one), "true_size": np.median(other), "share": 100 * share.estimate,
+        "share_low": 100 * share.low, "share_high": 100 * share.high, "said": _share_said(share),
+        "power": _share_untold(share), "note": apart.note or share.note,
     }  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, corpora, effects, median_over
+from core.analysis.effects import Group, effects, median_over, words
 from core.analysis.lacks import no_family
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, UNTOLD, Map, how
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, UNTOLD, Map, cells, how
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -177,21 +177,22 @@ def _percent(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
 
 
 def _leans(view: View, options: Options) -> pd.DataFrame:
-    grid, records = _aims(view), list[dict[str, object]]()
-    for evaluator in view.evaluators if grid else ():
-        right, up = slopes(_percent(view, evaluator, [each.probe for each in grid]), grid)
-        for corpus, own in corpora(view.table):
-            keep = own & view.items & ~np.isnan(right)
-            if keep.any():
-                across, along = (median_over(each, keep, view.table.sources) for each in (right, up))
-                records.append({
-                    "evaluator": evaluator, "corpus": corpus, "n_items": across.n, "value": across.estimate,
-                    "low": across.low, "high": across.high, "up": along.estimate, "up_low": along.low,
-                    "up_high": along.high, "said": _said(across, along), "power": _untold(across, along),
-                    "note": across.note,
-                })  # fmt: skip
-    return pd.DataFrame(records, columns=["evaluator", "corpus", "n_items", "value", "low", "high", "up", "up_low",
-                                          "up_high", "said", "power", "note"])  # fmt: skip
+    grid = _aims(view)
+
+    def ways(evaluator: str) -> tuple[np.ndarray, np.ndarray]:
+        return slopes(_percent(view, evaluator, [each.probe for each in grid]), grid)
+
+    def row(right: np.ndarray, up: np.ndarray, items: np.ndarray) -> dict[str, object]:
+        across, along = (median_over(each, items, view.table.sources) for each in (right, up))
+        return {
+            **words(across), "up": along.estimate, "up_low": along.low, "up_high": along.high,
+            "said": _said(across, along), "power": _untold(across, along),
+        }  # fmt: skip
+
+    return cells(view, _LEANS, ways, row, asked=bool(grid))
+
+
+_LEANS = ("n_items", "value", "low", "high", "up", "up_low", "up_high", "said", "power", "note")
 
 
 def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.ndarray]:

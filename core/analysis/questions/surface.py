@@ -11,10 +11,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, median_over
+from core.analysis.effects import corpora, median_over, words
 from core.analysis.facts import fact, facts_of
 from core.analysis.lacks import no_family, no_probe
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, UNTOLD, Dots
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, UNTOLD, Dots, cells
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -34,7 +34,7 @@ OPEN = "cannot be told apart"
 
 _COLOUR = "Colour in JPEG: 4:2:0 and 4:4:4 of the same quality"
 _COPIES = (HALF_COLOUR, WHOLE_COLOUR)
-_COLOUR_COLUMNS = ("evaluator", "corpus", "n_items", "half", "whole", "value", "low", "high", "said", "power", "note")
+_COLOUR_COLUMNS = ("n_items", "half", "whole", "value", "low", "high", "said", "power", "note")
 
 
 def of_colour(table: ScoreTable) -> tuple[Question, ...]:
@@ -65,24 +65,19 @@ def _copies_needed(table: ScoreTable) -> str:
 
 
 def _copies(view: View, options: Options) -> pd.DataFrame:
-    there = view.probes(_COPIES) == _COPIES
-    return pd.DataFrame(list(_copy_rows(view)) if there else [], columns=list(_COLOUR_COLUMNS))
+    def percent(evaluator: str) -> list[np.ndarray]:
+        return [view.changes(evaluator, (name,)).percent for name in _COPIES]
+
+    return cells(view, _COLOUR_COLUMNS, percent, partial(_copy, view.table), asked=view.probes(_COPIES) == _COPIES)
 
 
-def _copy_rows(view: View) -> Iterator[dict[str, object]]:
-    for evaluator in view.evaluators:
-        half, whole = (view.changes(evaluator, (name,)).percent for name in _COPIES)
-        both = view.items & ~np.isnan(half) & ~np.isnan(whole)
-        for corpus, own in corpora(view.table):
-            items = own & both
-            if items.any():
-                found = median_over(half - whole, items, view.table.sources)
-                yield {
-                    "evaluator": evaluator, "corpus": corpus, "n_items": found.n, "half": np.median(half[items]),
-                    "whole": np.median(whole[items]), "value": found.estimate, "low": found.low, "high": found.high,
-                    "said": _colour_said(found),
-                    "power": untold(found, unit="points") if _colour_said(found) == OPEN else "", "note": found.note,
-                }  # fmt: skip
+def _copy(table: ScoreTable, half: np.ndarray, whole: np.ndarray, items: np.ndarray) -> dict[str, object]:
+    found = median_over(half - whole, items, table.sources)
+    said = _colour_said(found)
+    return {
+        **words(found), "half": np.median(half[items]), "whole": np.median(whole[items]), "said": said,
+        "power": untold(found, unit="points") if said == OPEN else "",
+    }  # fmt: skip
 
 
 def _colour_said(difference: Interval) -> str:
@@ -236,22 +231,22 @@ def _added(view: View) -> Mapping[str, int]:
 
 
 def _trends(view: View, options: Options) -> pd.DataFrame:
-    records, added = list[dict[str, object]](), _added(view)
-    for evaluator in view.evaluators if added else ():
+    added = _added(view)
+
+    def slopes(evaluator: str) -> list[np.ndarray]:
         percent = np.array([view.changes(evaluator, (name,)).percent for name in added])
-        slopes = trends(np.array([*added.values()], dtype=np.float64), percent)
-        for corpus, own in corpora(view.table):
-            keep = own & view.items & ~np.isnan(slopes)
-            if keep.any():
-                found = median_over(slopes, keep, view.table.sources)
-                records.append({
-                    "evaluator": evaluator, "corpus": corpus, "n_items": found.n, "value": found.estimate,
-                    "low": found.low, "high": found.high, "wrappers": len(added),
-                    "said": _trend_said(found), "note": found.note,
-                    "power": untold(found, unit="points a word", digits=3) if _trend_said(found) == NO_TREND else "",
-                })  # fmt: skip
-    return pd.DataFrame(records, columns=["evaluator", "corpus", "n_items", "value", "low", "high", "wrappers",
-                                          "said", "power", "note"])  # fmt: skip
+        return [trends(np.array([*added.values()], dtype=np.float64), percent)]
+
+    def row(slopes: np.ndarray, items: np.ndarray) -> dict[str, object]:
+        found = median_over(slopes, items, view.table.sources)
+        said = _trend_said(found)
+        power = untold(found, unit="points a word", digits=3) if said == NO_TREND else ""
+        return {**words(found), "wrappers": len(added), "said": said, "power": power}
+
+    return cells(view, _TREND_COLUMNS, slopes, row, asked=bool(added))
+
+
+_TREND_COLUMNS = ("n_items", "value", "low", "high", "wrappers", "said", "power", "note")
 
 
 def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.analysis.suites.result import SuiteResult, changed
+from core.analysis.suite_result import SuiteResult, changed
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter

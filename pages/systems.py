@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.analysis.systems.board import systems_of
-from core.analysis.systems.file import as_bytes, list_leaderboards
+from core.analysis.system_board import systems_of
+from core.analysis.system_file import as_bytes, list_leaderboards
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter

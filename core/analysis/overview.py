@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups, median_over
-from core.analysis.flips.risk import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
+from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
@@ -331,8 +331,8 @@ def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.D
         scores.
 
     Returns:
-        The columns of :func:`core.analysis.flips.risk.cell_risks` and unit, for each of UNITS; and those of
-        :func:`core.analysis.flips.risk.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence
+        The columns of :func:`core.analysis.flip_cells.cell_risks` and unit, for each of UNITS; and those of
+        :func:`core.analysis.flip_cells.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence
         and said.
     """
     wanted = set(card[["evaluator", "corpus", "family"]].itertuples(index=False, name=None))

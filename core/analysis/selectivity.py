@@ -15,6 +15,7 @@ import pandas as pd
 from core.analysis.comparisons import AUDIT, families, pairs
 from core.analysis.effects import corpora
 from core.analysis.facts import stored, untold, verified
+from core.analysis.lacks import NOTHING, Lack
 from core.analysis.table import View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.arithmetic import row_medians
@@ -50,13 +51,16 @@ def harmless(view: View) -> dict[str, tuple[str, ...]]:
     }  # fmt: skip
 
 
-def lack(view: View) -> str:
+_BOTH = "an audit with both halves"
+
+
+def lack(view: View) -> Lack:
     """Why a selectivity cannot be given, in a sentence; empty where it can."""
     if not families(view):
-        return f"no run here holds a directional probe; an audit with both halves: {AUDIT}"
+        return Lack("no run here holds a directional probe", _BOTH, command=AUDIT)
     if not harmless(view):
-        return f"no run here holds a harmless edit beside its directional probes; an audit with both halves: {AUDIT}"
-    return ""
+        return Lack("no run here holds a harmless edit beside its directional probes", _BOTH, command=AUDIT)
+    return NOTHING
 
 
 def duels(view: View, evaluator: str) -> Duels:

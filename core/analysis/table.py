@@ -112,7 +112,7 @@ class ScoreTable:
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
             (what was refused of these families; see :mod:`core.analysis.comparisons`), TIES (labels with a second
             category; see :mod:`core.analysis.slices`), CAPTIONS
-            (where there are natural ones; see :mod:`core.analysis.natural`).
+            (where there are natural ones; see :mod:`core.analysis.questions.social_words`).
         kept: answers about one evaluator, some probes and some items, which a filter of evaluators or of families does
             not change: a part of the table that holds the same items shares them. All others: :meth:`memo`.
         reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.

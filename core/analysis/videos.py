@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import percent
-from core.analysis.questions.base import Column
+from core.analysis.questions.question import Column
 from core.scoring.video_edits import BY_CONSTRUCTION, ORIGINAL
 from core.statistics.bootstrap import median_bca
 from core.statistics.shares import share

@@ -209,8 +209,8 @@ class Run:
             InvalidInput: if the folder cannot be filled, or a format is not known.
         """
         from core.analysis.geometry import embed
-        from core.analysis.suites.result import stored
-        from core.analysis.systems.file import kept
+        from core.analysis.suite_result import stored
+        from core.analysis.system_file import kept
         from core.evaluators.pool import Pool
         from core.human.studies import list_studies
         from core.outputs import check_empty

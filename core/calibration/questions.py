@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group
-from core.analysis.flips.risk import READ, Shifts
+from core.analysis.flip_cells import READ, Shifts
+from core.analysis.lacks import no_family
 from core.analysis.memo import once
-from core.analysis.questions import paper
-from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, EVALUATOR
-from core.analysis.questions.contrasts import Named, named_groups
-from core.analysis.questions.needs import no_family
+from core.analysis.questions.papers import Named, named_groups
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.calibration.effect import TwoSides, effect_of, overall
 from core.calibration.fit import ORACLE, WEIGHTS, Fit, best_of, fit, halves, oracle_candidates
@@ -120,7 +120,7 @@ def _societal(of: str) -> Question:
 def _no_words(table: ScoreTable) -> str:
     if any(table.axis_of(name) == Axis.SOCIETAL.value for name in table.families()):
         return ""
-    return no_family(table, next(iter(paper.WORDS)), what="words before a noun")
+    return no_family(table, next(iter(papers.WORDS)), what="words before a noun")
 
 
 def _risks(of: str) -> Question:

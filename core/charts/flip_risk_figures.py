@@ -26,7 +26,7 @@ def risk_map(cells: pd.DataFrame) -> Figure:
     """Families against evaluators.
 
     Args:
-        cells: rows of ``core.analysis.flips.risk.flip_risks`` at one gap; ``opens`` where cells can be clicked.
+        cells: rows of ``core.analysis.flip_cells.flip_risks`` at one gap; ``opens`` where cells can be clicked.
 
     Returns:
         Risk in percent as colour and number, from 0 to the bound; hover: interval, d, n.
@@ -46,7 +46,7 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
     """Risk against the gap, a panel an evaluator, a line a family; the gap on a logarithmic scale, without 0.
 
     Args:
-        cells: rows of ``core.analysis.flips.risk.cell_curves`` or ``flip_risks``; ``opens`` likewise.
+        cells: rows of ``core.analysis.flip_cells.cell_curves`` or ``flip_risks``; ``opens`` likewise.
         gap: the gap that is looked at, a share.
         styles: of :func:`family_styles`.
     """

@@ -75,7 +75,7 @@ def competence_dots(people: pd.DataFrame) -> Figure:
     """Competence of every annotator under MACE with its posterior interval, a panel a question.
 
     Args:
-        people: of :func:`core.analysis.people.outcomes.study_competence`; and study, where there are several.
+        people: of :func:`core.analysis.study_outcomes.study_competence`; and study, where there are several.
     """
     own = people.dropna(subset=["competence"])
     panel = own["question"].astype(str)
@@ -106,7 +106,7 @@ def powered_dots(rows: pd.DataFrame) -> Figure:
     """Rates of people over all pairs, a panel a question: from votes alone (a diamond) and joined with each evaluator.
 
     Args:
-        rows: of :func:`core.analysis.people.powered.powered_rows`; and study, where there are several.
+        rows: of :func:`core.analysis.powered_votes.powered_rows`; and study, where there are several.
     """
     parts = []
     for name, own in rows.groupby([*(["study"] if "study" in rows else []), "question"], sort=False):
@@ -145,7 +145,7 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
     """Weighted κ of every pair of annotators, a cell each on both sides of the diagonal; a panel a study.
 
     Args:
-        pairs: one, other, kappa, low, high, n and n_items; see :func:`core.analysis.people.outcomes.study_kappas`; and
+        pairs: one, other, kappa, low, high, n and n_items; see :func:`core.analysis.study_outcomes.study_kappas`; and
             study, where there are several. A cell of fewer than FEW shared items is hollow.
     """
     turned = pairs.rename(columns={"one": "other", "other": "one"})
@@ -197,7 +197,7 @@ def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
     """One dot an evaluator; where a suite has groups, a series each.
 
     Args:
-        table: rows of :func:`core.analysis.suites.tables.reached_table`; those without the measure are left out.
+        table: rows of :func:`core.analysis.suite_tables.reached_table`; those without the measure are left out.
         measure: column of the values; its bounds end in ``_low`` and ``_high``.
         axis: the measure in words.
     """

@@ -19,7 +19,7 @@ def system_means(standings: pd.DataFrame) -> Figure:
     """Mean score of every system with its interval, the highest on top.
 
     Args:
-        standings: rows of one evaluator of ``core.analysis.systems.board.board``.
+        standings: rows of one evaluator of ``core.analysis.system_board.board``.
     """
     evaluator = str(standings["evaluator"].iloc[0]) if len(standings) else ""
     hover = [
@@ -63,7 +63,7 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
     """Neighbours against families: how probably an edit changes their order; beside it what other pictures would do.
 
     Args:
-        swaps: one evaluator's rows of ``core.analysis.systems.board.by_family``.
+        swaps: one evaluator's rows of ``core.analysis.system_board.by_family``.
     """
     pairs = swaps["higher"].astype(str) + " above " + swaps["lower"].astype(str)
     hover = [
@@ -114,7 +114,7 @@ def scale_shares(bins: pd.DataFrame, *, id_: str = "", title: str = "", note: st
     """Share of the captions against the score, a line a scale and a panel an evaluator.
 
     Args:
-        bins: of ``core.analysis.systems.captions.scales``; a column ``panel`` names the panels, else ``evaluator``.
+        bins: of ``core.analysis.system_captions.scales``; a column ``panel`` names the panels, else ``evaluator``.
         id_, title, note, paper: of the figure.
     """
     panels = bins["panel"] if "panel" in bins else bins["evaluator"]

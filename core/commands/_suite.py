@@ -13,8 +13,8 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.questions.base import Column
-    from core.analysis.suites.result import Reached, SuiteResult
+    from core.analysis.questions.question import Column
+    from core.analysis.suite_result import Reached, SuiteResult
     from core.commands._progress import Update
     from core.corpora.suites import Suite
     from core.evaluators.base import Evaluator
@@ -101,7 +101,7 @@ def scored(
     footage: "Footage | None" = None,
 ) -> "Iterator[tuple[Reached, list[str]]]":  # fmt: skip
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
-    from core.analysis.suites.result import reached
+    from core.analysis.suite_result import reached
     from core.commands._progress import progress
     from core.evaluators.pool import Pool
     from core.evaluators.references import Referenced
@@ -148,7 +148,7 @@ def by_words(
     held: "Suite", name: str, *, counts: Sequence[int], draws: int | None, tell: "Teller | None" = None
 ) -> "Iterator[tuple[Reached, list[str]]]":
     """What a metric of words alone reaches, once for each way to compare with references; no image is read."""
-    from core.analysis.suites.result import reached
+    from core.analysis.suite_result import reached
     from core.scoring.suite_references import settings_of
     from core.scoring.suite_words import check_words, made_with, score_words
     from core.scoring.suites import asked_of, stacked
@@ -185,7 +185,7 @@ def _video_scorer(loaded: "Evaluator", held: "Suite", footage: "Footage | None")
 
 def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reached, list[str]]":
     """What scores reach that were made elsewhere."""
-    from core.analysis.suites.result import reached_elsewhere
+    from core.analysis.suite_result import reached_elsewhere
 
     entry, errors = reached_elsewhere(held, path, column=column, called=called)
     note(f"{entry.evaluator}: scores {entry.made_with}, not made here")
@@ -194,7 +194,7 @@ def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reac
 
 def show(result: "SuiteResult") -> None:
     """Print what was reached, the captioners where the suite ranks some, before and after, and every decision."""
-    from core.analysis.suites import tables
+    from core.analysis import suite_tables as tables
 
     columns = tables.reached_columns([result])
     _print(tables.reached_table([result]), columns, f"{result.told}; 95 % intervals over images")

@@ -13,7 +13,7 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.systems.file import Leaderboard
+    from core.analysis.system_file import Leaderboard
     from core.corpora.schema import Corpus
     from core.corpora.system_files import System
     from core.probes.base import Probe
@@ -72,7 +72,7 @@ def leaderboard(
 
     The scores are kept in one file of data/leaderboards, which the page Systems opens; its name alone prints it again.
     """
-    from core.analysis.systems.file import list_leaderboards, path_of, read_leaderboard
+    from core.analysis.system_file import list_leaderboards, path_of, read_leaderboard
 
     if not systems:
         kept = list_leaderboards()
@@ -150,7 +150,7 @@ def _scored(
     name: str | None,
     device: str | None,
 ) -> "Leaderboard":
-    from core.analysis.systems.file import (
+    from core.analysis.system_file import (
         Leaderboard,
         checked_name,
         free_name,
@@ -210,7 +210,7 @@ def _scored(
 
 
 def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
-    from core.analysis.systems.captions import tables
+    from core.analysis.system_captions import tables
 
     found = tables(made)
     if out is not None:
@@ -238,7 +238,7 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
 
 
 def _show(found: "dict[str, pd.DataFrame]") -> None:
-    from core.analysis.systems.board import rank_range
+    from core.analysis.system_board import rank_range
 
     for evaluator, rows in found["standings"].groupby("evaluator", sort=False):
         n = int(rows["n_items"].iloc[0])

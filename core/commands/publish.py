@@ -43,8 +43,8 @@ def publish(
 
 def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None:
     from core.analysis.scope import narrow
-    from core.analysis.suites.result import stored
-    from core.analysis.systems.file import kept
+    from core.analysis.suite_result import stored
+    from core.analysis.system_file import kept
     from core.api.places import place
     from core.errors import StoreError
     from core.human.studies import list_studies

@@ -61,8 +61,8 @@ def report(
     from core.analysis.geometry import embed
     from core.analysis.scope import Scope, narrow
     from core.analysis.slices import told_of
-    from core.analysis.suites.result import stored
-    from core.analysis.systems.file import kept
+    from core.analysis.suite_result import stored
+    from core.analysis.system_file import kept
     from core.api.places import place
     from core.errors import InvalidInput, StoreError
     from core.evaluators.pool import Pool

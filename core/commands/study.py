@@ -239,7 +239,7 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
 
     Competence is the estimated share of items that an annotator answers by knowing rather than guessing, under MACE.
     """
-    from core.analysis.people.outcomes import study_agreement, study_competence, study_kappas
+    from core.analysis.study_outcomes import study_agreement, study_competence, study_kappas
     from core.human.votes import vote_table
 
     with _counted(name) as study:
@@ -274,7 +274,7 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
 )
 def comparisons(name: _Name, as_json: _Json = False) -> None:
     """Print what people say of right and wrong sides, by family, beside the evaluators' failures on the same ones."""
-    from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
+    from core.analysis.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
     from core.human.votes import vote_table
     from core.store.store import default_store
 
@@ -314,7 +314,7 @@ def rates(name: _Name, as_json: _Json = False) -> None:
 
     Prediction-powered inference: the votes on a sample are joined with the scores of each evaluator for all pairs.
     """
-    from core.analysis.people.powered import powered_rows, what_more_votes_buy
+    from core.analysis.powered_votes import powered_rows, what_more_votes_buy
     from core.analysis.reading import read_table
     from core.analysis.scope import Scope
     from core.store.store import default_store

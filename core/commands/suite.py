@@ -10,7 +10,7 @@ from core.commands._shared import exit_codes, note, print_json
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.analysis.suites.result import Reached
+    from core.analysis.suite_result import Reached
     from core.corpora.suites import Suite
 
 EPILOG = exit_codes(ok="every caption has a score", failures="reported, but some captions have no score")
@@ -95,7 +95,7 @@ def suite(
     on the way to a number is printed with the count that it concerns. A metric that runs elsewhere scores what
     --export-pairs writes; its file is read with --scores. The page Suites shows what is kept.
     """
-    from core.analysis.suites.result import added, result_of, store
+    from core.analysis.suite_result import added, result_of, store
 
     names = [name.strip() for each in evaluator or () for name in each.split(",") if name.strip()]
     elsewhere = bool(images or calibrator or export_to or device or references or draws or frames or idf)

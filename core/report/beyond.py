@@ -19,11 +19,11 @@ from core.analysis.geometry import (
     text_encoders,
     valence_words,
 )
-from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
-from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
-from core.analysis.people.powered import powered_rows, what_more_votes_buy
-from core.analysis.people.reanalysis import reanalyse
-from core.analysis.questions.base import Column
+from core.analysis.judged_comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
+from core.analysis.powered_votes import powered_rows, what_more_votes_buy
+from core.analysis.questions.question import Column
+from core.analysis.reanalysis import reanalyse
+from core.analysis.study_outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
 from core.analysis.table import ScoreTable
 from core.charts.people_figures import (
     COMPETENCE_NOTE,

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pandas as pd
 
 from core.analysis.comparisons import axes
-from core.analysis.people.baseline import BESIDE, with_baseline, with_columns, with_people
+from core.analysis.judged_comparisons import BESIDE, with_baseline, with_columns, with_people
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
 from core.analysis.slices import told_said
-from core.analysis.suites.result import SuiteResult
-from core.analysis.systems.file import Kept
+from core.analysis.suite_result import SuiteResult
+from core.analysis.system_file import Kept
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
 from core.charts.drawing_process import Drawings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.analysis.questions.base import Column
+from core.analysis.questions.question import Column
 from core.charts.spec import Figure
 
 FORMATS = {"md": "report.md", "html": "report.html", "latex": "report.tex"}

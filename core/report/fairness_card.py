@@ -6,11 +6,11 @@ from html import escape
 
 import pandas as pd
 
-from core.analysis.flips.risk import EVIDENCE, IQR, READ
+from core.analysis.flip_cells import EVIDENCE, IQR, READ
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
+from core.analysis.questions.behind_the_scores import origins
+from core.analysis.questions.behind_the_scores import sentences as precision
 from core.analysis.questions.controls import sentences
-from core.analysis.questions.made_of import origins
-from core.analysis.questions.precision import sentences as precision
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow

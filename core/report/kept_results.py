@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from core.analysis.questions.base import Column
+from core.analysis import suite_tables as tables
 from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.papers import ELSEWHERE
+from core.analysis.questions.question import Column
 from core.analysis.slices import Slice
-from core.analysis.suites import tables
-from core.analysis.suites.result import SuiteResult
-from core.analysis.systems.board import board, rank_range, systems_of
-from core.analysis.systems.captions import health, scales, told_as
-from core.analysis.systems.file import Kept, Leaderboard
+from core.analysis.suite_result import SuiteResult
+from core.analysis.system_board import board, rank_range, systems_of
+from core.analysis.system_captions import health, scales, told_as
+from core.analysis.system_file import Kept, Leaderboard
 from core.analysis.table import ScoreTable
 from core.calibration.effect import before_after
 from core.calibration.fit import Fit, fit
@@ -312,7 +312,7 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
     changes none of these, so table 17 is without.
 
     Args:
-        results: see :func:`core.analysis.suites.result.stored`.
+        results: see :func:`core.analysis.suite_result.stored`.
         evaluators: of the report.
     """
     known = {*evaluators, *BY_WORDS}

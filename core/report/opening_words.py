@@ -10,11 +10,11 @@ import pandas as pd
 
 from core.analysis.beside import caption_of
 from core.analysis.overview import furthest, more_alike, worst_first
-from core.analysis.questions.contrasts import CONTRAST
+from core.analysis.questions.artefacts import SMALL_TURNS, UNCUT
 from core.analysis.questions.controls import PASSES
-from core.analysis.questions.cut import SMALL_TURNS, UNCUT
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.filters import OPEN, SAME, TURNED
+from core.analysis.questions.papers import CONTRAST
 from core.analysis.questions.selective import HEADLINE, unverified, usual
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import (

@@ -13,9 +13,9 @@ from core.analysis.beside import every_caption
 from core.analysis.comparisons import families, pairs
 from core.analysis.failures import picture_hashes, scales, under_every_evaluator
 from core.analysis.questions import Options, papers
-from core.analysis.questions.base import Column
+from core.analysis.questions.both_sides import examples
 from core.analysis.questions.directional import needs
-from core.analysis.questions.examples import examples
+from core.analysis.questions.question import Column
 from core.analysis.ranking import rank
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed

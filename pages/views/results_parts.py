@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.effects import MEASURES
+from core.analysis.lacks import Lack
 from core.analysis.questions import SECTIONS, Drawing, Options, Question
 from core.analysis.questions.columns import Dots
-from core.analysis.questions.needs import choice
-from core.analysis.questions.unasked import PART as NOT_AUDITED
+from core.analysis.questions.families import PART as NOT_AUDITED
 from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
@@ -167,9 +167,6 @@ def read_margin(raw: str) -> tuple[float, str]:
     return MARGIN, f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}, got {raw[:40]!r}."
 
 
-_COMMAND = "python -m core"
-
-
 def draw_questions(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, asked: tuple[Question, ...]
 ) -> None:
@@ -235,12 +232,12 @@ def _draw_figure(
 
 def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
     """Say why the scores cannot give an answer, and offer the run that can, or the command that would change it."""
-    ways = [choice(reason) for reason in reasons]
-    for place, (reason, way) in enumerate(zip(reasons, ways, strict=True)):
-        said, command, rest = reason.partition(_COMMAND)
-        st.info(safe(f"{said[:1].upper()}{said[1:]}".rstrip(" :"), limit=600), icon=":material/library_add:")
-        if command:
-            st.code(f"{command}{rest}", language="shell", wrap_lines=True)
+    lacks = [Lack.of(reason) for reason in reasons]
+    ways = [lack.choose for lack in lacks]
+    for place, (lack, way) in enumerate(zip(lacks, ways, strict=True)):
+        st.info(safe(f"{lack.said[:1].upper()}{lack.said[1:]}", limit=600), icon=":material/library_add:")
+        if lack.command:
+            st.code(lack.command, language="shell", wrap_lines=True)
         if way and way not in ways[place + 1 :]:
             named = safe(", ".join(f"{name} {each}" for name, each in way.items()))
             st.page_link(RESULTS, label=f"Show {named}", icon=":material/visibility:",

@@ -10,7 +10,7 @@ import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.directions import MEDIAN, between
+from core.analysis.questions.across import MEDIAN, between
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.statistics.bootstrap import Interval, median_bca

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.baselines import BESIDE
+from core.analysis.questions.word_edits import BESIDE
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.store.store import Store

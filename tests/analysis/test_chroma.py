@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import bootstrap
 
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.chroma import HIGHER, LOWER, OPEN
+from core.analysis.questions.surface import HIGHER_AT_HALF, LOWER_AT_HALF, OPEN
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import TOO_FEW
@@ -57,10 +57,12 @@ def test_the_difference_is_the_median_over_items_of_the_raw_rows(tmp_path: Path)
     assert row["high"] == pytest.approx(reference.high, abs=0.01)
     # held against the original alone, neither copy tells: the items' own shifts are far larger
     assert row["low"] > 0
-    assert row["said"] == HIGHER
+    assert row["said"] == HIGHER_AT_HALF
 
 
-@pytest.mark.parametrize(("apart", "items", "said"), [(-0.004, 30, LOWER), (0.0, 30, OPEN), (0.004, 6, TOO_FEW)])
+@pytest.mark.parametrize(
+    ("apart", "items", "said"), [(-0.004, 30, LOWER_AT_HALF), (0.0, 30, OPEN), (0.004, 6, TOO_FEW)]
+)
 def test_the_words_follow_the_interval(tmp_path: Path, apart: float, items: int, said: str) -> None:
     found = answered(tmp_path, saved(items=items, apart=apart))
     assert found["said"] == said

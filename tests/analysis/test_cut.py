@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.cut import ALL_ITEMS, SMALL_TURNS, UNCUT
+from core.analysis.questions.artefacts import ALL_ITEMS, SMALL_TURNS, UNCUT
 from core.analysis.reading import read_table
-from core.analysis.systems.file import Kept
+from core.analysis.system_file import Kept
 from core.analysis.table import ScoreTable
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store

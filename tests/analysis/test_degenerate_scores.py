@@ -12,14 +12,14 @@ import pytest
 
 from core.analysis.effects import Group, effects, family_groups, modifier_groups, probe_groups
 from core.analysis.facets import facets
-from core.analysis.flips.risk import UNITS, cell_curves, cell_risks, shift_cells
+from core.analysis.flip_cells import UNITS, cell_curves, cell_risks, shift_cells
 from core.analysis.geometry import modifier_objects, modifier_shifts
 from core.analysis.overview import card_risks, fairness_card, worst_findings
-from core.analysis.people.outcomes import ONE
-from core.analysis.people.reanalysis import reanalyse
 from core.analysis.reading import read_table
+from core.analysis.reanalysis import reanalyse
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice
+from core.analysis.study_outcomes import ONE
 from core.analysis.table import View
 from core.analysis.two_sides import BY, compare
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, DRIFTS, NO_SCORE, TOO_FEW

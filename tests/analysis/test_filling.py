@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.filling import ADDS, ANCHORS, HIDES, OPEN, STILL
+from core.analysis.questions.artefacts import ADDS, ANCHORS, HIDES, OPEN, STILL
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
 from core.store.store import Store

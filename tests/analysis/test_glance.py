@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from core.analysis.flips.risk import IQR
+from core.analysis.flip_cells import IQR
 from core.analysis.overview import at_a_glance, card_risks, fairness_card
 from core.analysis.reading import read_table
 from core.store.store import Store

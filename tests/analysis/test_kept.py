@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.effects import effects, family_groups
-from core.analysis.flips.risk import IQR, cell_curves, cell_risks, evident_gaps, shift_cells
+from core.analysis.flip_cells import IQR, cell_curves, cell_risks, evident_gaps, shift_cells
 from core.analysis.memo import Memo
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.length import LEAST_LENGTHS, trends
+from core.analysis.questions.surface import LEAST_LENGTHS, trends
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.statistics.bootstrap import Interval

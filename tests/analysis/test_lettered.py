@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.lettered import HIGHER, LOWER, OPEN
+from core.analysis.questions.surface import HIGHER_WITH_TEXT, LOWER_WITH_TEXT, OPEN
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import TOO_FEW
@@ -66,11 +66,11 @@ def test_groups_and_difference_are_those_of_the_raw_rows(tmp_path: Path) -> None
         drawn = stats.bootstrap((some, none), lambda a, b, axis: np.median(a, axis) - np.median(b, axis),
                                 n_resamples=4000, method="percentile", rng=1).confidence_interval  # fmt: skip
         assert (row["low"], row["high"]) == (pytest.approx(drawn.low, abs=0.35), pytest.approx(drawn.high, abs=0.35))
-        assert row["said"] == HIGHER
+        assert row["said"] == HIGHER_WITH_TEXT
 
 
 @pytest.mark.parametrize(
-    ("extra", "with_text", "said"), [(-3.0, 18, LOWER), (0.0, 18, OPEN), (3.0, 5, TOO_FEW), (0.0, 0, TOO_FEW)]
+    ("extra", "with_text", "said"), [(-3.0, 18, LOWER_WITH_TEXT), (0.0, 18, OPEN), (3.0, 5, TOO_FEW), (0.0, 0, TOO_FEW)]
 )
 def test_the_words_follow_the_interval_and_few_photographs_claim_nothing(
     tmp_path: Path, extra: float, with_text: int, said: str

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.places import CENTRE, _untold, aims, slopes
+from core.analysis.questions.object_places import CENTRE, _untold, aims, slopes
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.probes.families.distance import GRID

@@ -13,7 +13,7 @@ from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.precision import sentences, twins
+from core.analysis.questions.behind_the_scores import sentences, twins
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice

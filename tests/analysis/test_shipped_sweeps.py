@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.strengths import sweeps
+from core.analysis.questions.strength_sweeps import sweeps
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.settings import results_dir

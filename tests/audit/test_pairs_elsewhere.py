@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from core.analysis.questions import catalogue
-from core.analysis.questions.base import Options
+from core.analysis.questions.question import Options
 from core.analysis.reading import read_table
 from core.audit.again import plan_again
 from core.audit.export import export_pairs, size_of

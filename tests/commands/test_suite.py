@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.analysis.suites.result import stored
-from core.analysis.suites.tables import decision_table
+from core.analysis.suite_result import stored
+from core.analysis.suite_tables import decision_table
 from core.calibration.readings import Terms, calibrator
 from core.evaluators.references import Referenced
 from core.evaluators.registry import find

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from core import settings
-from core.analysis.suites.result import stored
+from core.analysis.suite_result import stored
 from core.errors import InvalidInput, NotAvailable
 from core.jobs import files as jobs_files
 from core.jobs import jobs

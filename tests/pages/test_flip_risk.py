@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.questions import Options
-from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.flips import questions
+from core.analysis.questions.papers import CONTRAST
 from core.analysis.reading import read_table
 from core.corpora.registry import catalogue
 from core.probes.titles import CONTRASTS, family_title

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from core.analysis.flips.risk import IQR
+from core.analysis.flip_cells import IQR
 from core.analysis.overview import picked_of
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow

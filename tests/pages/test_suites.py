@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.suites import tables
-from core.analysis.suites.result import added, result_of, store, stored
+from core.analysis import suite_tables as tables
+from core.analysis.suite_result import added, result_of, store, stored
 from core.corpora.suites import read_suite
 from core.jobs import jobs
 from core.jobs.suite import SuiteRequest

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.systems.board import swapped
-from core.analysis.systems.file import (
+from core.analysis.system_board import swapped
+from core.analysis.system_file import (
     Leaderboard,
     list_leaderboards,
     path_of,

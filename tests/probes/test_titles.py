@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from core.analysis.questions import paper
+from core.analysis.questions import papers
 from core.probes import registry
 from core.probes.titles import CONTRASTS, family_title, title
 
@@ -58,8 +58,8 @@ def test_every_family_has_a_title_and_no_two_share_it() -> None:
 
 
 def test_what_the_paper_compares_has_a_title_that_is_the_familys_or_says_that_it_is_the_papers() -> None:
-    assert {each.label for each in paper.CONTRASTS} | {*paper.SUBSET_LABELS.values()} == set(CONTRASTS)
+    assert {each.label for each in papers.CONTRASTS} | {*papers.SUBSET_LABELS.values()} == set(CONTRASTS)
     for name, said in CONTRASTS.items():
         assert said == family_title(name)
-        assert said == family_title(paper.FLIP) or said.endswith("(paper’s contrast)")
+        assert said == family_title(papers.FLIP) or said.endswith("(paper’s contrast)")
     assert len(set(CONTRASTS.values())) == len(CONTRASTS)

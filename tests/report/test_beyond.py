@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows
-from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
-from core.analysis.people.powered import powered_rows, what_more_votes_buy
-from core.analysis.people.reanalysis import reanalyse
+from core.analysis.judged_comparisons import evaluator_rows, judged_comparisons, people_rows
+from core.analysis.powered_votes import powered_rows, what_more_votes_buy
 from core.analysis.reading import read_table
+from core.analysis.reanalysis import reanalyse
+from core.analysis.study_outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
 from core.analysis.table import ScoreTable
 from core.human.creation import create_study
 from core.human.kinds import ACCEPTABILITY

@@ -10,15 +10,8 @@ import pyarrow.parquet as parquet
 import pytest
 from scipy import stats
 
-from core.analysis.systems.captions import tables
-from core.analysis.systems.file import (
-    Leaderboard,
-    kept,
-    list_leaderboards,
-    path_of,
-    read_leaderboard,
-    write_leaderboard,
-)
+from core.analysis.system_captions import tables
+from core.analysis.system_file import Leaderboard, kept, list_leaderboards, path_of, read_leaderboard, write_leaderboard
 from core.report.beyond import OF_PAGES
 from core.report.build import build
 from core.report.document import Report, cells

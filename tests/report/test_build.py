@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.scope import Scope
-from core.analysis.suites.result import added
+from core.analysis.suite_result import added
 from core.errors import InvalidInput
 from core.report.beyond import PARTS
 from core.report.build import build

@@ -1,64 +1,55 @@
 """The questions that the scores are asked: each is a value that a page draws and a report writes.
 
-A module a subject; each gives ``questions(table)``, made of what the table holds: its families, axes and controls. To
-add a statistic with its section on the page and in the report, add it to a module here (or a module to MODULES).
+A module a subject; its makers give the questions that a table's families, axes and controls allow. To add a statistic
+with its section on the page and in the report, add it to a maker here (or a maker to MAKERS).
 """
 
 from core.analysis.questions import (
     across,
     adjusted,
-    balance,
-    both_orders,
-    chroma,
-    composites,
+    artefacts,
+    behind_the_scores,
+    both_sides,
     controls,
-    cut,
     directional,
-    distance,
-    elsewhere,
-    examples,
     families,
-    filling,
     flips,
-    grounded,
     languages,
-    length,
-    lettered,
     levels,
-    made_of,
     matched,
-    natural,
-    nested,
-    objects,
+    object_kinds,
+    object_places,
     overlap,
-    places,
-    precision,
-    prototypes,
+    papers,
+    prototype_pairs,
     selective,
-    sets,
-    sides,
+    several_comparisons,
+    social_words,
     space,
-    strengths,
-    sweeps,
-    tails,
-    unasked,
-    words,
+    strength_sweeps,
+    surface,
+    word_edits,
     worst_slices,
 )
-from core.analysis.questions.base import SECTIONS, Column, Drawing, Options, Question
+from core.analysis.questions.question import SECTIONS, Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable
 
-__all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
+__all__ = ["MAKERS", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
-MODULES = (
-    families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, chroma, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides,
-    levels, both_orders, nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
-    worst_slices, precision,
+MAKERS = (
+    families.questions, space.questions, controls.questions, artefacts.of_compositing, artefacts.of_filling,
+    artefacts.of_cutting, object_places.of_distance, object_places.of_sides, object_kinds.of_factors,
+    object_kinds.of_counts, adjusted.questions, word_edits.questions, social_words.questions, families.not_audited,
+    across.questions, surface.of_colour, surface.of_letters, surface.of_length, strength_sweeps.of_shifts,
+    behind_the_scores.questions, directional.questions, languages.questions, directional.of_rewards,
+    overlap.questions, both_sides.of_scores, levels.questions, several_comparisons.of_both_orders, levels.of_nested,
+    several_comparisons.of_kinds, matched.questions, strength_sweeps.of_drops, several_comparisons.of_sets,
+    prototype_pairs.questions, both_sides.of_examples, papers.of_no_run, selective.questions, flips.questions,
+    worst_slices.questions, behind_the_scores.of_precision,
 )  # fmt: skip
-"""Modules in the order in which a page shows what they ask."""
+"""What makes the questions of a table, in the order in which a page shows them."""
 
 
 def catalogue(table: ScoreTable) -> tuple[Question, ...]:
     """Every question that can be put to a table, and those of the paper's that it cannot answer."""
-    return tuple(question for module in MODULES for question in module.questions(table))
+    return tuple(question for make in MAKERS for question in make(table))

@@ -1,14 +1,19 @@
-"""Does what one corpus shows hold on the others? (RQ4) Source: paper A, sections 5.4 and B.4."""
+"""Does what one corpus shows hold on the others, and do they differ more than chance? (RQ4)
 
-from collections.abc import Sequence
+Source: paper A, sections 5.4 and B.4.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, median_over
-from core.analysis.questions import families, paper
-from core.analysis.questions.base import Drawing, Options, Question
+from core.analysis.effects import corpora, median_over, words
+from core.analysis.lacks import no_probe, several_corpora
+from core.analysis.memo import once
+from core.analysis.questions import families, papers
 from core.analysis.questions.columns import (
     CORPUS,
     COUNT,
@@ -20,14 +25,20 @@ from core.analysis.questions.columns import (
     TESTS,
     Dots,
     axis_of,
+    cells,
     how,
 )
-from core.analysis.questions.contrasts import shown
-from core.analysis.questions.directions import directions
-from core.analysis.questions.needs import no_probe, several_corpora
-from core.analysis.questions.words import of_things
+from core.analysis.questions.papers import shown
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.word_edits import of_things
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import ALPHA, untold
 from core.probes.base import BASE_CAPTION
+from core.probes.words.own_captions import PREFIX
+from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.heterogeneity import Heterogeneity, difference, heterogeneity
+from core.statistics.rank_agreement import direction_agreement
+from core.statistics.wording import counted
 
 _BY_CORPUS = Dots(label="evaluator", series="corpus", panel=(), values=IN_PERCENT, axis=axis_of("percent"))
 
@@ -36,7 +47,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One family in every corpus, the paper's subsets, and the agreement of the directions."""
     return (
         _one_family(table),
-        _subset(table, "T9", "", "Vertical flips", paper.FLIP),
+        _subset(table, "T9", "", "Vertical flips", papers.FLIP),
         _subset(table, "T10", "F9", "Cultural subset (American, European, Asian, African)", "cultural"),
         _subset(table, "T11", "F10", "Economic subset (cheap, expensive)", "economic"),
         directions(table),
@@ -49,7 +60,7 @@ def _invariant(table: ScoreTable) -> tuple[str, ...]:
 
 
 def _one_family(table: ScoreTable) -> Question:
-    known = sorted(_invariant(table), key=lambda name: (name != paper.FLIP, name))
+    known = sorted(_invariant(table), key=lambda name: (name != papers.FLIP, name))
     tests = families.TESTED
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -68,12 +79,12 @@ def _one_family(table: ScoreTable) -> Question:
 
 
 def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) -> Question:
-    probes = paper.subset(family, table.probes.index)
+    probes = papers.subset(family, table.probes.index)
     number, title = id_.removeprefix("T"), f"{said}, corpus by corpus"
     note = "Median over items of an item's mean %Δ over the modifiers named; 95 % BCa intervals, seed 2025."
-    note = note if family != paper.FLIP else "Median %Δ over items; 95 % BCa intervals, seed 2025."
-    note += " Objects that are no persons." if family in paper.THINGS_ONLY else ""
-    note += " The words stand in the caption that people wrote." if probes != paper.SUBSETS[family] else ""
+    note = note if family != papers.FLIP else "Median %Δ over items; 95 % BCa intervals, seed 2025."
+    note += " Objects that are no persons." if family in papers.THINGS_ONLY else ""
+    note += " The words stand in the caption that people wrote." if probes != papers.SUBSETS[family] else ""
     note += _without(table, family, probes)
     paper_figure = Drawing(figure, title, note, _BY_CORPUS, f"Figure {figure.removeprefix('F')}",
                            opens={"probes": f"={','.join(probes)}", **of_things(table, family)})  # fmt: skip
@@ -115,12 +126,156 @@ def _mean(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
 
 def _means(view: View, options: Options, *, family: str, probes: Sequence[str]) -> pd.DataFrame:
     here = view.probes([name for name in probes if name in view.table.probes.index])
-    items, records = shown(view, family), []
-    for evaluator in view.evaluators if here else ():
-        mean = _mean(view, evaluator, here)
-        for corpus, own in corpora(view.table):
-            found = median_over(mean, own & items, view.table.sources)
-            if found.n:
-                records.append({"evaluator": evaluator, "corpus": corpus, "n_items": found.n, "note": found.note,
-                                "median_percent": found.estimate, "low": found.low, "high": found.high})  # fmt: skip
-    return pd.DataFrame(records, columns=["evaluator", "corpus", "n_items", "median_percent", "low", "high", "note"])
+    items = shown(view, family)
+
+    def means(evaluator: str) -> list[np.ndarray]:
+        return [np.where(items, _mean(view, evaluator, here), np.nan)]
+
+    def row(mean: np.ndarray, items: np.ndarray) -> dict[str, object]:
+        found = words(median_over(mean, items, view.table.sources))
+        return {**found, "median_percent": found["value"]}
+
+    return cells(view, ("n_items", "median_percent", "low", "high", "note"), means, row, asked=bool(here))
+
+
+MEDIAN = "median over corpora"
+"""Stands in the corpus column of table 12's summary rows."""
+
+SUBSET, WHOLE_FAMILY = "paper’s subset", "whole family"
+
+_NOTE = (
+    "Share of a corpus' items whose shift has the direction of the median shift on the reference corpus, {} unless "
+    "another is chosen; an item that does not move counts one half. 95 % Wilson intervals over sources. The paper's "
+    "subsets come first, then whole families. The row “median over corpora”, where two or more stand beside the "
+    "reference, is the median of their agreements, without an interval: they are few and were not drawn. Medians of "
+    "one direction are no proof of one size, so between corpora: of three or more, the reference among them, Cochran's "
+    "Q and I² of the median %Δ, each weighing by its 95 % interval; of two, the difference of the medians with its "
+    "interval, from theirs; each at 5 %, not corrected. Corpora of fewer than {} items are in neither. With few "
+    "corpora Q finds little: a large p does not say that they are alike."
+)
+
+
+def directions(table: ScoreTable) -> Question:
+    """Table 12, with what the corpora differ by beside it."""
+    columns = (
+        EVALUATOR, Column("family", "Subset or family", kind="text"), Column("of", "Which", kind="text"), CORPUS, COUNT,
+        Column("agreement", "Agreement % [95 % CI]", digits=0, low="low", high="high", help="Share of items that move "
+               "as the median of the reference does; one that does not move counts half"),
+        Column("reference_median", "Reference Δ", digits=4, signed=True),
+        Column("median", "Median Δ", digits=4, signed=True),
+        Column("same", "Medians", kind="text", help="Is the direction of the two medians the same?"),
+        Column("between", "Between corpora, %Δ", kind="text", help="Cochran's Q and I² of three corpora or more, the "
+               "difference of two with its interval"),
+    )  # fmt: skip
+    return Question(
+        "T12", f"Agreement with the direction on {table.reference}", "corpora", "directions",
+        _NOTE.format(table.reference, LEAST_N), columns, _agreement, several_corpora, paper="Table 12",
+        asks=("reference",),
+    )  # fmt: skip
+
+
+@once
+def _named(view: View) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
+    """Label, what it is, family and probes: the paper's subsets, then the families that are not one of them."""
+    found, same = [], set()
+    families = view.families()
+    for family in papers.SUBSETS:
+        here = view.probes(
+            [name for name in papers.subset(family, view.table.probes.index) if name in view.table.probes.index]
+        )
+        if here:
+            found.append((papers.SUBSET_LABELS[family], SUBSET, family, here))
+            same |= {name for name in (family, f"{PREFIX}{family}") if set(here) == set(families.get(name, ()))}
+    whole = [
+        (name, WHOLE_FAMILY, name, probes) for name, probes in families.items()
+        if name not in same and name != BASE_CAPTION and not view.table.is_control(name)
+    ]  # fmt: skip
+    return (*found, *whole)
+
+
+def _agreement(view: View, options: Options) -> pd.DataFrame:
+    table, rows = view.table, []
+    held = options.reference if options.reference in view.corpora else table.reference
+    order = {label: place for place, (label, *_) in enumerate(_named(view))}
+    for label, _, family, probes in _named(view):
+        items = shown(view, family)
+        for evaluator in view.evaluators:
+            delta = view.changes(evaluator, probes).delta
+            there = np.flatnonzero(~np.isnan(delta) & items)
+            own = {name: table.items[name].to_numpy()[there] for name in ("corpus", "source")}
+            rows.append(pd.DataFrame({"evaluator": evaluator, "family": label, "item": there, "delta": delta[there],
+                                      **own}))  # fmt: skip
+    shifts = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    if shifts.empty or not (shifts["corpus"] == held).any():
+        return pd.DataFrame(columns=_SHOWN)
+    found = direction_agreement(shifts, reference=held, by=("evaluator", "family"))
+    if found.empty:
+        return pd.DataFrame(columns=_SHOWN)
+    found = found.assign(**{name: 100 * found[name] for name in ("agreement", "low", "high")})
+    found["same"] = [{True: "same", False: "opposite"}.get(each, "") for each in found["same_direction"]]
+    apart = {key: between(_medians(view, *key)) for key in dict.fromkeys(_cells(found))}
+    alone = ~found.duplicated(["evaluator", "family"], keep=False)
+    found["between"] = [apart[key] if one else "" for key, one in zip(_cells(found), alone, strict=True)]
+    summaries = pd.DataFrame(_summaries(found[~alone], held, apart), columns=found.columns)
+    whole = pd.concat([each for each in (found, summaries) if len(each)], ignore_index=True)
+    whole["of"] = whole["family"].map({label: of for label, of, *_ in _named(view)})
+    whole["place"] = whole["family"].map(order)
+    # the sort is stable, so that a summary stays behind the corpora that it is of
+    whole = whole.sort_values(["evaluator", "place"], kind="stable", ignore_index=True)
+    return whole[_SHOWN]
+
+
+_AGREED = ("evaluator", "family", "corpus", "reference_median", "median", "same_direction", "agreement", "low", "high",
+           "n_items", "note")  # fmt: skip
+_SHOWN = [*_AGREED, "of", "same", "between"]
+
+
+def _cells(found: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(found["evaluator"], found["family"], strict=True))
+
+
+def _summaries(found: pd.DataFrame, held: str, apart: Mapping[tuple[str, str], str]) -> Iterator[dict[str, object]]:
+    """A row an (evaluator, family) of two corpora or more beside the reference."""
+    for (evaluator, label), own in found.groupby(["evaluator", "family"], sort=False):
+        known = own.dropna(subset=["agreement"])
+        signs = set(known["same"])
+        yield {
+            "evaluator": evaluator, "family": label, "corpus": MEDIAN,
+            "reference_median": own["reference_median"].iloc[0], "median": math.nan, "same_direction": None,
+            "agreement": float(known["agreement"].median()), "low": math.nan, "high": math.nan,
+            "n_items": int(known["n_items"].sum()), "note": f"{counted(len(known), 'corpus', 'corpora')} beside {held}",
+            "same": f"all {signs.pop()}" if len(signs) == 1 and signs != {""} else "mixed",
+            "between": apart[str(evaluator), str(label)],
+        }  # fmt: skip
+
+
+def _medians(view: View, evaluator: str, label: str) -> dict[str, Interval]:
+    """Median %Δ of every corpus of enough items for a claim, with its interval."""
+    _, _, family, probes = next(each for each in _named(view) if each[0] == label)
+    percent, items = view.changes(evaluator, probes).percent, shown(view, family)
+    medians = {name: median_over(percent, own & items, view.table.sources) for name, own in corpora(view.table)}
+    return {name: each for name, each in medians.items() if each.n >= LEAST_N}
+
+
+def between(medians: dict[str, Interval]) -> str:
+    """Say how far the corpora lie apart: Q and I² of three or more, the difference of two."""
+    wide = {name: each for name, each in medians.items() if each.high > each.low}
+    if len(wide) < 2:
+        return "fewer than two corpora with an interval"
+    if len(wide) == 2:
+        (first, one), (second, other) = wide.items()
+        found = difference(one, other)
+        said = "they differ" if found.excludes_zero() else "no difference shown"
+        ends = f"{found.estimate:+.2f} [{found.low:+.2f}, {found.high:+.2f}] points".replace("-", "−")
+        power = "" if found.excludes_zero() else untold(found, unit="points", of="items of each")
+        return f"{first} − {second}: {ends}, {said}" + (f" ({power})" if power else "")
+    many = heterogeneity(*([getattr(each, end) for each in wide.values()] for end in ("estimate", "low", "high")))
+    return _heterogeneity_said(many)
+
+
+def _heterogeneity_said(found: Heterogeneity) -> str:
+    p = "< 0.001" if found.p < 0.001 else f"= {found.p:.3f}"
+    said = "they differ"
+    if not found.p < ALPHA:
+        said = f"no difference shown (a spread from {found.detectable:.1f} points on would have shown)"
+    return f"Q = {found.q:.1f}, p {p}, I² = {found.share:.0f} % of {found.k} corpora: {said}"

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, with_holm
-from core.analysis.questions.base import Column, Options, Question
+from core.analysis.lacks import no_clean
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, in_order
-from core.analysis.questions.factors import of_reference
-from core.analysis.questions.needs import no_clean
+from core.analysis.questions.factor_tests import of_reference
+from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.crossed_model import CrossedModel, Estimate, Joint, crossed_model

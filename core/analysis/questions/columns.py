@@ -5,10 +5,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from core.analysis.effects import ALL, COLUMNS, MEASURES
-from core.analysis.questions.base import Column, Drawing
+from core.analysis.effects import ALL, COLUMNS, MEASURES, corpora
+from core.analysis.questions.question import Column, Drawing
+from core.analysis.table import View
 from core.analysis.verdicts import MOST_BEYOND, NO_CLAIM
 from core.charts.spec import Figure
 from core.corpora.schema import COVERAGE_BINS
@@ -203,7 +205,7 @@ def marks(
         frame: the answer.
         label, series, panel: columns of it.
         values: columns of the value and of its interval's ends.
-        opens: see :class:`core.analysis.questions.base.Drawing`.
+        opens: see :class:`core.analysis.questions.question.Drawing`.
     """
     value, low, high = values
     if (label, series) == ("evaluator", "corpus") and len(frame["corpus"].unique()) < 2:
@@ -246,7 +248,7 @@ def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:
 
     Args:
         row: of an answer; has evaluator and corpus.
-        opens: see :class:`core.analysis.questions.base.Drawing`.
+        opens: see :class:`core.analysis.questions.question.Drawing`.
 
     Returns:
         A JSON object of texts; nothing for a row of all corpora, and for one that leaves every column of ``opens``
@@ -282,3 +284,30 @@ def in_order(levels: Sequence[str], factor: str) -> list[str]:
     if factor == "coverage_bin":
         return sorted(levels, key=lambda level: (known.index(level) if level in known else len(known), level))
     return sorted(levels)
+
+
+def cells(
+    view: View,
+    names: Sequence[str],
+    values: Callable[[str], Sequence[np.ndarray]],
+    row: Callable[..., Mapping[str, object]],
+    *,
+    asked: bool = True,
+) -> pd.DataFrame:
+    """A row of every evaluator and corpus of a view with an item that has every value.
+
+    Args:
+        view: of the table of scores.
+        names: columns behind evaluator and corpus.
+        values: of an evaluator, each of every item, float64 [N]; NaN where an item has none.
+        row: columns of these values, each an argument, and of the items that have all of them, bool [N].
+        asked: False: no row, since the view lacks what the values are of.
+    """
+    records = list[dict[str, object]]()
+    for evaluator in view.evaluators if asked else ():
+        found = values(evaluator)
+        there = view.items & ~np.isnan(found).any(axis=0)
+        for corpus, own in corpora(view.table):
+            if (items := own & there).any():
+                records.append({"evaluator": evaluator, "corpus": corpus, **row(*found, items)})
+    return pd.DataFrame(records, columns=["evaluator", "corpus", *names])

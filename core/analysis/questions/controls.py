@@ -7,10 +7,10 @@ says nothing of place: the shift may be one of pixels. Source: PROTOCOL section 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, median_over
-from core.analysis.questions.base import Column, Drawing, Options, Question
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
-from core.analysis.questions.needs import no_family
+from core.analysis.effects import median_over, words
+from core.analysis.lacks import Lack, no_family
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, cells
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
 from core.statistics.bootstrap import Interval
@@ -30,6 +30,7 @@ _NOTE = (
     "difference: repositioning minus blur of the same item, its median with the 95 % BCa interval; paired test of the "
     "two, of sources where items share theirs. The control passes only where the interval lies above 0."
 )
+_NAMES = ("n_items", "moved", "blurred", "value", "low", "high", "p", "test", "said", "power", "conflict", "note")
 _TITLE = "Blur control: does the object's place move the score further than lost detail?"
 
 
@@ -48,7 +49,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (Question("S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,)),)
 
 
-def _needs(table: ScoreTable) -> str:
+def _needs(table: ScoreTable) -> Lack:
     return no_family(table, MOVED, what="a moved object") or no_family(table, BLUR, what="the blur control")
 
 
@@ -58,42 +59,22 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
 
 def blur_control(view: View) -> pd.DataFrame:
     """The control of every evaluator and corpus, where both families are here; see _NOTE."""
-    records = list[dict[str, object]]()
-    families = view.table.families()
-    for evaluator in view.evaluators if {MOVED, BLUR} <= set(families) else ():
-        moved, blurred = (view.changes(evaluator, families[name]).size for name in (MOVED, BLUR))
-        both = view.items & ~np.isnan(moved) & ~np.isnan(blurred)
-        for corpus, own in corpora(view.table):
-            items = own & both
-            if items.any():
-                found = median_over(moved - blurred, items, view.table.sources)
-                of = view.table.sources_of(items)
-                test = paired_test(blurred[items], moved[items], groups=of)
-                told = said(found)
-                records.append(
-                    {"evaluator": evaluator, "corpus": corpus, "n_items": found.n, "moved": np.median(moved[items]),
-                     "blurred": np.median(blurred[items]), "value": found.estimate, "low": found.low,
-                     "high": found.high, "p": test.p, "test": test.name, "said": told,
-                     "power": untold(found) if told == OPEN else "",
-                     "conflict": at_odds(found, test.p, corrected=False), "note": found.note}
-                )  # fmt: skip
-    columns = (
-        "evaluator",
-        "corpus",
-        "n_items",
-        "moved",
-        "blurred",
-        "value",
-        "low",
-        "high",
-        "p",
-        "test",
-        "said",
-        "power",
-        "conflict",
-        "note",
-    )
-    return pd.DataFrame(records, columns=list(columns))
+    families, sources = view.table.families(), view.table.sources
+
+    def sizes(evaluator: str) -> list[np.ndarray]:
+        return [view.changes(evaluator, families[name]).size for name in (MOVED, BLUR)]
+
+    def row(moved: np.ndarray, blurred: np.ndarray, items: np.ndarray) -> dict[str, object]:
+        found = median_over(moved - blurred, items, sources)
+        test = paired_test(blurred[items], moved[items], groups=view.table.sources_of(items))
+        told = said(found)
+        return {
+            **words(found), "moved": np.median(moved[items]), "blurred": np.median(blurred[items]), "p": test.p,
+            "test": test.name, "said": told, "power": untold(found) if told == OPEN else "",
+            "conflict": at_odds(found, test.p, corrected=False),
+        }  # fmt: skip
+
+    return cells(view, _NAMES, sizes, row, asked={MOVED, BLUR} <= set(families))
 
 
 def untold(difference: Interval) -> str:
@@ -118,7 +99,7 @@ def sentences(view: View) -> dict[str, str]:
         view: of the table of scores, one corpus of it.
     """
     found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
-    lack = _needs(view.table).partition("; an audit")[0]
+    lack = _needs(view.table).what
     return {name: _sentence(found[name]) if name in found else f"Blur control: {lack or _unheld(view, name)}."
             for name in view.evaluators}  # fmt: skip
 

@@ -1,10 +1,12 @@
 """Does the score drop where the meaning breaks? Every directional family under every evaluator.
 
-Sources: DIRECTIONAL, sections 0.2 and 0.3; papers B (drops), D (rates, means, orders) and E (failures, margins).
+Sources: DIRECTIONAL, sections 0.2 and 0.3; papers B (drops), C (captioners that are trained on a metric learn its weak
+spots), D (rates, means, orders) and E (failures, margins).
 """
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -24,12 +26,12 @@ from core.analysis.comparisons import (
     refusals,
     uncorrected_rows,
 )
+from core.analysis.lacks import NOTHING, Lack, elsewhere
 from core.analysis.lookup import keyed, looked_up
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
-from core.analysis.questions.needs import elsewhere
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
@@ -113,23 +115,23 @@ def numbers_of(axis: str) -> papers.Numbers:
     return papers.AXES.get(axis, papers.Numbers(f"C-{axis}", f"C-{axis}-drops", f"C-{axis}-scores"))
 
 
-def needs(table: ScoreTable, *, axis: str | None = None) -> str:
+def needs(table: ScoreTable, *, axis: str | None = None) -> Lack:
     """Why a table has no directional probe, of one axis where it is named; empty where it has."""
     if axis in axes(table) or (axis is None and axes(table)):
-        return ""
+        return NOTHING
     what = "a directional probe" if axis is None else f"a directional probe of the axis {axis}"
     other = _outside(table, axis, what)
-    return other or f"no run holds {what}; an audit with it: {AUDIT}"
+    return other or Lack(f"no run holds {what}", "an audit with it", command=AUDIT)
 
 
-def _outside(table: ScoreTable, axis: str | None, what: str) -> str:
+def _outside(table: ScoreTable, axis: str | None, what: str) -> Lack:
     """Where the runs hold such probes outside the scope, said; empty where they do not."""
     rows = table.about.get("open")
     if rows is None or "expectation" not in rows:
-        return ""
+        return NOTHING
     rows = rows[rows["expectation"] == DIRECTIONAL]
     rows = rows[rows["axis"] == axis] if axis else rows
-    return "" if rows.empty else elsewhere(table, rows, what)
+    return NOTHING if rows.empty else elsewhere(table, rows, what)
 
 
 @once
@@ -383,3 +385,63 @@ def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure
                  opens=drawing.opens)  # fmt: skip
     return Figure(drawing.id, drawing.title, drawing.note, data, "median change of items", paper=drawing.paper,
                   unit=" %", counts=True)  # fmt: skip
+
+
+def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
+    """One table."""
+    id_, paper = papers.REWARDS
+    columns = (
+        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, FAILURE, TIES,
+        Column("beaten", "Broken side strictly above, % [95 % CI]", digits=1, low="beaten_low", high="beaten_high",
+               help="A reward would pay for the broken side"),
+        DROP, MEDIAN, VERDICT, *CORRECTED, NOTE,
+    )  # fmt: skip
+    note = (
+        f"{HOW}A hollow tail is words that say nothing at the end of a caption, as captioners write them that are "
+        "trained on a metric; a foil names a sibling in an object’s place. Holm’s correction within evaluator and "
+        "corpus over the families of the axis, these among them."
+    )
+    return (Question(id_, "Hollow tails and foils: would a reward pay for them?", SECTION, DEPTH, note, columns,
+                     _rewards, _rewards_lacking, paper=paper, tests="the families of the axis",
+                     asks=("known",)),)  # fmt: skip
+
+
+def _rewards(view: View, options: Options) -> pd.DataFrame:
+    found = rows(view, options.known)
+    return found[found["family"].isin(papers.OF_C)].reset_index(drop=True)
+
+
+def _rewards_lacking(table: ScoreTable) -> str:
+    there = set(table.probes.loc[table.probes["expectation"] == "directional", "family"])
+    if there & set(papers.OF_C):
+        return ""
+    return needs(table) or "no run holds a hollow tail or a foil; --probes hollow-tail,foil has them"
+
+
+def under_its_caption(question: Question) -> Question:
+    """The question, answered of the scope's caption or, where that cannot answer it, of another one of the same runs.
+
+    Args:
+        question: whose columns name the corpus, or that has figures alone.
+
+    Returns:
+        The same with a column that names the caption. It lacks what every caption lacks, and says what the scope's own
+        does.
+    """
+
+    def needs(table: ScoreTable) -> str:
+        return "" if _of(table) is not None else question.needs(table)
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        table = _of(view.table) or view.table
+        own = view if table is view.table else table.view(view.chosen)
+        return question.compute(own, options).assign(caption=caption_of(table))
+
+    def _of(table: ScoreTable) -> ScoreTable | None:
+        if not question.needs(table):
+            return table
+        return next((each for each in every_caption(table)[1:] if not question.needs(each)), None)
+
+    place = question.columns.index(CORPUS) + 1 if question.columns else 0
+    columns = (*question.columns[:place], CAPTION, *question.columns[place:]) if place else ()
+    return replace(question, columns=columns, needs=needs, compute=compute)

@@ -1,14 +1,16 @@
-"""Every family at once: what the other tables of shifts take their rows from."""
+"""Every family at once, which other tables of shifts take their rows from; and the families that nobody audited."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
 from core.analysis.effects import ALL, effects, family_groups
+from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.overview import beside_null
-from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions import papers
 from core.analysis.questions.columns import (
     ABSOLUTE,
     BEHIND,
@@ -21,8 +23,10 @@ from core.analysis.questions.columns import (
     Dots,
     how,
 )
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
-from core.probes.base import Axis
+from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectation
+from core.probes.registry import catalogue
 from core.probes.words.natural_names import families_of
 
 EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.value: "surface"}
@@ -137,3 +141,46 @@ def _of_axis(axis: str) -> Question:
         (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, PERCENT, *_OVER_NULL, *BEHIND), compute, figures=(drawing,),
         tests=TESTED, asks=SHIFTS, part_of="S1",
     )  # fmt: skip
+
+
+PART = "not audited"
+
+
+def not_audited(table: ScoreTable) -> tuple[Question, ...]:
+    """A question for each family of invariant probes that the table lacks and that no other question names.
+
+    A family beside the directional ones (the order in which objects are mentioned) is read with those; words that are
+    inserted into human captions are the same words as the template's, in its other construction. What needs frames
+    cannot be audited on pictures, and is audited on videos unless somebody leaves it out.
+    """
+    here = {
+        *table.families(controls=True),
+        *papers.WORDS,
+        *papers.PLACE_LEVELS,
+        papers.FLIP,
+        papers.DISTANCE,
+        BASE_CAPTION,
+    }
+    lacking = {
+        probe.family: probe.axis.value for probe in catalogue()
+        if probe.expectation is Expectation.INVARIANT and not (probe.control or probe.selector)
+        and probe.family not in here and probe.construction is not Construction.INSERTED
+        and probe.axis not in (Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT) and probe.needs != FRAMES
+    }  # fmt: skip
+    return tuple(_unasked(family, axis) for family, axis in sorted(lacking.items()))
+
+
+def _unasked(family: str, axis: str) -> Question:
+    said = family.replace("-", " ")
+    at = section(family, axis)
+    kind = {"words": "words", "natural": "captions"}.get(at, "edits")
+    what = f"{said} {kind}"
+    return Question(
+        f"S-{family}", f"{said.capitalize()}: how far scores move", at, PART,
+        "Named because it can be audited and was not.", (EVALUATOR, COUNT, PERCENT), _no_rows,
+        partial(no_family, family=family, what=what),
+    )  # fmt: skip
+
+
+def _no_rows(view: View, options: Options) -> pd.DataFrame:
+    return pd.DataFrame(columns=["evaluator", "n_items", "median_percent", "low", "high"])

@@ -7,12 +7,11 @@ from collections.abc import Hashable, Mapping
 
 import pandas as pd
 
-from core.analysis.flips.risk import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
+from core.analysis.flip_cells import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
 from core.analysis.memo import once
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, opening
-from core.analysis.questions.contrasts import CONTRAST, Named, named_groups, without
-from core.analysis.questions.paper import CONTRASTS, THINGS_ONLY
+from core.analysis.questions.papers import CONTRAST, CONTRASTS, THINGS_ONLY, Named, named_groups, without
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.flip_risk import GAPS, LEAST_EVIDENCE, LEAST_SOURCES
@@ -110,7 +109,7 @@ def named_cells(view: View) -> tuple[Cell, ...]:
 
 @once
 def named_rows(view: View) -> pd.DataFrame:
-    """Label of each of these, what it is of, and the family; see :class:`core.analysis.questions.contrasts.Named`."""
+    """Label of each of these, what it is of, and the family; see :class:`core.analysis.questions.papers.Named`."""
     rows = [(each.group.label, each.of, each.family) for each in _named(view)]
     return pd.DataFrame(rows, columns=["label", "of", "family"])
 
@@ -125,7 +124,7 @@ def _with_opened(frame: pd.DataFrame) -> pd.DataFrame:
     A contrast of two edits stands for no pair of Failures, and neither does one that is said of things alone.
 
     Args:
-        frame: columns label, of and family; see :class:`core.analysis.questions.contrasts.Named`.
+        frame: columns label, of and family; see :class:`core.analysis.questions.papers.Named`.
     """
     pairs = {
         each.label: ",".join(each.probes) for each in CONTRASTS if not each.against and each.family not in THINGS_ONLY

@@ -15,10 +15,11 @@ import pandas as pd
 from core.analysis.beside import every_language
 from core.analysis.comparisons import Capability, Pairs, comparison_rows, families, pairs, percent
 from core.analysis.effects import corpora
+from core.analysis.lacks import Lack
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, Dots
 from core.analysis.questions.directional import DEPTH, DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, SECTION, WHAT, needs
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
 from core.statistics.ratios import mean_of_ratios_bca
@@ -61,13 +62,19 @@ def _axis() -> str:
     return papers.TOGETHER[0]
 
 
+_SEVERAL = (
+    "python -m core audit --corpus demo --subject human --language en,de,fr,es,ja --evaluators conse-multilingual "
+    "--probes lexical"
+)
+
+
 def _lacking(table: ScoreTable) -> str:
     if why := needs(table, axis=_axis()):
         return why
-    return "" if len(every_language(table, _axis())) >= LEAST else (
-        f"the runs hold lexical edits in one language, {table.scope.language}; an audit of several: python -m core "
-        "audit --corpus demo --subject human --language en,de,fr,es,ja --evaluators conse-multilingual --probes lexical"
-    )  # fmt: skip
+    if len(every_language(table, _axis())) >= LEAST:
+        return ""
+    what = f"the runs hold lexical edits in one language, {table.scope.language}"
+    return Lack(what, "an audit of several", command=_SEVERAL)
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:

@@ -13,13 +13,12 @@ import pandas as pd
 from core.analysis.comparisons import RESPONSE
 from core.analysis.effects import Group, effects, with_holm
 from core.analysis.facts import fact
+from core.analysis.lacks import no_family_of
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
-from core.analysis.questions.captions import under_its_caption
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, PERCENT
-from core.analysis.questions.directional import CORRECTED, MADE, NOTE, SECTION
-from core.analysis.questions.needs import no_family_of
-from core.analysis.questions.objects import CURVE, curve_figure, curves
+from core.analysis.questions.directional import CORRECTED, MADE, NOTE, SECTION, under_its_caption
+from core.analysis.questions.object_kinds import CURVE, curve_figure, curves
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
 from core.statistics.splines import spline_curve

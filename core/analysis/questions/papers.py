@@ -1,13 +1,24 @@
-"""What papers B to E compare by name: the only places where a directional family or a fact has a number.
+"""What the papers compare by name: the only places where a family, a probe, a fact or a table has a number.
 
-B: PR-MCS (lexical edits). C: PAC-S++ (suites, captioners). D: robustness probes (grounding, counts, size, negation,
-order). E: prototypicality. ``C1`` to ``C29`` are the numbers of their tables and figures in a report.
+A: prompts and edits of images. B: PR-MCS (lexical edits). C: PAC-S++ (suites, captioners). D: robustness probes
+(grounding, counts, size, negation, order). E: prototypicality. ``C1`` to ``C29`` are the numbers of the tables and
+figures of B to E in a report.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from core.probes.base import Axis
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import axes
+from core.analysis.effects import Group
+from core.analysis.questions.columns import EVALUATOR
+from core.analysis.questions.question import Options, Question
+from core.analysis.table import BASELINE, ScoreTable, View
+from core.probes.base import BASE_CAPTION, Axis
+from core.probes.words.own_captions import PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +138,197 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
             "S-human-kappa, and the page Human validation draws it"),
 }  # fmt: skip
 """Number of what the papers show and a run cannot give -> what it is there, and why."""
+
+
+FLIP = "vertical-flip"
+"""Tables 3 and 9, figure 2."""
+
+CORNERS = ("reposition-TL", "reposition-BR")
+"""Tables 2 and 4, figure 3: the same object at the top left, and at the bottom right."""
+
+HARD_CORNERS = ("reposition-hard-TL", "reposition-hard-BR")
+"""Table 2, last line: the same places, cut hard instead of feathered."""
+
+OTHER_WAYS: Mapping[str, tuple[str, ...]] = {
+    "hard": HARD_CORNERS,
+    "telea": ("reposition-telea-TL", "reposition-telea-BR"),
+    "true": ("reposition-true-TL", "reposition-true-BR"),
+}
+"""The same places made another way: cut hard (table 2), filled smoothly, and on what is truly behind the object."""
+
+SMALL_TURNS = ("rotate-10", "rotate+10")
+"""Table 4, figure 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What the paper compares under one name.
+
+    Args:
+        label: names its rows.
+        family: that its probes are of.
+        probes: that are edited; an item counts the median over those that are here.
+        against: probe that each is compared with, which must be here too; empty for its own baseline.
+    """
+
+    label: str
+    family: str
+    probes: tuple[str, ...]
+    against: str = ""
+
+
+_CULTURAL = ("American", "European", "Asian", "Russian", "Arab", "African", "Oceanian")
+
+CONTRASTS = (
+    Contrast("vertical flip", FLIP, ("vflip",)),
+    Contrast("bottom right vs top left", "reposition", CORNERS[1:], CORNERS[0]),
+    Contrast("rotation by ±10°", "rotation", SMALL_TURNS),
+    Contrast("cultural vs neutral", "cultural", tuple(f"cultural:{word}" for word in _CULTURAL)),
+    Contrast("cheap, expensive vs neutral", "economic", ("economic:cheap", "economic:expensive")),
+)
+"""Columns of tables 13 and 16 and of figure 11; the second and third are the rows of table 4. Table 13 prints no list
+of words: those of tables 7 and 8 are taken."""
+
+DISTANCE = "distance"
+"""Appendix A.4: a grid of places, each probe named by its radius, 1 at the edge; drawn as a curve."""
+
+PERSON = "person"
+"""Category whose items are left out of economic words, and told apart for the other words. Source: section 5.3."""
+
+THINGS_ONLY = ("economic",)
+"""Families of words that are said of things."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordNumbers:
+    """WordNumbers of a family of words: table, figure and factor tests, with their counterparts in the paper."""
+
+    table: str
+    figure: str
+    levels: str
+    table_paper: str = ""
+    figure_paper: str = ""
+
+
+WORDS: Mapping[str, WordNumbers] = {
+    "cultural": WordNumbers("T7", "F7", "S6", "Table 7", "Figure 7"),
+    "economic": WordNumbers("T8", "F8", "S7", "Table 8", "Figure 8"),
+    "gender": WordNumbers("S4", "F14", "S8", "", "Figure 14"),
+    "emotion": WordNumbers("S5", "F15", "S9", "", "Figure 15"),
+}
+"""Families of words that the paper shows, in its order; every other family is numbered by its name."""
+
+PLACE_LEVELS: Mapping[str, str] = {"reposition": "S2"}
+"""Families of images whose probes the paper compares (B.1), and the number of that table."""
+
+SUBSETS: Mapping[str, tuple[str, ...]] = {
+    FLIP: ("vflip",),
+    "cultural": tuple(f"cultural:{word}" for word in ("American", "European", "Asian", "African")),
+    "economic": ("economic:cheap", "economic:expensive"),
+}
+"""Tables 9 to 12: probes that are averaged an item, corpus by corpus."""
+
+
+def subset(family: str, there: Container[str]) -> tuple[str, ...]:
+    """The probes of a subset under the caption that is held: words of the template, else the same in people's captions.
+
+    Args:
+        there: names of the probes that were scored; a caption holds one of both constructions.
+    """
+    template = SUBSETS[family]
+    inserted = tuple(f"{PREFIX}{name}" for name in template)
+    return inserted if any(name in there for name in inserted) else template
+
+
+SUBSET_LABELS: Mapping[str, str] = {
+    FLIP: "vertical flip",
+    "cultural": "cultural subset",
+    "economic": "economic subset",
+}
+"""What the subsets are called beside whole families."""
+
+
+CONTRAST, FAMILY, BOTH = "paper’s contrast", "whole family", "contrast and whole family"
+"""What a row is of."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """A group of probes with what it is.
+
+    Args:
+        group: its label, probes and what they are compared with.
+        of: CONTRAST, FAMILY, or BOTH where the contrast takes every plain probe of its family.
+        family: that the probes are of.
+        items: that it is said of, bool [N].
+    """
+
+    group: Group
+    of: str
+    family: str
+    items: np.ndarray
+
+
+def named_groups(view: View, *, controls: Sequence[str] = ()) -> list[Named]:
+    """The contrasts that a view keeps, in the paper's order, then every family that is not one of them.
+
+    Args:
+        view: whose probes.
+        controls: axes whose families of controls stay: the null axis is a noise floor.
+    """
+    table, families = view.table, view.families()
+    found, same = list[Named](), set[str]()
+    for contrast in CONTRASTS:
+        if (group := contrast_group(view, contrast)) is not None:
+            items, plain = shown(view, contrast.family), set(families.get(contrast.family, ()))
+            whole = group.against == BASELINE and set(group.probes) == plain and np.array_equal(items, view.items)
+            same |= {contrast.family} if whole else set()
+            found.append(Named(group, BOTH if whole else CONTRAST, contrast.family, items))
+    return found + [
+        Named(Group(name, probes), FAMILY, name, view.items)
+        for name, probes in families.items()
+        if name not in same and name != BASE_CAPTION and (not table.is_control(name) or table.axis_of(name) in controls)
+    ]
+
+
+def contrast_group(view: View, contrast: Contrast, *, tests: str = "", shown: bool = True) -> Group | None:
+    """The probes of a contrast that a view keeps; None where it keeps none, or not what they are compared with."""
+    wanted = [name for name in (*contrast.probes, contrast.against) if name in view.table.probes.index]
+    here = view.probes(wanted)
+    probes = tuple(name for name in contrast.probes if name in here)
+    if not probes or (contrast.against and contrast.against not in here):
+        return None
+    return Group(contrast.label, probes, contrast.against or BASELINE, tests, shown)
+
+
+def shown(view: View, family: str) -> np.ndarray:
+    """Items that a family is said of, bool [N]: some words are said of things only."""
+    if family not in THINGS_ONLY:
+        return np.asarray(view.items)
+    return np.asarray(view.items & (view.table.items["category"].fillna("") != PERSON).to_numpy())
+
+
+def without(table: ScoreTable) -> str:
+    """Name the contrasts that no score here is of, as the end of a note; empty where all are here."""
+    view = table.view()
+    absent = [each.label for each in CONTRASTS if contrast_group(view, each) is None]
+    return f" Left out, for no score here is of it: {'; '.join(absent)}." if absent else ""
+
+
+def of_no_run(table: ScoreTable) -> tuple[Question, ...]:
+    """One for each of these, where the runs hold a directional probe at all."""
+    return tuple(_never_here(id_, *about) for id_, about in ELSEWHERE.items()) if axes(table) else ()
+
+
+def _never_here(id_: str, paper: str, reason: str) -> Question:
+    return Question(
+        id_, paper, "contrast", "elsewhere", reason, (EVALUATOR,), _nothing, partial(_because, reason), paper=paper
+    )
+
+
+def _because(reason: str, table: ScoreTable) -> str:
+    return reason
+
+
+def _nothing(view: View, options: Options) -> pd.DataFrame:
+    return pd.DataFrame(columns=["evaluator"])

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.memo import once
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, one_a_line
 from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM

@@ -11,20 +11,19 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, family_groups, probe_groups
+from core.analysis.lacks import no_family, no_probe
 from core.analysis.memo import once
-from core.analysis.questions import families, paper
-from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions import families, papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, how
-from core.analysis.questions.contrasts import contrast_group
-from core.analysis.questions.factors import factor_questions, laid_out, of_reference
-from core.analysis.questions.mixed import BETA, MIXED, SPREADS, betas
-from core.analysis.questions.needs import no_family, no_probe
+from core.analysis.questions.factor_tests import BETA, MIXED, SPREADS, betas, factor_questions, laid_out, of_reference
+from core.analysis.questions.papers import contrast_group
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import beside_mean
 from core.probes.base import Axis
 from core.statistics.bootstrap import Interval
 
-_CORNERS, _SMALL_TURNS = paper.CONTRASTS[1:3]
+_CORNERS, _SMALL_TURNS = papers.CONTRASTS[1:3]
 
 _EDIT = Column("label", "Edit", kind="text")
 _DOTS = "Median %Δ with its 95 % BCa interval; the line is no change."
@@ -40,7 +39,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The paper's contrasts, the mixed models, and a table of probes for each family that has several."""
     several = [name for name, probes in table.families().items() if len(probes) > 1 and _of_images(table, name)]
     probes = [_probes(table, name) for name in several]
-    named = [name for name in paper.LEVELS if name not in several]  # the paper's table is named either way
+    named = [name for name in papers.PLACE_LEVELS if name not in several]  # the paper's table is named either way
     levels = [each for name in (*several, *named) for each in _levels(table, name)]
     return (_flips(), _moves(), _mixed(table), *probes, *levels)
 
@@ -49,19 +48,19 @@ def _of_images(table: ScoreTable, family: str) -> bool:
     return (
         families.section_of(table, family) not in ("words", "natural")
         and not table.is_control(family)
-        and family != paper.DISTANCE
+        and family != papers.DISTANCE
     )
 
 
 def _flips() -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
-        return _with_betas(view, families.one_family(view, options, paper.FLIP), _flip_groups(view))
+        return _with_betas(view, families.one_family(view, options, papers.FLIP), _flip_groups(view))
 
     return Question(
         "T3", "Vertical flips: how far scores move", "space", "contrasts",
         f"{how(families.TESTED)} {MIXED} {_POOLED}", (EVALUATOR, CORPUS, COUNT, PERCENT, BETA, *TESTS), compute,
-        lambda table: no_family(table, paper.FLIP, what="a vertical flip (vflip)"),
-        (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={paper.FLIP}"}),),
+        lambda table: no_family(table, papers.FLIP, what="a vertical flip (vflip)"),
+        (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={papers.FLIP}"}),),
         "Table 3", families.TESTED, SHIFTS,
     )  # fmt: skip
 
@@ -90,21 +89,21 @@ def _moves() -> Question:
 
 
 def _no_corners(table: ScoreTable) -> str:
-    return no_probe(table, paper.CORNERS, what="an object moved to the top left and to the bottom right")
+    return no_probe(table, papers.CORNERS, what="an object moved to the top left and to the bottom right")
 
 
 def _no_turns(table: ScoreTable) -> str:
-    return no_probe(table, paper.SMALL_TURNS, what="a rotation by ±10°", some=True)
+    return no_probe(table, papers.SMALL_TURNS, what="a rotation by ±10°", some=True)
 
 
 def _flip_groups(view: View) -> list[Group]:
-    return [each for each in families_of_space(view) if each.label == paper.FLIP]
+    return [each for each in families_of_space(view) if each.label == papers.FLIP]
 
 
 def families_of_space(view: View) -> list[Group]:
     """A group a family of spatial edits, controls and the distance grid aside."""
     groups = family_groups(view, axis=Axis.SPATIAL.value, controls=False)
-    return [each for each in groups if each.shown and each.label != paper.DISTANCE]
+    return [each for each in groups if each.shown and each.label != papers.DISTANCE]
 
 
 def _move_groups(view: View) -> list[Group]:
@@ -121,7 +120,7 @@ def _mixed(table: ScoreTable) -> Question:
     def needs(table: ScoreTable) -> str:
         if Axis.SPATIAL.value in families.axes(table):
             return ""
-        return no_family(table, paper.FLIP, what="a spatial edit")
+        return no_family(table, papers.FLIP, what="a spatial edit")
 
     return Question(
         "S14", "Spatial edits: the mean shift of the score, with image and category as random intercepts", "space",
@@ -180,7 +179,7 @@ _CONTROLS = (*families.EDITS, Axis.NULL.value)
 
 def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
     """Do the probes of a family differ?"""
-    number = paper.LEVELS.get(family, f"S-{family}-levels")
+    number = papers.PLACE_LEVELS.get(family, f"S-{family}-levels")
     said = family.replace("-", " ")
 
     def levels(view: View, options: Options, evaluator: str) -> tuple[Any, ...]:
@@ -193,8 +192,8 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
             return ""
         return no_family(table, family, what=f"a {said} of two kinds or more") or f"the runs hold one probe of {family}"
 
-    section = "space" if family in paper.LEVELS else families.section_of(table, family)
+    section = "space" if family in papers.PLACE_LEVELS else families.section_of(table, family)
     return factor_questions(
         number, f"{said.capitalize()}: do the probes differ?", section=section, part=family, levels=levels,
-        needs=needs, note=of_reference(table), paper="B.1, quadrants" if family in paper.LEVELS else "",
+        needs=needs, note=of_reference(table), paper="B.1, quadrants" if family in papers.PLACE_LEVELS else "",
     )  # fmt: skip

@@ -17,8 +17,8 @@ import pandas as pd
 
 from core.analysis.effects import corpora, family_groups, known_sizes
 from core.analysis.memo import once
-from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, Dots
+from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.titles import family_title

@@ -12,9 +12,9 @@ import streamlit as st
 from core.analysis import slices
 from core.analysis.facets import facets
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
+from core.analysis.questions.behind_the_scores import origins
+from core.analysis.questions.behind_the_scores import sentences as precision_said
 from core.analysis.questions.controls import sentences
-from core.analysis.questions.made_of import origins
-from core.analysis.questions.precision import sentences as precision_said
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -139,7 +139,7 @@ def blind(files: Signature, scope: Narrowed) -> dict[str, str]:
 
 
 def origin_of_scores(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """Where imported scores are from, by evaluator; see ``core.analysis.questions.made_of.origins``."""
+    """Where imported scores are from, by evaluator; see ``core.analysis.questions.behind_the_scores.origins``."""
     return origins(view(files, scope).table)
 
 

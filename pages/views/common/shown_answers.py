@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.effects import COLUMNS
-from core.analysis.people.baseline import with_baseline, with_people
+from core.analysis.judged_comparisons import with_baseline, with_people
 from core.analysis.questions import Column, Options, Question, catalogue
 from core.analysis.questions.columns import PERCENT, UNITS
 from core.analysis.scope import Narrowed
@@ -40,7 +40,7 @@ def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
 def people_beside(
     files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
 ) -> pd.DataFrame:
-    """Means of both sides with people's ratings below; see :func:`core.analysis.people.baseline.with_people`."""
+    """Means of both sides with people's ratings below; see :func:`core.analysis.judged_comparisons.with_people`."""
     # without a study nothing is added: looking for one costs less than the key of the means
     return _people_beside(files, scope, chosen, options, means) if list_studies()[0] else means
 
@@ -56,7 +56,7 @@ def _people_beside(
 def baseline_beside(
     files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
 ) -> pd.DataFrame:
-    """Failure rates with how often people fail; see :func:`core.analysis.people.baseline.with_baseline`."""
+    """Failure rates with how often people fail; see :func:`core.analysis.judged_comparisons.with_baseline`."""
     return _baseline_beside(files, scope, chosen, options, rates) if list_studies()[0] else rates
 
 

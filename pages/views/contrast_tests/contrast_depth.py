@@ -8,9 +8,9 @@ import streamlit as st
 
 from core.analysis.failures import PAIR, worst_failures
 from core.analysis.questions import Options, papers
+from core.analysis.questions.both_sides import dumbbell
 from core.analysis.questions.directional import numbers_of
 from core.analysis.questions.levels import tables_of
-from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.probes.titles import family_title, title

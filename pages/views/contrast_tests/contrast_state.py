@@ -231,7 +231,7 @@ def _read_bar(raw: str) -> tuple[float, str]:
 
 def draw_no_test(files: Signature, scope: Narrowed) -> None:
     """Say why there is no test, and how one is audited in a shell or in the browser."""
-    reason, _, _ = needs(scores(files, scope)).partition("; an audit")
+    reason = needs(scores(files, scope)).what
     st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=600), icon=":material/rule:")
     st.markdown("A directional probe breaks the meaning on purpose: words change places, an object that is not there "
                 "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "

@@ -12,8 +12,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.analysis.judged_comparisons import BESIDE, asked_of_people
+from core.analysis.lacks import Lack
 from core.analysis.metric_breaks import judged, needed
-from core.analysis.people.baseline import BESIDE, asked_of_people
 from core.analysis.questions import SECTIONS, Column, Options, Question
 from core.analysis.questions.directional import RATES, SECTION, in_depth, matrix
 from core.analysis.questions.papers import MEANS
@@ -166,9 +167,6 @@ def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd
         st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
 
 
-_COMMAND = "python -m core"
-
-
 def draw_section(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options, section: str
 ) -> None:
@@ -216,10 +214,10 @@ def _draw(
 
 
 def _draw_missing(question: Question, reason: str) -> None:
-    said, command, rest = reason.partition(_COMMAND)
-    st.markdown(f"**{safe(question.title)}**: {safe(said.rstrip(' :;'), limit=600)}")
-    if command:
-        st.code(f"{command}{rest}", language="shell", wrap_lines=True)
+    lack = Lack.of(reason)
+    st.markdown(f"**{safe(question.title)}**: {safe(lack.said, limit=600)}")
+    if lack.command:
+        st.code(lack.command, language="shell", wrap_lines=True)
 
 
 BAR, MORE = "against_bar", "to_decide"

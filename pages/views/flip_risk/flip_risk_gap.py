@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import (
+from core.analysis.flip_cells import (
     EVIDENCE,
     READ,
     Cell,
@@ -18,8 +18,8 @@ from core.analysis.flips.risk import (
     widest_gaps,
 )
 from core.analysis.overview import furthest
-from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.flips import as_families, named_cells, named_rows
+from core.analysis.questions.papers import CONTRAST
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.flip_risk_figures import family_styles, risk_curves, risk_map

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import IQR, SCALE
+from core.analysis.flip_cells import IQR, SCALE
 from core.probes import registry as probes
 from core.probes.base import Axis, Edits, Expectation, Probe
 from pages.views.common.caches import Shelf

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.systems import SystemFlips, flipped_pairs, system_flips
+from core.analysis.flips_between_systems import SystemFlips, flipped_pairs, system_flips
 from core.charts.canvas import thumbnail
 from core.charts.flip_risk_figures import flip_shares
 from core.charts.style import colours, signed

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
-from core.analysis.people.powered import powered_rows, what_more_votes_buy
+from core.analysis.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
+from core.analysis.powered_votes import powered_rows, what_more_votes_buy
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.charts.people_figures import comparison_dots, powered_dots

@@ -9,7 +9,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.people.outcomes import (
+from core.analysis.reading import read_table
+from core.analysis.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
+from core.analysis.scope import Narrowed, Scope
+from core.analysis.study_outcomes import (
     Aggregates,
     Competences,
     aggregates,
@@ -19,9 +22,6 @@ from core.analysis.people.outcomes import (
     study_competence,
     study_kappas,
 )
-from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
-from core.analysis.reading import read_table
-from core.analysis.scope import Narrowed, Scope
 from core.charts.people_figures import (
     ALL_PAIRS,
     COMPETENCE_NOTE,

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import EVIDENCE, IQR, READ
+from core.analysis.flip_cells import EVIDENCE, IQR, READ
 from core.analysis.overview import AND, more_alike, not_on_card
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, usual
@@ -55,9 +55,9 @@ def draw_card(
         contrasts: ``core.analysis.overview.family_contrasts``.
         risks: ``core.analysis.overview.card_risks``.
         control: ``core.analysis.questions.controls.sentences``.
-        half: ``core.analysis.questions.precision.sentences``; empty where no evaluator has a twin.
+        half: ``core.analysis.questions.behind_the_scores.sentences``; empty where no evaluator has a twin.
         blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
-        origins: ``core.analysis.questions.made_of.origins``; empty where the run made its scores itself.
+        origins: ``core.analysis.questions.behind_the_scores.origins``; empty where the run made its scores itself.
     """
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
@@ -385,5 +385,5 @@ def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
 
 
 def _reason(files: Signature, scope: Narrowed) -> str:
-    said, _, _ = lack(view(files, scope)).partition("; an audit")
+    said = lack(view(files, scope)).what
     return f"{said[:1].upper()}{said[1:]}, so that nothing tells whether a score that holds still is calm or deaf"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.analysis import system_file as leaderboards
 from core.analysis.geometry import embed
 from core.analysis.scope import Narrowed
-from core.analysis.suites.result import Files, changed, stored
-from core.analysis.systems import file as leaderboards
+from core.analysis.suite_result import Files, changed, stored
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.human.studies import list_studies

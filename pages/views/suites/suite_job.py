@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.analysis.suites.result import Files, SuiteResult, stored
-from core.analysis.suites.tables import MEASURES
+from core.analysis.suite_result import Files, SuiteResult, stored
+from core.analysis.suite_tables import MEASURES
 from core.api.progress import duration
 from core.audit.estimate import measured_speeds
 from core.corpora.demo import demo_dir

@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.analysis.questions.base import Column
-from core.analysis.suites import tables
-from core.analysis.suites.result import SuiteResult, added, reached_elsewhere, result_of, store
+from core.analysis import suite_tables as tables
+from core.analysis.questions.question import Column
+from core.analysis.suite_result import SuiteResult, added, reached_elsewhere, result_of, store
 from core.charts.people_figures import agreement
 from core.corpora.suites import read_suites, without_companions
 from core.corpora.suites.videos import VIDEOS

@@ -6,8 +6,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.systems.captions import tables
-from core.analysis.systems.file import (
+from core.analysis.system_captions import tables
+from core.analysis.system_file import (
     Leaderboard,
     free_name,
     list_leaderboards,
@@ -16,7 +16,7 @@ from core.analysis.systems.file import (
     with_references,
     write_leaderboard,
 )
-from core.analysis.systems.file import joined as joined_parts
+from core.analysis.system_file import joined as joined_parts
 from core.corpora.caption_tables import ENDINGS
 from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus

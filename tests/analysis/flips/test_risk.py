@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.flips.risk import IQR, SCALE, UNITS, cell_curves, cell_risks, evident_gaps, middle_gap, shift_cells
+from core.analysis.flip_cells import IQR, SCALE, UNITS, cell_curves, cell_risks, evident_gaps, middle_gap, shift_cells
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View

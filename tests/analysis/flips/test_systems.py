@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.analysis.flips.systems import flipped_pairs, system_flips
+from core.analysis.flips_between_systems import flipped_pairs, system_flips
 from core.errors import InvalidInput
 
 

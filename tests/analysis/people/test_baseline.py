@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from core.analysis.people.baseline import BESIDE, COLUMNS, asked_of_people, with_baseline
+from core.analysis.judged_comparisons import BESIDE, BESIDE_COLUMNS, asked_of_people, with_baseline
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
@@ -89,7 +89,7 @@ def test_the_report_has_the_column_beside_both_tables_of_rates(folder: Path, tmp
         bare = build(store)
     for id_ in BESIDE:
         table = next(each for each in report.tables if each.id == id_)
-        assert [each for each in table.columns if each in COLUMNS] == list(COLUMNS)
+        assert [each for each in table.columns if each in BESIDE_COLUMNS] == list(BESIDE_COLUMNS)
         assert table.frame.loc[table.frame["family"] == "swapped", "people"].dropna().nunique() == 1
-        assert not set(COLUMNS) & set(next(each for each in bare.tables if each.id == id_).columns)
+        assert not set(BESIDE_COLUMNS) & set(next(each for each in bare.tables if each.id == id_).columns)
     assert len(table.frame) <= 2 * ITEMS

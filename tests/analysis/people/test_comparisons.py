@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from core.analysis.people.comparisons import (
+from core.analysis.judged_comparisons import (
     ALL,
     EVALUATORS,
     PEOPLE,
@@ -19,7 +19,7 @@ from core.analysis.people.comparisons import (
     people_rows,
     score_tables,
 )
-from core.analysis.people.outcomes import aggregates, item_outcomes
+from core.analysis.study_outcomes import aggregates, item_outcomes
 from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
 from core.human.studies import Study
 from core.human.votes import vote_table

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from core.analysis.people.outcomes import study_competence, study_kappas
+from core.analysis.study_outcomes import study_competence, study_kappas
 from core.charts.people_figures import FEW, competence_dots, kappa_map
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from core.analysis.people.outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
+from core.analysis.study_outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
 from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
 from core.human.studies import Study
 from core.human.votes import vote_table

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.people.powered import FITS, MORE_VOTES, RATED, RIGHT, UNCHANGED, powered_rows, what_more_votes_buy
+from core.analysis.powered_votes import FITS, MORE_VOTES, RATED, RIGHT, UNCHANGED, powered_rows, what_more_votes_buy
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.table import ScoreTable

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.people.outcomes import item_outcomes
-from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, WITHOUT_ONE_SIDED, reanalyse
 from core.analysis.reading import read_table
+from core.analysis.reanalysis import BOTH_FULLY_CORRECT, WITHOUT_ONE_SIDED, reanalyse
 from core.analysis.slices import Slice
+from core.analysis.study_outcomes import item_outcomes
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.analysis.suites.result import Reached, SuiteResult, added, reached, result_of
+from core.analysis.suite_result import Reached, SuiteResult, added, reached, result_of
 from core.corpora.suites import read_suite
 from core.scoring.suites import SuiteScores
 

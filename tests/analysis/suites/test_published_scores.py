@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.analysis.preferences import taus
-from core.analysis.suites.measures import STRICT, suite_table
+from core.analysis.suite_measures import STRICT, suite_table
 from core.corpora.suites import TAU_B, TAU_C, Suite, read_suite
 from core.corpora.suites.fleur_scores import read_text_scores
 from core.scoring.suite_pairs import scores_of_text

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.analysis.suites.measures import NO_STRENGTH, ranked
+from core.analysis.suite_measures import NO_STRENGTH, ranked
 from core.corpora.suites import ACCURACY, Compared, Suite
 from core.scoring.suites import SuiteScores
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.suites import tables
-from core.analysis.suites.result import added, changed, reached, read_result, result_of, store, stored
+from core.analysis import suite_tables as tables
+from core.analysis.suite_result import added, changed, reached, read_result, result_of, store, stored
 from core.corpora.suites import read_suite
 from core.errors import InvalidInput
 from core.scoring.suite_references import Setting, settings_of

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from core.analysis.systems.board import agreement, at_equal_length, board, by_family, edits, ordinal, places, rank_range
-from core.analysis.systems.captions import tables
-from core.analysis.systems.file import (
+from core.analysis.system_board import agreement, at_equal_length, board, by_family, edits, ordinal, places, rank_range
+from core.analysis.system_captions import tables
+from core.analysis.system_file import (
     Leaderboard,
     free_name,
     list_leaderboards,

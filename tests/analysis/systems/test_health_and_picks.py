@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.systems.captions import MEASURES, best_of, health, wide
+from core.analysis.system_captions import MEASURES, best_of, health, wide
 from core.scoring.leaderboard import COLUMNS
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.systems.captions import PUBLISHED, WIDTH, scales
+from core.analysis.system_captions import PUBLISHED, WIDTH, scales
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import catalogue, find
 from core.evaluators.scale import scale_of

@@ -1,1 +1,0 @@
-"""Flip risk: how often a harmless edit inverts a ranking."""

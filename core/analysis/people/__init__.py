@@ -1,1 +1,0 @@
-"""What people said of the pairs, as items and as tables."""

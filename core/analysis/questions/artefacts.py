@@ -1,0 +1,395 @@
+"""How much of a shift comes from the making of an edit: compositing, filling a hole, cutting corners off.
+
+Source: paper A, A.8, Table 2.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import Group, corpora, family_groups, median_over, words
+from core.analysis.lacks import no_family, no_probe
+from core.analysis.questions import papers
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, IN_PERCENT, PERCENT, PLAIN, Dots, axis_of, cells
+from core.analysis.questions.filters import NOTHING, USUAL, beside, direction, filtered_moves, overlap, untold
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.slices import WHOLE, is_cut
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import apart, too_few_for
+from core.probes.base import Axis
+from core.statistics.arithmetic import row_medians
+from core.statistics.bootstrap import Interval
+from core.statistics.power import aside
+from core.statistics.ratios import ratio_bca
+
+_WAYS_COLUMNS = (
+    "filter", "q", "cut_items", "median_percent", "low", "high", "n_items", "direction", "overlaps", "seam",
+    "background", "fill", "texture", "apart", "apart_low", "apart_high", "power", "note",
+)  # fmt: skip
+
+
+_KEPT = (
+    "Share of the items with a %Δ that stay. The paper drops a share of its samples; here a sample is one of an item's "
+    "two composites, and an item goes where either is dropped: the top 5 % of the composites take up to 10 % of the "
+    "items with them, and a filter by seam or fill more."
+)
+
+
+def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
+    """The paper's table 2."""
+    columns = (
+        EVALUATOR, CORPUS, Column("label", "Composites", kind="text"), Column("retained", "Kept %", digits=0,
+        help=_KEPT), COUNT,
+        PERCENT, Column("direction", "Direction", kind="text", help="Same or turned: the interval lies on the side of "
+                        "0 of the median without a filter, or on the other one. Nothing to drop: no "
+                        "composite is more suspicious than the rest, a cut would fall among equals"),
+        Column("overlap", "Interval", kind="text", help="With the one without a filter"),
+        Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
+        Column("background", "BGΔ · 10³", help="Median over the composites kept"),
+        Column("fill", "Fill: gradient", help="Mean gradient inside the filled hole over that of its rim, median over "
+               "the composites kept; 1: alike, below 1: smoother"),
+        Column("texture", "Fill: texture", help="Mean local variance inside the filled hole over that of its "
+               "rim, median over the composites kept; 1: alike, below 1: flatter. A dash where no run measured it"),
+        Column("apart", "Usual − this, points [95 % CI]", signed=True, low="apart_low", high="apart_high",
+               help="Median over items of the item's %Δ as usual (a feathered edge, the hole filled by example) minus "
+                    "that of this row"),
+        Column("power", "Where it cannot be told", kind="text", help="The median %Δ that these items find with 80 % "
+               "power, and the items that would tell one as large as here"),
+        Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    title = "Repositioning without the suspicious composites"
+    drawing = Drawing("F-composites", title, "Median %Δ from top left to bottom right with its 95 % BCa interval. If "
+                      "the shift came from the seam of the composite or a disturbed background, it would fade.",
+                      Dots(values=IN_PERCENT, axis=axis_of("percent")))  # fmt: skip
+    return (
+        Question("T2", title, "space", "contrasts", _note(table), columns, _ways_apart, _ways_needed, (drawing,),
+                 "Table 2"),
+    )  # fmt: skip
+
+
+def _ways_needed(table: ScoreTable) -> str:
+    lack = no_probe(table, papers.CORNERS, what="an object moved to the top left and to the bottom right")
+    if lack or _measured(table)["seam_energy"].any():
+        return lack
+    return "no run measured the seams of its composites; audit the probes of reposition again with this version"
+
+
+def _measured(table: ScoreTable) -> dict[str, np.ndarray]:
+    """Which of the two composites of each item were measured, bool [2, N], by diagnostic."""
+    return {name: np.isfinite(each.of(table.places(papers.CORNERS))) for name, each in table.diagnostics.items()}
+
+
+def _note(table: ScoreTable) -> str:
+    said = "Median %Δ from top left to bottom right, with ever more suspicious composites dropped; 95 % BCa intervals."
+    if table.diagnostics and len(table.places(papers.CORNERS)) == len(papers.CORNERS) and not _ways_needed(table):
+        own = {name: each.of(table.places(papers.CORNERS)) for name, each in table.diagnostics.items()}
+        said += (
+            f" Over the {int(_measured(table)['seam_energy'].sum())} composites, the median BGΔ is "
+            f"{1000 * np.nanmedian(own['bg_delta']):.2f} · 10⁻³ and the median seam ratio "
+            f"{np.nanmedian(own['seam_ratio']):.2f} (1: the seam is as strong as the object's own edge)."
+        )
+        said += _flat(own["bg_delta"])
+    return f"{said} Kept: {_KEPT[0].lower()}{_KEPT[1:]} {_ways_said(table)}"
+
+
+def _flat(background: np.ndarray) -> str:
+    there = background[np.isfinite(background)]
+    if there.size == 0 or np.ptp(there) > 0:
+        return ""
+    return (
+        " BGΔ is the same in every composite, as the fill stays within the 8 px that it leaves out: a filter by it has "
+        "nothing to drop. What the fill did to the hole, gradient and texture against its rim say."
+    )
+
+
+_SAID: Mapping[str, tuple[str, str, str]] = {
+    "hard": ("feathered and hard edge", "feathered edge, items with both edges", "hard edge, the same items"),
+    "telea": ("fill by example and Telea's", "filled by example, items with both fills", "fill=telea, the same items"),
+    "true": ("filled and true plate", "filled by example, items with a true plate", "true plate, the same items"),
+}
+"""Way -> what its comparison is called, and its two rows."""
+
+
+def _ways_said(table: ScoreTable) -> str:
+    """What the lines of the other ways are here, or what they need."""
+    here, lacking = _ways(table), [way for way in papers.OTHER_WAYS if way not in _ways(table)]
+    said = []
+    if here:
+        named = "; ".join(_SAID[way][0] for way in here)
+        said.append(f"{named[0].upper()}{named[1:]}: the same items at the same places rendered both ways, their %Δ "
+                    "compared item by item.")  # fmt: skip
+    for way in lacking:
+        needed = no_probe(table, papers.OTHER_WAYS[way], what="the same places made that way")
+        said.append(f"{_SAID[way][0][0].upper()}{_SAID[way][0][1:]}: {needed}.")
+    return " ".join(said)
+
+
+def _ways(table: ScoreTable) -> tuple[str, ...]:
+    """The other ways that these scores hold both composites of."""
+    return tuple(way for way, probes in papers.OTHER_WAYS.items() if len(table.places(probes)) == len(probes))
+
+
+def _ways_apart(view: View, options: Options) -> pd.DataFrame:
+    table, records = view.table, list[dict[str, object]]()
+    if len(view.probes([name for name in papers.CORNERS if name in table.probes.index])) < len(papers.CORNERS):
+        return pd.DataFrame(columns=["evaluator", "corpus", *_WAYS_COLUMNS, "label", "retained", "overlap"])
+    sources = table.sources
+    for evaluator in view.evaluators:
+        ways = {USUAL: papers.CORNERS, **{way: papers.OTHER_WAYS[way] for way in _ways(table)}}
+        scores = {way: _scores(view, evaluator, probes) for way, probes in ways.items()}
+        for corpus, own in corpora(table):
+            items = np.flatnonzero(own & view.items)
+            parts = {way: each[:, items] for way, each in scores.items()}
+            measured = {way: _diagnostics(table, ways[way], items) for way in parts}
+            grouped = None if sources is None else sources[items]
+            rows = list(filtered_moves(parts[USUAL], measured[USUAL], sources=grouped))
+            for way in papers.OTHER_WAYS:
+                rows += beside(way, parts, measured, sources=grouped) if way in parts else [_not_here(way)]
+            records += [{"evaluator": evaluator, "corpus": corpus, **record} for record in rows]
+    frame = pd.DataFrame(records, columns=["evaluator", "corpus", *_WAYS_COLUMNS])
+    said = [_label(*named) for named in zip(frame["filter"], frame["q"], strict=True)]
+    frame = frame.assign(
+        label=said, retained=100 * frame["n_items"] / (frame["n_items"] + frame["cut_items"]).replace(0, np.nan),
+        overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()),
+    )  # fmt: skip
+    some = frame.groupby(["evaluator", "corpus"])["n_items"].transform("max") > 0
+    return frame[some].reset_index(drop=True)
+
+
+_LABELS: Mapping[str, str] = {
+    "none": "all composites",
+    **{f"{USUAL}-{way}": usual for way, (_, usual, _) in _SAID.items()},
+    **{way: other for way, (_, _, other) in _SAID.items()},
+    **{f"no-{way}": named for way, (named, _, _) in _SAID.items()},
+}
+
+
+def _label(name: str, q: float) -> str:
+    return _LABELS.get(name) or f"without the top {q:g} % by {name}"
+
+
+def _not_here(way: str) -> dict[str, object]:
+    """The row of a way in which nobody made the composites: what it needs, instead of a number."""
+    needed = f"needs an audit with --probes {','.join(papers.OTHER_WAYS[way])}"
+    return {"filter": f"no-{way}", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed, "overlaps": False,
+            "power": "", "note": ""}  # fmt: skip
+
+
+def _diagnostics(table: ScoreTable, probes: Sequence[str], items: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: each.of(table.places(probes), items) for name, each in table.diagnostics.items()}
+
+
+def in_words(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
+    """One of two words for each mark; nothing where it is not known."""
+    return np.where(known, np.where(marks.astype(bool), yes, no), "")
+
+
+def _scores(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
+    """Scores of two composites of every item, float64 [2, N], NaN where the view leaves one out, by sign aside."""
+    table = view.table
+    scores = table.after(evaluator, probes)
+    plain = view if view.chosen.sign is None else table.view(view.chosen.without("sign"))
+    kept = plain.where(evaluator, probes)
+    return scores if kept is None else np.where(kept, scores, np.nan)
+
+
+ANCHORS = ("TL", "TR", "BL", "BR")
+"""Places that both plates may have been asked for."""
+
+ADDS = "the filling adds to how far scores move"
+HIDES = "the filling hides part of how far scores move"
+OPEN = "a part of the filling cannot be told from none"
+STILL = "nothing moves on the filled plate, so that there is no share"
+
+_FILLED = "How much of repositioning's shift is the filling's?"
+_FILLED_NOTE = (
+    "Composed items whose background is known, moved to the same places on the plate that was filled by example and on "
+    "the true one; both are compared with the unedited picture, and an item counts by its median over the places that "
+    "both have. Filled − true: median over items of the difference of their %Δ, in points, with its 95 % BCa interval. "
+    "Share: the sum over items of |%Δ| filled minus |%Δ| true, over the sum of |%Δ| filled, 95 % BCa over items of one "
+    "source together; 0 says that the filling does nothing to the size of shifts, below 0 that shifts are larger on "
+    "the true plate. The true plate has no shadow of the object; the filled one keeps what lies beyond the hole."
+)
+
+
+def of_filling(table: ScoreTable) -> tuple[Question, ...]:
+    """The share of the filling, where both plates were audited."""
+    columns = (
+        EVALUATOR, CORPUS, COUNT,
+        Column("filled", "Filled, median %Δ", signed=True), Column("true", "True plate, median %Δ", signed=True),
+        Column("value", "Filled − true, points [95 % CI]", signed=True, low="low", high="high"),
+        Column("filled_size", "Filled, median |%Δ|"), Column("true_size", "True plate, median |%Δ|"),
+        Column("share", "Share of the filling, % [95 % CI]", digits=1, signed=True, low="share_low",
+               high="share_high"),
+        Column("said", "In words", kind="text"),
+        Column("power", "Where it cannot be told", kind="text", help="The share that these items find with 80 % power, "
+               "and the items that would tell one as large as here"),
+        Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="filled − true, points of %Δ")
+    drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
+    return (
+        Question(
+            "S25",
+            _FILLED,
+            "space",
+            "families",
+            _FILLED_NOTE,
+            columns,
+            _filled_and_true,
+            _both_plates_needed,
+            (drawing,),
+        ),
+    )
+
+
+def _both_plates_needed(table: ScoreTable) -> str:
+    if _pairs(table):
+        return ""
+    wanted = [f"reposition{way}-{anchor}" for way in ("", "-true") for anchor in ANCHORS]
+    return no_probe(table, wanted, what="moved objects on the filled and on the true plate")
+
+
+def _pairs(table: ScoreTable) -> dict[str, str]:
+    """Probe on the filled plate -> the same place on the true one."""
+    pairs = {f"reposition-{anchor}": f"reposition-true-{anchor}" for anchor in ANCHORS}
+    return {one: other for one, other in pairs.items() if {one, other} <= set(table.probes.index)}
+
+
+def _filled_and_true(view: View, options: Options) -> pd.DataFrame:
+    pairs = {one: other for one, other in _pairs(view.table).items() if view.probes((one, other)) == (one, other)}
+    row = partial(_filled_row, view.table)
+    return cells(view, _FILLED_COLUMNS, partial(_both, view, pairs=pairs), row, asked=bool(pairs))
+
+
+_FILLED_COLUMNS = (
+    "n_items", "filled", "true", "value", "low", "high", "filled_size", "true_size", "share", "share_low", "share_high",
+    "said", "power", "note",
+)  # fmt: skip
+
+
+def _both(view: View, evaluator: str, *, pairs: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """%Δ of every item filled and true, float64 [N]: medians over the places that the item has of both."""
+    sides = [np.array([view.changes(evaluator, (name,)).percent for name in side])
+             for side in (pairs.keys(), pairs.values())]  # fmt: skip
+    absent = np.isnan(sides[0]) | np.isnan(sides[1])
+    filled, true = (row_medians(np.where(absent, np.nan, side)) for side in sides)
+    return filled, true
+
+
+def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: np.ndarray) -> dict[str, object]:
+    apart = median_over(filled - true, items, table.sources)
+    groups = table.sources_of(items)
+    one, other = np.abs(filled[items]), np.abs(true[items])
+    share = ratio_bca(one - other, one, groups=groups)
+    return {
+        **words(apart), "filled": np.median(filled[items]), "true": np.median(true[items]),
+        "filled_size": np.median(one), "true_size": np.median(other), "share": 100 * share.estimate,
+        "share_low": 100 * share.low, "share_high": 100 * share.high, "said": _share_said(share),
+        "power": _share_untold(share), "note": apart.note or share.note,
+    }  # fmt: skip
+
+
+def _share_untold(share: Interval) -> str:
+    if _share_said(share) != OPEN:
+        return ""
+    power = aside(share, bound=0.0)
+    return apart(100 * power.detectable, power.needed, unit="%")
+
+
+def _share_said(share: Interval) -> str:
+    if few := too_few_for(share):
+        return few
+    if np.isnan(share.low):
+        return STILL
+    if share.low > 0:
+        return ADDS
+    return HIDES if share.high < 0 else OPEN
+
+
+KEPT = "object_kept"
+ROTATION = "rotation"
+SMALL_TURNS = "rotation by ±10°"
+ALL_ITEMS, UNCUT = "all items", "without the items it cut"
+
+_CUT = "Rotations without the items whose object they cut"
+_CUT_COLUMNS = (
+    "evaluator", "corpus", "edit", "label", "cut_items", "least", "n_items", "median_percent", "low", "high",
+    "direction", "overlaps", "power", "note",
+)  # fmt: skip
+
+
+def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
+    """The contrast of the paper's table 4, and every family of spatial edits that cuts an object."""
+    columns = (
+        EVALUATOR, CORPUS, Column("label", "Edit", kind="text"),
+        Column("cut_items", "n cut", digits=0, help="Items left out: less than "
+               f"{100 * WHOLE:g} % of the object's mask is left in the image under one of the edits"),
+        Column("least", "Least left, %", digits=0, help="Smallest share of an object's mask that is left in the image"),
+        COUNT, PERCENT,
+        Column("direction", "Direction", kind="text", help="Same or turned: the interval lies on the side of 0 of the "
+               "median of all items, or on the other one. Nothing to drop: the edit cut no object"),
+        Column("overlap", "Interval", kind="text", help="With that of all items"),
+        Column("power", "Where it cannot be told", kind="text", help="The median %Δ that these items find with 80 % "
+               "power, and the items that would tell one as large as here"),
+        Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    note = (
+        f"An edit cuts an object where less than {100 * WHOLE:g} % of its mask is left in the image; an item is left "
+        "out where one of the edits did. Median %Δ with its 95 % BCa interval, before and after. What an evaluator's "
+        "own crop takes away besides is not counted here. A box without a mask has no such share: it is not left out."
+    )
+    return (Question("S-cut", _CUT, "space", "contrasts", note, columns, _turned, _turns_needed),)
+
+
+def cut_items(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
+    """Items whose object one of some edits cut, bool [N]."""
+    if KEPT not in table.diagnostics:
+        return np.zeros(len(table.items), dtype=bool)
+    return np.asarray(is_cut(table.diagnostics[KEPT].of(table.places(probes))).any(axis=0))
+
+
+def _turns_needed(table: ScoreTable) -> str:
+    lack = no_family(table, ROTATION, what="a rotation")
+    if lack or (KEPT in table.diagnostics and np.isfinite(table.diagnostics[KEPT].values).any()):
+        return lack
+    return "no run measured how much of the object its edits leave in the image; that takes a corpus with masks"
+
+
+def _groups(view: View) -> Iterator[Group]:
+    """What is looked at: the small turns of table 4, rotations, and what else cuts an object."""
+    turns = view.probes([name for name in papers.SMALL_TURNS if name in view.table.probes.index])
+    if turns:
+        yield Group(SMALL_TURNS, turns)
+    for group in family_groups(view, axis=Axis.SPATIAL.value, controls=False):
+        if group.shown and (group.label == ROTATION or cut_items(view.table, group.probes).any()):
+            yield group
+
+
+def _turned(view: View, options: Options) -> pd.DataFrame:
+    table, records = view.table, list[dict[str, object]]()
+    for group in _groups(view):
+        cut = cut_items(table, group.probes)
+        kept = table.diagnostics[KEPT].of(table.places(group.probes))
+        for evaluator in view.evaluators:
+            percent = view.changes(evaluator, group.probes).percent
+            for corpus, own in corpora(table):
+                items = own & view.items & ~np.isnan(percent)
+                if not items.any():
+                    continue
+                left = kept[:, items]
+                least = 100 * float(np.nanmin(left)) if np.isfinite(left).any() else np.nan
+                whole = median_over(percent, items, table.sources)
+                less = median_over(percent, items & ~cut, table.sources)
+                for name, found, gone in ((ALL_ITEMS, whole, 0), (UNCUT, less, int((items & cut).sum()))):
+                    records.append(
+                        {"evaluator": evaluator, "corpus": corpus, "edit": group.label,
+                         "label": f"{group.label}, {name}", "cut_items": gone, "least": least, "n_items": found.n,
+                         "median_percent": found.estimate, "low": found.low, "high": found.high,
+                         "direction": direction(found, whole) if gone or name == ALL_ITEMS else NOTHING,
+                         "overlaps": overlap(found, whole), "power": untold(found, whole), "note": found.note}
+                    )  # fmt: skip
+    frame = pd.DataFrame(records, columns=list(_CUT_COLUMNS))
+    return frame.assign(overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()))

@@ -1,0 +1,275 @@
+"""Both sides of the directional comparisons: means, margins, spreads, and one example of every family.
+
+Examples are ids and marks alone (source: paper E, Figure 1); the pairs with their captions and pictures are those of
+:mod:`core.report.pair_slides`, and on the page Contrast tests.
+"""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import DIRECTIONAL, Capability, capabilities, comparison_rows, families, kinds, pairs
+from core.analysis.effects import corpora
+from core.analysis.memo import once
+from core.analysis.questions import papers
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, joined, marks
+from core.analysis.questions.directional import (
+    DEPTH,
+    DROP,
+    HOW,
+    NOTE,
+    PAIRS,
+    SECTION,
+    TEST,
+    WHAT,
+    named_axes,
+    needs,
+    numbers_of,
+    rows,
+)
+from core.analysis.questions.prototype_pairs import WHOLE, with_pair
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.table import ScoreTable, View
+from core.charts.spec import Axis, Figure, Style
+from core.charts.style import PALETTE
+from core.seeds import RUN_SEED, stream
+
+RIGHT, WRONG = "right", "wrong"
+MOST_BINS = 20
+"""Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
+
+SIDES = {RIGHT: Style(PALETTE[0]), WRONG: Style(PALETTE[1], "square")}
+OF = Column("of", "Comparisons", kind="text", help="The whole family; where it holds several kinds of wrong "
+            "sides, each alone too. Paper E compares the correct picture with the adversary alone")  # fmt: skip
+_SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
+
+
+def of_scores(table: ScoreTable) -> tuple[Question, ...]:
+    """Means, margins, and the scores of each axis."""
+    return (_means(), _margins(), *(_scores(table, axis) for axis in named_axes(table)))
+
+
+def _means() -> Question:
+    id_, paper = papers.MEANS
+    columns = (
+        EVALUATOR, CORPUS, WHAT, OF, COUNT, PAIRS, Column("mean_right", "Mean right", digits=4),
+        Column("sd_right", "SD", digits=4), Column("mean_wrong", "Mean wrong", digits=4),
+        Column("sd_wrong", "SD", digits=4),
+        Column("scaled_right", "Right, scaled", digits=3, help="The family’s scores run from 0, the lowest of either "
+               "side, to 1, the highest"),
+        Column("scaled_sd_right", "SD, scaled", digits=3), Column("scaled_wrong", "Wrong, scaled", digits=3),
+        Column("scaled_sd_wrong", "SD, scaled", digits=3), DROP, NOTE,
+    )  # fmt: skip
+    drawing = Drawing(
+        f"{id_}-sides", "Mean scores of both sides", "Scaled so that the lowest score of a family is 0 and the highest "
+        "1; the further the right side lies to the right of the wrong one, the better.", _dumbbell, paper, opens=TEST,
+    )  # fmt: skip
+    note = (
+        f"{HOW}Means over comparisons, raw and scaled; papers D and E print scaled means and do not say of what: here "
+        "one lowest and one highest score of both sides of a family, for each evaluator, and for the kinds of it."
+    )
+    return Question(id_, "Mean scores of right and wrong sides", SECTION, DEPTH, note, columns, _all, needs, (drawing,),
+                    paper, asks=("known",))  # fmt: skip
+
+
+def _margins() -> Question:
+    id_, paper = papers.MARGINS
+    columns = (
+        EVALUATOR, CORPUS, WHAT, OF, COUNT, PAIRS,
+        Column("correct", "Correct rankings: right − wrong", kind="text"),
+        Column("incorrect", "Incorrect rankings: wrong − right", kind="text"), NOTE,
+    )  # fmt: skip
+    note = (
+        f"{HOW}Mean distance of the two sides, on scores scaled as in table {papers.MEANS[0]}, over the comparisons "
+        "that are ranked right, and over the failures; how many they are stands in the cell."
+    )
+    return Question(id_, "Margins of correct and of incorrect rankings", SECTION, DEPTH, note, columns, _all, needs,
+                    paper=paper, asks=("known",))  # fmt: skip
+
+
+def _all(view: View, options: Options) -> pd.DataFrame:
+    return _sided(view, options.known)
+
+
+@once
+def _sided(view: View, known: bool) -> pd.DataFrame:
+    """Every directional family, paper E's pair alone before it and its kinds behind it; column ``of`` says which."""
+    found, whole = with_pair(view.table, capabilities(view)), rows(view, known)
+    alone = comparison_rows(view, [test for test, of in found if not of.startswith(WHOLE)], known=known)
+    named = {(test.family, test.probes): of for test, of in found}
+    of_whole = {family: named[family, probes] for family, probes in families(view).items()}
+    of_alone = {test.family: of for test, of in found if not of.startswith(WHOLE)}
+    single = comparison_rows(view, _kinds(view, {test.probes for test, _ in found}), known=known)
+    parts = [alone.assign(of=alone["family"].map(of_alone)), whole.assign(of=whole["family"].map(of_whole)),
+             single.assign(of=single["label"])]  # fmt: skip
+    both = pd.concat([each for each in parts if len(each)] or parts[1:], ignore_index=True)
+    place = {name: number for number, name in enumerate(dict.fromkeys(whole["family"]))}
+    order = pd.DataFrame({"evaluator": both["evaluator"], "corpus": both["corpus"], "at": both["family"].map(place)})
+    return both.loc[order.sort_values(["evaluator", "corpus", "at"], kind="stable").index].reset_index(drop=True)
+
+
+def _kinds(view: View, others: set[tuple[str, ...]]) -> list[Capability]:
+    """Each kind of wrong side of the families that hold several: a probe each, or what one probe tells.
+
+    Args:
+        view: of the table.
+        others: probes of the comparisons that have a row already.
+    """
+    probes = [
+        Capability(name, family, view.table.axis_of(family), (name,))
+        for family, own in families(view).items() for name in own if len(own) > 1 and (name,) not in others
+    ]  # fmt: skip
+    return [*probes, *(replace(each, tests="") for each in kinds(view))]
+
+
+def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    whole = frame["of"].astype(str).str.startswith(WHOLE)
+    drawn, parts = frame.assign(drawn=frame["family"].where(whole, frame["of"])), []
+    for side, style_of in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
+        own = drawn.assign(side=side, value=drawn[style_of], low=math.nan, high=math.nan)
+        parts.append(marks(own, label="drawn", series="side", panel=("evaluator", "corpus"), opens=drawing.opens))
+    return Figure(
+        drawing.id, drawing.title, drawing.note, pd.concat(parts, ignore_index=True), "mean, scaled to 0–1",
+        paper=drawing.paper, styles=SIDES, joined=True, overlay=True, counts=True,
+        order=tuple(dict.fromkeys(map(str, drawn["drawn"]))),
+    )  # fmt: skip
+
+
+def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
+    """Mean scores of both sides of one family, a line an evaluator.
+
+    Args:
+        rows: of the family, as :func:`core.analysis.comparisons.comparison_rows` gives them.
+        family: its name.
+    """
+    parts = []
+    for side, column in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
+        own = rows.assign(side=side, value=rows[column], low=math.nan, high=math.nan)
+        parts.append(marks(own, label="evaluator", series="side", panel=("corpus",), opens=TEST))
+    return Figure(
+        f"{papers.MEANS[0]}-{family}", f"{family}: mean scores of both sides", "", pd.concat(parts, ignore_index=True),
+        "mean, scaled to 0–1", styles=SIDES, joined=True, overlay=True, counts=True, span=(0.0, 1.0),
+    )  # fmt: skip
+
+
+def _scores(table: ScoreTable, axis: str) -> Question:
+    numbers = numbers_of(axis)
+    own = tuple(name for name in table.of_expectation(DIRECTIONAL) if table.axis_of(name) == axis)
+    title = f"{axis.capitalize()} edits: scores of right and wrong sides"
+    drawing = Drawing(
+        numbers.scores, title, "Share of the comparisons in each bin, on the evaluator’s own scale; at most "
+        f"{MOST_BINS} bins, fewer of few comparisons.",
+        _histogram, numbers.scores_paper,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return histograms(view, question.family(options), known=options.known)
+
+    question = Question(
+        f"{numbers.scores}-bins", title, SECTION, DEPTH, f"{HOW}Both sides of one family of edits.", (), compute,
+        partial(needs, axis=axis), (drawing,), numbers.scores_paper, asks=("family", "known"), families=own,
+        pick=("evaluator",),
+    )  # fmt: skip
+    return question
+
+
+def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
+    """Shares of the comparisons of a family in equal bins of both sides' scores, raw.
+
+    Returns:
+        evaluator, corpus, family, side, middle, from_ and to (of the bin), share (percent of the side), n
+        (comparisons), n_items.
+    """
+    records, found = list[tuple[object, ...]](), families(view)
+    for evaluator in view.evaluators if family in found else ():
+        both = pairs(view, evaluator, found[family], known=known)
+        for corpus, own in corpora(view.table):
+            whole = ~(np.isnan(both.right) | np.isnan(both.wrong))[:, own]
+            sides = {RIGHT: both.right[:, own][whole], WRONG: both.wrong[:, own][whole]}
+            if not whole.any():
+                continue
+            bins = min(MOST_BINS, math.ceil(2 * len(sides[RIGHT]) ** (1 / 3)))
+            edges = np.histogram_bin_edges(np.concatenate(list(sides.values())), bins)
+            for side, scores in sides.items():
+                counts, _ = np.histogram(scores, edges)
+                records += [
+                    (evaluator, corpus, family, side, (low + high) / 2, low, high, 100 * count / len(scores),
+                     len(scores), int(whole.any(axis=0).sum()))
+                    for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
+                ]  # fmt: skip
+    return pd.DataFrame(records, columns=list(_SCORES))
+
+
+def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    several = [name for name in ("evaluator", "corpus") if len(frame[name].unique()) > 1]
+    # raw scales of different evaluators never share an axis: side by side, each runs over its own scores
+    groups = frame.groupby(["evaluator", "corpus"])
+    low, high = groups["from_"].transform("min"), groups["to"].transform("max")
+    at = frame["middle"] if not several else (frame["middle"] - low) / (high - low)
+    data = pd.DataFrame(
+        {"label": at, "series": frame["side"], "value": frame["share"], "low": math.nan, "high": math.nan,
+         "panel": joined(frame, several) if several else "", "n": frame["n"],
+         "hover": [f"{side}, {low:.3g} to {high:.3g}\n{share:.1f} % of {n} comparisons" for side, low, high, share, n in
+                   zip(*(frame[name] for name in ("side", "from_", "to", "share", "n")), strict=True)]}
+    )  # fmt: skip
+    family = f": {frame['family'].iloc[0]}" if len(frame) else ""
+    return Figure(
+        drawing.id, f"{drawing.title}{family}", drawing.note, data, "share of the comparisons", kind="lines", unit=" %",
+        bounds="none", styles=SIDES, along=Axis("score, lowest to highest" if several else "score"),
+        paper=drawing.paper, height=200,
+    )  # fmt: skip
+
+
+SEEN, MISSED, TIED, NOT_SCORED = "✓", "✗", "✗ tie", "–"
+
+
+def of_examples(table: ScoreTable) -> tuple[Question, ...]:
+    """The table of examples, a column of marks for every evaluator."""
+    id_, paper = papers.EXAMPLES
+    columns = (
+        CORPUS, WHAT, Column("probe", "Probe", kind="text"), Column("item", "Item", kind="text"),
+        *(Column(name, name, kind="text") for name in table.evaluators),
+    )  # fmt: skip
+    note = (
+        f"One comparison of every family, drawn with seed {RUN_SEED} among those that most evaluators scored, whatever "
+        f"these made of it. {SEEN}: the right side scores higher; {MISSED}: it does not; {NOT_SCORED}: a side has no "
+        "score. An example proves nothing; the rates do."
+    )
+    return (
+        Question(id_, "Which evaluators see that the meaning broke? Examples", SECTION, DEPTH, note, columns, examples,
+                 needs, paper=paper, asks=("known",)),
+    )  # fmt: skip
+
+
+def examples(view: View, options: Options) -> pd.DataFrame:
+    """One comparison of every family of the slice's caption, in the corpus that the others are held against.
+
+    Returns:
+        corpus, family, probe, item, and a column of marks for every evaluator.
+    """
+    table, corpus = view.table, view.table.reference
+    own = table.of_corpus(corpus)
+    records = []
+    for family, probes in families(view).items():
+        sides = {name: pairs(view, name, probes, known=options.known) for name in view.evaluators}
+        scored = np.array([~np.isnan(each.right - each.wrong) & own for each in sides.values()])
+        most = scored.sum(axis=0)
+        if not most.any():
+            continue
+        which, items = np.nonzero(most == most.max())
+        drawn = int(stream(RUN_SEED, "example", family).integers(len(which)))
+        place = which[drawn], items[drawn]
+        told = {name: _mark(float(each.right[place]), float(each.wrong[place])) for name, each in sides.items()}
+        marks = {name: told.get(name, NOT_SCORED) for name in table.evaluators}
+        item = str(table.items["item"].to_numpy(dtype=object)[place[1]])
+        records.append({"corpus": corpus, "family": family, "probe": probes[place[0]], "item": item, **marks})
+    return pd.DataFrame(records, columns=["corpus", "family", "probe", "item", *table.evaluators])
+
+
+def _mark(right: float, wrong: float) -> str:
+    if np.isnan(right - wrong):
+        return NOT_SCORED
+    return SEEN if right > wrong else TIED if right == wrong else MISSED

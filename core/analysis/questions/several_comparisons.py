@@ -1,0 +1,396 @@
+"""Comparisons held against each other: a negation and its converse, kinds of wrong answers, several that must hold."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.beside import caption_of, every_caption
+from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, percent
+from core.analysis.effects import corpora, corrected, median_over
+from core.analysis.lacks import Lack
+from core.analysis.questions import papers
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.directional import CORRECTED, DEPTH, MADE, NOTE, PAIRS, SECTION, WHAT, needs
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import with_conflicts
+from core.charts.spec import Figure, Reference
+from core.probes.base import TEMPLATE
+from core.statistics.shares import share
+from core.statistics.shift_tests import paired_test
+from core.statistics.wording import counted
+
+THERE, ABSENT, BOTH = "what is there", "what is absent", "both of an item"
+
+_PRESENT = ("negation:template", "negation")
+"""Probes that deny what is there, beside the template that affirms it; the second where its caption is the template."""
+
+_ABSENT = "affirmation:absent"
+_MEANS = ("there_affirmed", "there_denied", "absent_denied", "absent_affirmed")
+_ORDER_COLUMNS = (
+    "evaluator", "corpus", "captions", "n_items", *_MEANS, "there", "there_low", "there_high", "absent", "absent_low",
+    "absent_high", "both", "both_low", "both_high", "affirms", "affirms_low",
+    "affirms_high", "denies", "denies_low", "denies_high", "note",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Halves:
+    """Both halves of the 2 × 2: a table and a probe of it each; the probe's baseline is the right side."""
+
+    there: tuple[ScoreTable, str]
+    absent: tuple[ScoreTable, str]
+
+
+def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
+    """One table with its figure."""
+    id_, paper = papers.BOTH_ORDERS
+    mean = "Mean score of the items that have all four"
+    columns = (
+        EVALUATOR, CORPUS, Column("captions", "Captions", kind="text"), COUNT,
+        Column("there_affirmed", "There, affirmed", digits=4, help=mean), Column("there_denied", "denied", digits=4),
+        Column("absent_denied", "Absent, denied", digits=4, help=mean), Column("absent_affirmed", "affirmed", digits=4),
+        Column("there", "Right of what is there, % [95 % CI]", digits=1, low="there_low", high="there_high",
+               help="The affirmation scores strictly above the denial"),
+        Column("absent", "Right of what is absent, % [95 % CI]", digits=1, low="absent_low", high="absent_high",
+               help="The denial scores strictly above the affirmation"),
+        Column("both", "Both right, % [95 % CI]", digits=1, low="both_low", high="both_high"),
+        Column("affirms", "Affirms both, % [95 % CI]", digits=1, low="affirms_low", high="affirms_high",
+               help="The affirmation scores above, whatever the picture shows"),
+        Column("denies", "Denies both, % [95 % CI]", digits=1, low="denies_low", high="denies_high",
+               help="The denial scores above, whatever the picture shows"), NOTE,
+    )  # fmt: skip
+    title = "Negation and its converse: are both orders of an item right?"
+    drawing = Drawing(
+        f"{id_}-orders", title, "Items whose right caption scores strictly above the wrong one, of what is there, of "
+        "what is absent, and of both. One high and one low is a habit; both high is understanding.", _figure,
+    )  # fmt: skip
+    note = (
+        "Four captions of an item: the template of its object and of a category that is annotated absent, affirmed "
+        "and denied. Only items that have all four scores. A tie is no right order. Wilson’s interval over items, or "
+        "over the sources that they share. Two independent guesses have both orders right of 25 %."
+    )
+    return (Question(id_, title, SECTION, DEPTH, note, columns, _both_orders, _orders_needed, (drawing,), paper),)
+
+
+def _orders_needed(table: ScoreTable) -> str:
+    if _found(table) is not None:
+        return ""
+    there, absent = list(_there(table)), list(_absent(table))
+    if there and absent:
+        both = f"{caption_of(there[0][0])}, and of {caption_of(absent[0][0])}"
+        return f"the two halves of the 2 × 2 are of {both}: no language has both; choose the language of one of them"
+    lacking = " and ".join([*([] if there else ["template"]), *([] if absent else ["absent-category"])])
+    return Lack(f"no run holds both halves of the 2 × 2 ({lacking} lacking)", "an audit with them", command=AUDIT)
+
+
+def _there(table: ScoreTable) -> Iterator[tuple[ScoreTable, str]]:
+    for own in every_caption(table):
+        names = _PRESENT if own.scope.subject == TEMPLATE else _PRESENT[:1]
+        yield from ((own, name) for name in names if name in own.probes.index)
+
+
+def _absent(table: ScoreTable) -> Iterator[tuple[ScoreTable, str]]:
+    yield from ((own, _ABSENT) for own in every_caption(table) if _ABSENT in own.probes.index)
+
+
+def _found(table: ScoreTable) -> _Halves | None:
+    """Both halves in one language; those of the scope's caption first."""
+    both = ((one, other) for one in _there(table) for other in _absent(table))
+    return next((_Halves(one, other) for one, other in both if one[0].scope.language == other[0].scope.language), None)
+
+
+def _both_orders(view: View, options: Options) -> pd.DataFrame:
+    found, records = _found(view.table), list[Mapping[str, object]]()
+    if found is None:
+        return pd.DataFrame(columns=list(_ORDER_COLUMNS))
+    (there, denied), (absent, affirmed) = found.there, found.absent
+    captions = f"{caption_of(there)}; {caption_of(absent)}" if there is not absent else caption_of(there)
+    for evaluator in (name for name in view.evaluators if name in there.evaluators and name in absent.evaluators):
+        one = pairs(_view(view, there), evaluator, (denied,))
+        other = pairs(_view(view, absent), evaluator, (affirmed,))
+        places = _places(there, absent)
+        four = np.array([one.right[0], one.wrong[0], *(_at(side[0], places) for side in (other.right, other.wrong))])
+        whole = ~np.isnan(four).any(axis=0)
+        for corpus, own in corpora(there):
+            if (items := whole & own).any():
+                sources = there.sources_of(items)
+                told = {"evaluator": evaluator, "corpus": corpus, "captions": captions}
+                records.append({**told, **_order_record(four[:, items], sources, int((own & ~whole).sum()))})
+    return pd.DataFrame(records, columns=list(_ORDER_COLUMNS))
+
+
+def _view(view: View, table: ScoreTable) -> View:
+    return view if table is view.table else table.view(view.chosen)
+
+
+def _places(table: ScoreTable, other: ScoreTable) -> np.ndarray:
+    """Where each item of a table stands in another one, int [N]; -1 for nowhere."""
+    names, wanted = (pd.MultiIndex.from_frame(each.items[["corpus", "item"]].astype(str)) for each in (other, table))
+    return np.asarray(names.get_indexer(wanted))
+
+
+def _at(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    return np.where(places >= 0, values[places], np.nan)
+
+
+def _order_record(four: np.ndarray, sources: np.ndarray | None, without: int) -> Mapping[str, object]:
+    """Numbers of some items.
+
+    Args:
+        four: scores in the order of _MEANS, float64 [4, n].
+        sources: what each item is of, [n].
+        without: items that lack one of the four.
+    """
+    affirmed, denied, denied_absent, affirmed_absent = four
+    right = {"there": affirmed > denied, "absent": denied_absent > affirmed_absent}
+    right["both"] = right["there"] & right["absent"]
+    right["affirms"] = right["there"] & (affirmed_absent > denied_absent)
+    right["denies"] = (denied > affirmed) & right["absent"]
+    shares = {name: share(values, groups=sources) for name, values in right.items()}
+    return {
+        "n_items": four.shape[1], **dict(zip(_MEANS, four.mean(axis=1), strict=True)),
+        **{key: value for name, found in shares.items() for key, value in percent(name, found).items()},
+        "note": "; ".join(filter(None, (f"{counted(without, 'item')} without one of the four" if without else "",
+                                        shares["both"].note))),
+    }  # fmt: skip
+
+
+def _figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    parts = [
+        marks(frame.assign(of=of), label="evaluator", series="of", panel=("corpus",),
+              values=(name, f"{name}_low", f"{name}_high"))
+        for name, of in (("there", THERE), ("absent", ABSENT), ("both", BOTH))
+    ]  # fmt: skip
+    return Figure(drawing.id, drawing.title, drawing.note, pd.concat(parts, ignore_index=True), "right", unit=" %",
+                  span=(0.0, 100.0), counts=True, paper=drawing.paper,
+                  references=(Reference(25.0, text="both, by two guesses"),))  # fmt: skip
+
+
+_DIFFERENCES = ("evaluator", "corpus", "family", "above", "below", "label", "tests", "n_items", "value", "low", "high",
+                "delta", "test", "p", "note")  # fmt: skip
+_HARDEST = ("evaluator", "corpus", "family", "n_items", "n", "each", "each_low", "each_high", "hardest", "hardest_low",
+            "hardest_high", "ties", "ties_low", "ties_high", "note")  # fmt: skip
+
+LEAST = 2
+"""Wrong sides of an item that have a hardest one."""
+
+
+def of_kinds(table: ScoreTable) -> tuple[Question, ...]:
+    """Differences of differences, and mean and hardest of several foils."""
+    return (_differences(), _hardest())
+
+
+def _differences() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, WHAT, Column("above", "Drop under this", kind="text"),
+        Column("below", "minus drop under this", kind="text"), COUNT,
+        Column("value", "Median, SD [95 % CI]", digits=3, signed=True, low="low", high="high",
+               help="Above 0: the first kind costs more. In standard deviations of the evaluator’s clean scores"),
+        Column("delta", "Median, raw", digits=4, signed=True), *CORRECTED, NOTE,
+    )  # fmt: skip
+    note = (
+        "Wrong sides of several kinds that replace the same right side: of each item how much more one kind costs than "
+        "another, (right − first) − (right − second). Median over items with its 95 % BCa interval; paired test; "
+        "Holm’s correction within evaluator, corpus and family over the pairs of kinds."
+    )
+    return Question("C18-differences", "Does one kind of wrong answer cost more than another?", SECTION, MADE, note,
+                    columns, _of_kinds, _no_kinds, paper=papers.ORDERS[1], tests="the pairs of kinds",
+                    asks=("known",))  # fmt: skip
+
+
+def _kinds(table: ScoreTable) -> dict[str, tuple[str, ...]]:
+    found = table.of_expectation(DIRECTIONAL)
+    return {family: probes for family, probes in found.items() if len(probes) > 1}
+
+
+def _no_kinds(table: ScoreTable) -> str:
+    if _kinds(table):
+        return ""
+    return needs(table) or "no family here replaces one right side by wrong sides of several kinds; grounding does"
+
+
+def _of_kinds(view: View, options: Options) -> pd.DataFrame:
+    table, records = view.table, list[Mapping[str, object]]()
+    for evaluator in view.evaluators:
+        kept = families(view)
+        for family, names in families(view.whole()).items():
+            if len(kept.get(family, ())) < LEAST:
+                continue
+            both = pairs(view, evaluator, names, known=options.known)
+            right = table.baselines[table.place(evaluator), table.places(names)]
+            for (one, above), (other, below) in combinations(enumerate(names), 2):
+                drops = np.where(right[one] == right[other], both.right - both.wrong, math.nan)
+                values = drops[one] - drops[other]
+                for corpus, own in corpora(table):
+                    items = own & view.items & ~np.isnan(values)
+                    if items.any():
+                        told = {"evaluator": evaluator, "corpus": corpus, "family": family, "above": above,
+                                "below": below, "label": f"{above} − {below}", "tests": family,
+                                "shown": {above, below} <= set(kept[family])}  # fmt: skip
+                        records.append({**told, **_difference(table, values, items, table.spread(evaluator, corpus))})
+    return with_conflicts(corrected(pd.DataFrame(records, columns=[*_DIFFERENCES, "shown"])))
+
+
+def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread: float) -> Mapping[str, object]:
+    found, unit = median_over(values, items, table.sources), spread if spread > 0 else math.nan
+    groups = table.sources_of(items)
+    test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
+    return {
+        "n_items": found.n, "value": found.estimate / unit, "low": found.low / unit, "high": found.high / unit,
+        "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,
+    }  # fmt: skip
+
+
+def _hardest() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS,
+        Column("each", "Failures, mean over siblings, % [95 % CI]", digits=1, low="each_low", high="each_high"),
+        Column("hardest", "Failures, hardest sibling, % [95 % CI]", digits=1, low="hardest_low", high="hardest_high",
+               help="Any sibling of the item scores at least as high as the right caption"),
+        Column("ties", "Ties with the hardest, % [95 % CI]", digits=1, low="ties_low", high="ties_high"), NOTE,
+    )  # fmt: skip
+    note = (
+        "Every sibling that can be named in an object’s place is a foil of its own: how often one of them fools the "
+        "evaluator, on average, and how often the hardest does, the one that this evaluator scores highest. FOIL-COCO "
+        "keeps the one that a captioner finds hardest. Items of two siblings or more; Wilson’s interval over items, "
+        "those of one source together."
+    )
+    return Question("C11-siblings", "FOIL with every sibling: the mean and the hardest", SECTION, DEPTH, note, columns,
+                    _of_siblings, _no_siblings, paper="C, Table 4; D, 4.2", asks=("known",))  # fmt: skip
+
+
+def _siblings(table: ScoreTable) -> tuple[str, ...]:
+    rows = table.probes[table.probes["family"] == papers.FOIL]
+    return tuple(map(str, rows.index[rows["expectation"] == DIRECTIONAL]))
+
+
+def _no_siblings(table: ScoreTable) -> str:
+    if len(_siblings(table)) >= LEAST:
+        return ""
+    return needs(table) or "one sibling an object was drawn; --probes foil,foil-siblings scores every one"
+
+
+def _of_siblings(view: View, options: Options) -> pd.DataFrame:
+    table, records = view.table, list[Mapping[str, object]]()
+    names = view.probes(_siblings(table))
+    for evaluator in view.evaluators if len(names) >= LEAST else ():
+        both = pairs(view, evaluator, names, known=options.known)
+        margin = np.where(view.items, both.right - both.wrong, math.nan)
+        several = (~np.isnan(margin)).sum(axis=0) >= LEAST
+        for corpus, own in corpora(table):
+            kept = own & several
+            if kept.any():
+                groups = table.sources_of(kept)
+                told = {"evaluator": evaluator, "corpus": corpus, "family": papers.FOIL}
+                records.append({**told, **_of_items(margin[:, kept], groups)})
+    return pd.DataFrame(records, columns=list(_HARDEST))
+
+
+def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, object]:
+    """Of margins [k, n], NaN where an item has no such sibling."""
+    there, lowest = ~np.isnan(margin), np.nanmin(margin, axis=0)
+    items = np.broadcast_to(np.arange(margin.shape[1]) if groups is None else groups, margin.shape)[there]
+    each, hardest = share(margin[there] <= 0, groups=items), share(lowest <= 0, groups=groups)
+    return {
+        "n_items": len(lowest), "n": int(there.sum()), **percent("each", each), **percent("hardest", hardest),
+        **percent("ties", share(lowest == 0, groups=groups)), "note": hardest.note,
+    }  # fmt: skip
+
+
+BOTH_WAYS = "every comparison"
+
+_SET_COLUMNS = (
+    "evaluator",
+    "corpus",
+    "label",
+    "n_sets",
+    "n",
+    "share",
+    "low",
+    "high",
+    "each",
+    "each_low",
+    "each_high",
+    "note",
+)
+
+
+def of_sets(table: ScoreTable) -> tuple[Question, ...]:
+    """One table: shares of sets that are right as a whole."""
+    id_, paper = papers.SETS
+    columns = (
+        EVALUATOR, CORPUS, Column("label", "Right in", kind="text"), Column("n_sets", "n sets", digits=0),
+        Column("n", "n comparisons", digits=0),
+        Column("share", "Sets right as a whole, % [95 % CI]", digits=1, low="low", high="high",
+               help="Every comparison of the set has the right side strictly above; Wilson’s interval over sets"),
+        Column("each", "Comparisons right, % [95 % CI]", digits=1, low="each_low", high="each_high",
+               help="The same comparisons one by one, for comparison; those of one set together"),
+        Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    note = (
+        "A set is the comparisons of one source, two at least, all with scores: the example of a suite, or one "
+        "picture. It is right where the right side of every one of them scores strictly higher. Of a set of two "
+        "pictures and two captions, a blind choice gives 25 % for captions, 25 % for pictures and 16.7 % for both."
+    )
+    return (Question(id_, "Sets that must be right as a whole", SECTION, DEPTH, note, columns, _sets, lacking,
+                     paper=paper),)  # fmt: skip
+
+
+def lacking(table: ScoreTable) -> str:
+    """Why there is no set; empty where there is."""
+    if not _given(table):
+        return needs(table) or "no run holds pairs that a corpus gives; python -m core audit --corpus pairs has them"
+    return "" if table.sources is not None else "no two comparisons here share a picture or an example"
+
+
+def _given(table: ScoreTable) -> dict[str, tuple[str, ...]]:
+    found = table.of_expectation(DIRECTIONAL)
+    return {name: found[name] for name in papers.GIVEN if name in found}
+
+
+def _sets(view: View, options: Options) -> pd.DataFrame:
+    rows = (
+        [row for evaluator in view.evaluators for row in _set_rows(view, evaluator)] if not lacking(view.table) else []
+    )
+    return pd.DataFrame(rows, columns=list(_SET_COLUMNS))
+
+
+def _set_rows(view: View, evaluator: str) -> Iterator[Mapping[str, object]]:
+    kept = families(view)
+    named = {name: kept[name] for name in _given(view.table) if name in kept}
+    asked = (
+        {**named, BOTH_WAYS: tuple(probe for probes in named.values() for probe in probes)} if len(named) > 1 else named
+    )
+    for corpus, own in corpora(view.table):
+        for label, probes in asked.items():
+            found = pairs(view, evaluator, probes)
+            right = np.where(found.asked, found.right - found.wrong, np.nan)[:, own]
+            made = _set_record(right, found.asked[:, own], view.table.sources[own])  # type: ignore[index]
+            if made:
+                yield {"evaluator": evaluator, "corpus": corpus, "label": label, **made}
+
+
+def _set_record(margin: np.ndarray, asked: np.ndarray, sources: np.ndarray) -> Mapping[str, object]:
+    """Share of sets, from margins [k, N] of which ``asked`` are comparisons; empty without a set."""
+    held = np.broadcast_to(sources, margin.shape)[asked]
+    frame = pd.DataFrame({"source": held, "margin": margin[asked]})
+    by = frame.groupby("source")["margin"]
+    sets = pd.DataFrame({"size": by.size(), "scored": by.count(), "lowest": by.min()})
+    several = sets[sets["size"] > 1]
+    whole = several[several["size"] == several["scored"]]
+    if whole.empty:
+        return {}
+    found = share(whole["lowest"] > 0)
+    own = frame[frame["source"].isin(whole.index)]
+    each = share(own["margin"] > 0, groups=own["source"])
+    left = len(several) - len(whole)
+    return {
+        "n_sets": found.n, "n": len(own), "share": 100 * found.estimate, "low": 100 * found.low,
+        "high": 100 * found.high, **percent("each", each),
+        "note": f"no score for a comparison of {counted(left, 'set')}" if left else "",
+    }  # fmt: skip

@@ -1,0 +1,400 @@
+"""Captions that people wrote with a social word: the word neutralised, swapped, and the order of the three scores."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import ALL, Group, corpora, effects
+from core.analysis.lacks import Lack, left_out, no_family
+from core.analysis.memo import once
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how
+from core.analysis.questions.directional import TIED_SHARE, TIES
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.table import CAPTIONS, ScoreTable, View
+from core.analysis.verdicts import apart
+from core.charts.spec import Figure, Reference
+from core.probes.words.lexicons import families
+from core.probes.words.natural_names import NEUTRALISED, PREFIX, SWAPPED, families_of, read_name
+from core.statistics.bootstrap import LEAST_N, Interval, few
+from core.statistics.comparisons import TIED, orders, pairwise_orders
+from core.statistics.power import aside
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalFamily:
+    """The natural probes of one family of words as one tagger reads captions.
+
+    Args:
+        name: of the probes' family, e.g. ``natural-economic-spacy``.
+        owner: family of the lexicon.
+        tagger: that chose the captions.
+        neutral: probe of the neutral rewrite.
+        written: word -> probe of the captions that say it.
+        swapped: word -> probe of the captions into which it was put for its contrast.
+    """
+
+    name: str
+    owner: str
+    tagger: str
+    neutral: str
+    written: dict[str, str] = field(hash=False)
+    swapped: dict[str, str] = field(hash=False)
+
+
+def natural_families(table: ScoreTable) -> tuple[NaturalFamily, ...]:
+    """Families with a caption as it was written or swapped; by tagger, then in the lexicon's order."""
+    found = []
+    for name, (owner, reader) in families_of().items():
+        read = {probe: told for probe in map(str, table.probes.index[table.probes["family"] == name])
+                if (told := read_name(probe)) is not None}  # fmt: skip
+        written, swapped = ({told.word: probe for probe, told in read.items() if told.rewrite == rewrite}
+                            for rewrite in ("", SWAPPED))  # fmt: skip
+        if written or swapped:
+            order = [word.word for word in families()[owner].words]
+            written, swapped = ({word: each[word] for word in order if word in each} for each in (written, swapped))
+            found.append(NaturalFamily(name, owner, reader, f"{name}:{NEUTRALISED}", written, swapped))
+    return tuple(found)
+
+
+@once
+def captions(table: ScoreTable, family: NaturalFamily) -> pd.DataFrame:
+    """The captions of a family, one a row: place (of the item), corpus, word (as written), caption, counted.
+
+    A caption is counted where no earlier item, of any corpus of the table, has the same one: the same words in the same
+    order, whatever their case, their blanks and the signs at the end. Source: paper A, A.12, duplicates removed.
+    """
+    told = table.about.get(CAPTIONS, pd.DataFrame(columns=["corpus", "item", "probe", "caption"]))
+    probes = {probe: (word, 0) for word, probe in family.written.items()}
+    probes |= dict.fromkeys(family.swapped.values(), ("", 1))  # the text stands in where no other row is here
+    rows = told[told["probe"].isin(list(probes))]
+    names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
+    place = names.get_indexer(pd.MultiIndex.from_frame(rows[["corpus", "item"]].astype(object)))
+    rows = rows.assign(place=place, word=[probes[each][0] for each in rows["probe"]],
+                       later=[probes[each][1] for each in rows["probe"]])  # fmt: skip
+    rows = rows[rows["place"] >= 0].sort_values(["place", "later"], kind="stable").drop_duplicates("place")
+    same = rows["caption"].map(_same).duplicated()
+    return rows.assign(counted=~same)[["place", "corpus", "word", "caption", "counted"]].reset_index(drop=True)
+
+
+def counted(table: ScoreTable, family: NaturalFamily) -> np.ndarray:
+    """Items whose caption of a family counts, bool [N]; see :func:`captions`."""
+    rows, found = captions(table, family), np.zeros(len(table.items), dtype=bool)
+    found[rows.loc[rows["counted"], "place"].to_numpy(int)] = True
+    return found
+
+
+def _same(caption: str) -> str:
+    return " ".join(str(caption).casefold().split()).rstrip(" .,;:!?\"'")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triple:
+    """The three scores of the captions that say one of two contrasting words.
+
+    Args:
+        first, second: the words, in the lexicon's order.
+        scores: name -> score of every item, float64 [N], NaN where it has none; ``first``, ``neutral``, ``second``.
+    """
+
+    first: str
+    second: str
+    scores: dict[str, np.ndarray]
+
+
+NEUTRAL = "neutral"
+
+
+def triples(view: View, family: NaturalFamily, evaluator: str) -> Iterator[Triple]:
+    """The scores of each pair of contrasting words of a family, whichever of the two was written.
+
+    Two words are a pair where the lexicon names one as the contrast of the other.
+    """
+    words = {word.word: word for word in families()[family.owner].modifiers}
+    neutral, order = _scores(view, evaluator, family.neutral), list(words)
+    for place, first in enumerate(order):
+        for second in order[place + 1 :]:
+            sides = np.full((2, len(neutral)), np.nan)
+            for said, other, at in ((first, second, 0), (second, first, 1)):
+                if words[said].contrast == other:
+                    own = _scores(view, evaluator, family.written.get(said, ""))
+                    put = _scores(view, evaluator, family.swapped.get(other, ""))
+                    here = ~np.isnan(own) & ~np.isnan(put)
+                    sides[at, here], sides[1 - at, here] = own[here], put[here]
+            if (~np.isnan(sides)).any():
+                yield Triple(first, second, {first: sides[0], NEUTRAL: neutral, second: sides[1]})
+
+
+def _scores(view: View, evaluator: str, probe: str) -> np.ndarray:
+    if not view.probes((probe,)):
+        return np.full(len(view.table.items), np.nan)
+    return np.asarray(view.after(evaluator, (probe,))[0])
+
+
+SECTION, CAPTION, ORDER = "natural", "captions", "order of the three"
+
+EVERY = "every word"
+WRITTEN, SWAPPED_IN, EITHER = "as written", "swapped in", "either way"
+"""Forms in which a caption says a word."""
+
+ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance", "cannot be told from chance"
+
+_FAMILY, _TAGGER = Column("family", "Family", kind="text"), Column("tagger", "Captions read by", kind="text")
+_PAIR = Column("pair", "Words", kind="text")
+_UNTOLD = Column("power", "Where it cannot be told", kind="text", help="The distance from chance that these captions "
+                 "find with 80 % power, and the captions that would tell one as large as here")  # fmt: skip
+_SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
+_WHICH = (
+    "A caption by people counts where a word of the lexicon modifies an object in it; the neutral rewrite puts the "
+    "neutral word of the closest length in its place, the swap its contrast, all else but a preceding article stays. "
+    "The rules, the default, read which word modifies what; spaCy, where it was asked for, takes clear captions of one "
+    "object alone. A caption that stands twice, in one corpus or in several, counts once, in the first corpus by name; "
+    "“all” takes the corpora together."
+)  # fmt: skip
+_ORDERS = ("evaluator", "corpus", "family", "tagger", "pair", "order", "n", "n_items", "share", "low", "high", "chance",
+           "beside", "power")  # fmt: skip
+_PAIRS = ("evaluator", "corpus", "family", "tagger", "pair", "above", "below", "n", "n_items", "share", "low", "high",
+          *TIED_SHARE, "chance", "beside", "power")  # fmt: skip
+_COMMAND = (
+    "python -m core audit --corpus coco --root path/to/coco --option slice=all --evaluators conse-lite0 --probes "
+    "natural-cultural,natural-economic,natural-gender,natural-emotion"
+)
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """How many captions there are, what each word does, and the order of the three scores of a caption."""
+    return _counts(), _shifts(), _orders(), _pairwise()
+
+
+def lacking(table: ScoreTable) -> str:
+    """Why there is no caption; empty where there is one."""
+    if natural_families(table):
+        return ""
+    outside = left_out(table, "family", list(families_of()))
+    if len(outside):
+        return no_family(table, str(outside["family"].iloc[0]), what="captions that people wrote with a social word")
+    rejected = table.about.get("rejections", pd.DataFrame(columns=["probe"]))
+    if rejected["probe"].astype(str).str.startswith(PREFIX).any():
+        return Lack(
+            "natural captions were asked for, and no caption of these runs has a social word that modifies an object",
+            "such captions are rare, so a large corpus is needed", command=_COMMAND,
+        )  # fmt: skip
+    return Lack(
+        "no run holds captions that people wrote with a social word in them", "they are rare and the demo corpus has "
+        "none, so a large corpus such as a whole split of COCO is needed", command=_COMMAND,
+    )  # fmt: skip
+
+
+def _counts() -> Question:
+    columns = (
+        CORPUS, _FAMILY, _TAGGER, Column("label", "Written word", kind="text"), Column("found", "Captions", digits=0),
+        Column("twice", "Duplicates", digits=0), Column("n_items", "n counted", digits=0),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = [row for family in _kept(view) for row in _counted_rows(view, family)]
+        return pd.DataFrame(rows, columns=["corpus", "family", "tagger", "label", "found", "twice", "n_items"])
+
+    note = (
+        f"{_WHICH} An item gives one caption to a family, its first that fits. The paper has 412 cultural, 196 "
+        "economic and 124 gender and emotion captions of MS-COCO and three suites."
+    )
+    return Question("S32", "Natural captions: how many there are", SECTION, CAPTION, note, columns, compute, lacking,
+                    paper="A.12")  # fmt: skip
+
+
+def _kept(view: View) -> list[NaturalFamily]:
+    return [each for each in natural_families(view.table)
+            if view.probes((*each.written.values(), *each.swapped.values()))]  # fmt: skip
+
+
+def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, object]]:
+    rows = captions(view.table, family)
+    rows = rows[view.items[rows["place"].to_numpy(int)]]
+    for corpus, own in corpora(view.table, pooled=True):
+        here = rows[own[rows["place"].to_numpy(int)]]
+        for label in (EVERY, *(word for word in family.written if (here["word"] == word).any())):
+            said = here if label == EVERY else here[here["word"] == label]
+            if len(said):
+                n = int(said["counted"].sum())
+                yield {"corpus": corpus, "family": family.owner, "tagger": family.tagger, "label": label,
+                       "found": len(said), "twice": len(said) - n, "n_items": n}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _OfAll:
+    """Makes a figure of the corpora together, of one form or the leading order.
+
+    Args:
+        dots: draws the rows.
+        column, value: of the rows that are drawn.
+        chance: draw a line at the share that chance gives an order without ties.
+    """
+
+    dots: Dots
+    column: str
+    value: str
+    chance: bool = False
+
+    def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+        """The figure of a frame."""
+        rows = frame[frame[self.column] == self.value]
+        together = rows[rows["corpus"] == ALL]
+        rows = together if len(together) else rows
+        if not self.chance:
+            return self.dots(drawing, rows, measure)
+        figure = self.dots(drawing, rows.assign(drift=rows["beside"]), measure)  # a mark of too few is drawn open
+        return replace(figure, unit=" %", span=(0.0, 100.0), references=(Reference(100 / 6, dash="dash"),))
+
+
+def _shifts() -> Question:
+    tests = "the words of the family in the same form"
+    columns = (EVALUATOR, CORPUS, _FAMILY, _TAGGER, Column("label", "Word", kind="text"),
+               Column("form", "In the caption", kind="text"), COUNT, PERCENT, *TESTS)  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        parts = [part for family in _kept(view) for part in _forms(view, family, options.margin)]
+        parts = [part for part in parts if len(part)]
+        empty = effects(view, []).assign(family="", tagger="", form="")
+        return pd.concat(parts, ignore_index=True) if parts else empty
+
+    drawing = Drawing(
+        "F-natural", "Words in captions that people wrote", "Median shift from the caption with a neutral word, with "
+        "its 95 % BCa interval; the word as it was written and swapped in taken together, of all corpora in view.",
+        _OfAll(Dots(panel=("family", "tagger"), order=by_value), "form", EITHER), "A.12",
+    )  # fmt: skip
+    note = (
+        f"{how(tests)} {_WHICH} The baseline of every row is the neutral rewrite of the same caption. As written: the "
+        "captions that say the word. Swapped in: those that say its contrast, with the word in its place. Swapped "
+        "words may contradict the picture: their shift is a contrast with the neutral rewrite and no proof of a "
+        "bias by itself."
+    )
+    title = "Natural captions: how far a word moves the score from the neutral rewrite"
+    return Question("S33", title, SECTION, CAPTION, note, columns, compute, lacking, (drawing,), "A.12", tests, SHIFTS)
+
+
+def _forms(view: View, family: NaturalFamily, margin: float) -> Iterator[pd.DataFrame]:
+    words = dict.fromkeys([*family.written, *family.swapped])
+    sides = {WRITTEN: (family.written,), SWAPPED_IN: (family.swapped,), EITHER: (family.written, family.swapped)}
+    for form, held in sides.items():
+        every = {word: tuple(each[word] for each in held if word in each) for word in words}
+        said = {word: view.probes(probes) for word, probes in every.items()}
+        tests = f"{family.name}, {form}"
+        groups = [Group(word, said[word] or probes, tests=tests, shown=bool(said[word]))
+                  for word, probes in every.items()]  # fmt: skip
+        if form != EITHER:  # either way, every caption has both of its words: none is left to tell
+            whole = tuple(probe for probes in said.values() for probe in probes)
+            groups.insert(0, Group(EVERY, whole, tests=f"{tests}, {EVERY}"))
+        found = effects(view, groups, keep=counted(view.table, family), pooled=True, margin=margin)
+        yield found.assign(family=family.owner, tagger=family.tagger, form=form)
+
+
+def _of_triples(view: View) -> Iterator[tuple[dict[str, object], Triple, np.ndarray]]:
+    """What a row is of, the three scores, and the items."""
+    for evaluator in view.evaluators:
+        for family in _kept(view):
+            count = counted(view.table, family) & view.items
+            for triple in triples(view, family, evaluator):
+                for corpus, own in corpora(view.table, pooled=True):
+                    yield {"evaluator": evaluator, "corpus": corpus, "family": family.owner, "tagger": family.tagger,
+                           "pair": f"{triple.first}, {triple.second}"}, triple, own & count  # fmt: skip
+
+
+def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
+    sources = view.table.sources_of(items)
+    return {name: each[items] for name, each in triple.scores.items()}, sources
+
+
+def _orders() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, _FAMILY, _TAGGER, _PAIR, Column("order", "Order, highest first", kind="text"),
+        Column("n", "n in it", digits=0), COUNT, _SHARE,
+        Column("chance", "By chance, %", digits=1, help="A sixth of the captions without a tie: what each order would "
+               "have if the three scores could change places"),
+        Column("beside", "Beside chance", kind="text"), _UNTOLD,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = [row for said, triple, items in _of_triples(view) for row in _order_rows(view, said, triple, items)]
+        return pd.DataFrame(rows, columns=[*_ORDERS, "leads"])
+
+    drawing = Drawing(
+        "F-natural-order", "Does the first word score above neutral, and neutral above the second?",
+        "Share of the captions whose three scores stand in this order, with Wilson’s interval, of all corpora in view. "
+        "The broken line, 16.7 %, is what chance gives where no two scores are equal; an open mark is of too few.",
+        _OfAll(Dots("order", panel=("family", "tagger"), values=("share", "low", "high"), axis="share of the captions"),
+               "leads", "yes", chance=True), "A.12",
+    )  # fmt: skip
+    note = (
+        f"{_WHICH} Within each caption: the scores of its two contrasting words, whichever of them was written, and of "
+        "the neutral rewrite. Shares of the captions that have all three, with Wilson’s interval, captions of one "
+        "source together. If the three scores could change places, each of the six orders would have a sixth, 16.7 %, "
+        f"less what is tied; a caption two of whose scores are equal is {TIED}. Orders that no caption has are left "
+        f"out, but for the first of each pair. Below {LEAST_N} captions or sources nothing is said beside chance."
+    )
+    return Question("S34", "Natural captions: the order of the three scores, e.g. cheap > neutral > expensive", SECTION,
+                    ORDER, note, columns, compute, lacking, (drawing,), "A.12")  # fmt: skip
+
+
+def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:
+    scores, sources = _order_scores(view, triple, items)
+    found = orders(scores, sources=sources)
+    if not found["n_items"].iloc[0]:
+        return
+    leading = f"{triple.first} > {NEUTRAL} > {triple.second}"
+    chance = 100 * (1 - float(found.loc[found["order"] == TIED, "share"].iloc[0])) / 6
+    found = found.sort_values("order", key=lambda names: names != leading, kind="stable")
+    for row in found.to_dict("records"):
+        if row["n"] or row["order"] == leading:
+            shares = {name: 100 * row[name] for name in ("share", "low", "high")}
+            tied = row["order"] == TIED
+            yield {**said, "order": row["order"], "n": row["n"], "n_items": row["n_items"], **shares,
+                   "chance": np.nan if tied else chance, "leads": "yes" if row["order"] == leading else "",
+                   **(_NOTHING if tied else _beside(shares, chance, row["n_items"], row["n_sources"]))}  # fmt: skip
+
+
+_NOTHING = {"beside": "", "power": ""}
+
+
+def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> dict[str, str]:
+    """What a share allows to say beside chance, and what it could have told where it does not."""
+    if said := few(n, sources):
+        return {"beside": said, "power": ""}
+    if shares["low"] > chance or shares["high"] < chance:
+        return {"beside": ABOVE if shares["low"] > chance else BELOW, "power": ""}
+    power = aside(Interval(shares["share"], shares["low"], shares["high"], n, 0.95), bound=chance)
+    return {"beside": UNTOLD, "power": apart(power.detectable, power.needed, unit="points", of="captions")}
+
+
+def _pairwise() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, _FAMILY, _TAGGER, _PAIR, Column("above", "This", kind="text"),
+        Column("below", "above this", kind="text"), Column("n", "n above", digits=0), COUNT, _SHARE,
+        TIES,
+        Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie"),
+        Column("beside", "Beside chance", kind="text"), _UNTOLD,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = [row for said, triple, items in _of_triples(view) for row in _pair_rows(view, said, triple, items)]
+        return pd.DataFrame(rows, columns=list(_PAIRS))
+
+    note = (
+        f"{_WHICH} The three comparisons inside the order of each caption, with Wilson’s interval, captions of one "
+        f"source together. Chance gives half of what is not tied. Below {LEAST_N} captions or sources nothing is "
+        "said beside chance."
+    )
+    return Question("S35", "Natural captions: which of two words scores higher", SECTION, ORDER, note, columns, compute,
+                    lacking, paper="A.12")  # fmt: skip
+
+
+def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:
+    scores, sources = _order_scores(view, triple, items)
+    names = list(scores)
+    for row in pairwise_orders(scores, sources=sources).to_dict("records"):
+        if row["n_items"] and names.index(row["above"]) < names.index(row["below"]):
+            shares = {name: 100 * row[name] for name in ("share", "low", "high", *TIED_SHARE)}
+            chance = (100 - shares["ties"]) / 2
+            yield {**said, "above": row["above"], "below": row["below"], "n": row["n"], "n_items": row["n_items"],
+                   **shares, "chance": chance, **_beside(shares, chance, row["n_items"], row["n_sources"])}  # fmt: skip

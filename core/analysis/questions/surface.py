@@ -1,0 +1,280 @@
+"""What lies on the surface: colour in JPEG, letters that a photograph holds already, words that say nothing.
+
+Words that say nothing differ in wording too, so the trend is that of the wrappers at hand: each is a point, not each
+length. Letters are asked for where the corpus was to be read (its option ``text=read``); see
+:mod:`core.probes.pixels.text_reader`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import corpora, median_over, words
+from core.analysis.facts import fact, facts_of
+from core.analysis.lacks import no_family, no_probe
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, UNTOLD, Dots, cells
+from core.analysis.questions.factor_tests import of_reference
+from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import TOO_FEW, too_few_for, untold
+from core.corpora.read_text import READ, TEXT
+from core.probes.families.preparation import HALF_COLOUR, WHOLE_COLOUR
+from core.probes.pixels.text_reader import CONFIDENCE, HELD, HOLDS, HOLDS_NONE, LEAST_SIGNS, WRITTEN_IN
+from core.probes.titles import title
+from core.probes.words.dressing import wrappers
+from core.statistics.bootstrap import Interval
+from core.statistics.shift_tests import median_differences
+from core.statistics.splines import KNOTS
+
+HIGHER_AT_HALF, LOWER_AT_HALF = "higher at 4:2:0", "lower at 4:2:0"
+OPEN = "cannot be told apart"
+
+_COLOUR = "Colour in JPEG: 4:2:0 and 4:4:4 of the same quality"
+_COPIES = (HALF_COLOUR, WHOLE_COLOUR)
+_COLOUR_COLUMNS = ("n_items", "half", "whole", "value", "low", "high", "said", "power", "note")
+
+
+def of_colour(table: ScoreTable) -> tuple[Question, ...]:
+    """Both copies and their paired difference."""
+    columns = (
+        EVALUATOR, CORPUS, COUNT,
+        Column("half", "4:2:0, median %Δ", signed=True, digits=3),
+        Column("whole", "4:4:4, median %Δ", signed=True, digits=3),
+        Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high"),
+        Column("said", "In words", kind="text", help="The interval of the difference against 0"), UNTOLD,
+        Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    note = (
+        "Each picture was saved as JPEG of quality 75 twice: with colour at half the width and height (4:2:0, what "
+        "most programs write) and with all of it (4:4:4). Both are compared with the unedited picture; the "
+        "difference is taken item by item: median over items of %Δ at 4:2:0 minus %Δ at 4:4:4, in points, with its "
+        "95 % BCa interval. No test and no correction."
+    )
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="4:2:0 − 4:4:4, points of %Δ")
+    drawing = Drawing("F-chroma", _COLOUR, "4:2:0 minus 4:4:4 of the same quality; the line is no difference.", make)
+    return (
+        Question("S-chroma", _COLOUR, "surface", "compression", note, columns, _copies, _copies_needed, (drawing,)),
+    )
+
+
+def _copies_needed(table: ScoreTable) -> str:
+    return no_probe(table, _COPIES, what="JPEG of one quality with half of the colour and with all of it")
+
+
+def _copies(view: View, options: Options) -> pd.DataFrame:
+    def percent(evaluator: str) -> list[np.ndarray]:
+        return [view.changes(evaluator, (name,)).percent for name in _COPIES]
+
+    return cells(view, _COLOUR_COLUMNS, percent, partial(_copy, view.table), asked=view.probes(_COPIES) == _COPIES)
+
+
+def _copy(table: ScoreTable, half: np.ndarray, whole: np.ndarray, items: np.ndarray) -> dict[str, object]:
+    found = median_over(half - whole, items, table.sources)
+    said = _colour_said(found)
+    return {
+        **words(found), "half": np.median(half[items]), "whole": np.median(whole[items]), "said": said,
+        "power": untold(found, unit="points") if said == OPEN else "",
+    }  # fmt: skip
+
+
+def _colour_said(difference: Interval) -> str:
+    if np.isnan(difference.low) or too_few_for(difference):
+        return too_few_for(difference) or OPEN
+    if difference.low > 0:
+        return HIGHER_AT_HALF
+    return LOWER_AT_HALF if difference.high < 0 else OPEN
+
+
+HIGHER_WITH_TEXT, LOWER_WITH_TEXT = "higher where there is text", "lower where there is text"
+
+_LETTERS = "Words written in: photographs that hold text already, and those that hold none"
+_LETTER_COLUMNS = (
+    "evaluator", "corpus", "probe", "label", "held_n", "held", "held_low", "held_high", "bare_n", "bare", "bare_low",
+    "bare_high", "n_items", "value", "low", "high", "said", "power", "note",
+)  # fmt: skip
+
+
+def of_letters(table: ScoreTable) -> tuple[Question, ...]:
+    """Both groups and their difference."""
+    columns = (
+        EVALUATOR, CORPUS, Column("label", "Edit", kind="text"),
+        Column("held_n", "n with text", digits=0, help="Items whose photograph holds legible text"),
+        Column("held", "With text, median %Δ [95 % CI]", signed=True, low="held_low", high="held_high"),
+        Column("bare_n", "n without", digits=0, help="Items in whose photograph no legible text was found"),
+        Column("bare", "Without, median %Δ [95 % CI]", signed=True, low="bare_low", high="bare_high"),
+        Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high"),
+        Column("said", "In words", kind="text", help="Of %Δ with its sign: the interval of the difference against 0"),
+        UNTOLD, Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    note = (
+        f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
+        f"{CONFIDENCE:g} or more; small and faint text is missed. Median %Δ of each group with its 95 % BCa interval; "
+        "difference of the two medians, in points, with its 95 % BCa interval, the groups drawn independently and "
+        "items of one source together. No test and no correction. Photographs with text differ in what they show, "
+        "too, so that a difference is no proof that the text makes it."
+    )
+    axis = "with text minus without, points of %Δ"
+    drawing = Drawing("F-text", _LETTERS, "Median %Δ with text minus without; the line is no difference.",
+                      Dots(values=PLAIN, axis=axis))  # fmt: skip
+    return (
+        Question("S-text", _LETTERS, "surface", WRITTEN_IN, note, columns, _with_letters, _reading_needed, (drawing,)),
+    )
+
+
+def _reading_needed(table: ScoreTable) -> str:
+    lack = no_family(table, WRITTEN_IN, what="a word written into the picture")
+    if lack or (facts_of(table)["key"] == HELD).any():
+        return lack
+    return f"no photograph was read for text that it holds; an audit with --option {TEXT}={READ} reads them"
+
+
+def _with_letters(view: View, options: Options) -> pd.DataFrame:
+    return pd.DataFrame(list(_letter_rows(view)), columns=list(_LETTER_COLUMNS))
+
+
+def _letter_rows(view: View) -> Iterator[dict[str, object]]:
+    table = view.table
+    for name in view.families().get(WRITTEN_IN, ()):
+        (told,) = fact(table, HELD, (name,))
+        for evaluator in view.evaluators:
+            percent = view.changes(evaluator, (name,)).percent
+            for corpus, own in corpora(table):
+                there = own & view.items & ~np.isnan(percent)
+                held, bare = there & (told == HOLDS), there & (told == HOLDS_NONE)
+                if (held | bare).any():
+                    yield {"evaluator": evaluator, "corpus": corpus, "probe": name, "label": title(name),
+                           **_letter_row(percent, held, bare, table.sources)}  # fmt: skip
+
+
+def _letter_row(
+    percent: np.ndarray, held: np.ndarray, bare: np.ndarray, sources: np.ndarray | None
+) -> dict[str, object]:
+    groups = None if sources is None else (sources[held], sources[bare])
+    (apart,) = median_differences(percent[held], percent[bare], levels=(0.95,), groups=groups)
+    return {
+        **_letter_side("held", median_over(percent, held, sources)),
+        **_letter_side("bare", median_over(percent, bare, sources)),
+        "n_items": apart.n, "value": apart.estimate, "low": apart.low, "high": apart.high, "said": _letters_said(apart),
+        "power": untold(apart, unit="points") if _letters_said(apart) == OPEN else "", "note": apart.note,
+    }  # fmt: skip
+
+
+def _letter_side(name: str, found: Interval) -> dict[str, object]:
+    return {f"{name}_n": found.n, name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def _letters_said(difference: Interval) -> str:
+    if np.isnan(difference.low):  # of a side, while both together may be enough
+        return too_few_for(difference) or TOO_FEW
+    if difference.low > 0:
+        return HIGHER_WITH_TEXT
+    return LOWER_WITH_TEXT if difference.high < 0 else OPEN
+
+
+FAMILY = "verbosity"
+
+NO_TREND = "no trend with length shown"
+
+LEAST_LENGTHS = 3
+"""Numbers of added words that an item needs for a trend of its own."""
+
+
+def of_length(table: ScoreTable) -> tuple[Question, ...]:
+    """The trend over the words added, and the curve."""
+    note = (
+        "Of every item with wrappers of three lengths or more, %Δ is fitted by least squares on the number of words "
+        "added; median over items of the slope with its 95 % BCa interval, in points of %Δ a word. "
+        "Wrappers differ in wording as well as in length, and they are few. Uncorrected: no test is made here."
+    )
+    columns = (
+        EVALUATOR, CORPUS, COUNT,
+        Column("value", "Per word, points [95 % CI]", digits=3, signed=True, low="low", high="high"),
+        Column("wrappers", "Wrappers", digits=0),
+        Column("said", "In words", kind="text"), UNTOLD, Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    title = "Length without content: percent change on the number of words added"
+    figure = partial(curve_figure, x="words added that say nothing", y="%Δ", unit=" %")
+    drawn = f"{CURVE}{of_reference(table)}"
+    return (
+        Question("S36", "Length without content: how far a word moves the score", "surface", FAMILY, note, columns,
+                 _trends, _wrappers_needed),
+        Question("S36-curve", title, "surface", FAMILY, drawn, (), _curves, _lengths_needed,
+                 (Drawing("F-length", title, drawn, figure),), pick=("evaluator",)),
+    )  # fmt: skip
+
+
+def _wrappers_needed(table: ScoreTable) -> str:
+    return no_family(table, FAMILY, what="harmless words around the caption")
+
+
+def _lengths_needed(table: ScoreTable) -> str:
+    found = len(set(_lengths(table.families().get(FAMILY, ())).values()))
+    if found >= KNOTS:
+        return ""
+    return _wrappers_needed(table) or (
+        f"the words around the captions are of {found} lengths, and the curve has {KNOTS} knots; captions that are one "
+        "noun phrase take more of them"
+    )
+
+
+def _lengths(probes: Sequence[str]) -> Mapping[str, int]:
+    """Probe of the family -> the words that it adds."""
+    known = {f"{FAMILY}:{each.name}": each.words for each in wrappers()}
+    return {name: known[name] for name in probes if name in known}
+
+
+def _added(view: View) -> Mapping[str, int]:
+    return _lengths(view.families().get(FAMILY, ()))
+
+
+def _trends(view: View, options: Options) -> pd.DataFrame:
+    added = _added(view)
+
+    def slopes(evaluator: str) -> list[np.ndarray]:
+        percent = np.array([view.changes(evaluator, (name,)).percent for name in added])
+        return [trends(np.array([*added.values()], dtype=np.float64), percent)]
+
+    def row(slopes: np.ndarray, items: np.ndarray) -> dict[str, object]:
+        found = median_over(slopes, items, view.table.sources)
+        said = _trend_said(found)
+        power = untold(found, unit="points a word", digits=3) if said == NO_TREND else ""
+        return {**words(found), "wrappers": len(added), "said": said, "power": power}
+
+    return cells(view, _TREND_COLUMNS, slopes, row, asked=bool(added))
+
+
+_TREND_COLUMNS = ("n_items", "value", "low", "high", "wrappers", "said", "power", "note")
+
+
+def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:
+    """Least-squares slope of each item's shifts along the words added.
+
+    Args:
+        lengths: words that each wrapper adds, float64 [k].
+        percent: %Δ of every wrapper and item, float64 [k, N]; NaN where there is none.
+
+    Returns:
+        Points a word, float64 [N]; NaN with fewer than LEAST_LENGTHS lengths.
+    """
+    there = ~np.isnan(percent)
+    varied = np.array([there[lengths == each].any(axis=0) for each in np.unique(lengths)]).sum(axis=0) >= LEAST_LENGTHS
+    count = np.maximum(there.sum(axis=0), 1)
+    away = np.where(there, lengths[:, None] - (lengths[:, None] * there).sum(axis=0) / count, 0.0)
+    spread = np.where(varied, (away**2).sum(axis=0), np.nan)
+    slopes: np.ndarray = (away * np.where(there, percent, 0.0)).sum(axis=0) / spread
+    return slopes
+
+
+def _trend_said(slope: Interval) -> str:
+    if few := too_few_for(slope):
+        return few
+    if slope.low > 0:
+        return "longer scores higher"
+    return "longer scores lower" if slope.high < 0 else NO_TREND
+
+
+def _curves(view: View, options: Options) -> pd.DataFrame:
+    return curves_along(view, _added(view))

@@ -1,0 +1,285 @@
+"""Edits of the caption: a word before the noun that the picture does not speak for or against (RQ3).
+
+Beside a word's shift stands what it is against the other baselines: the bare caption, the matched one, and each
+neutral word.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import corpora, effects, modifier_groups
+from core.analysis.lacks import no_family
+from core.analysis.memo import once
+from core.analysis.questions import families, papers
+from core.analysis.questions.columns import (
+    CONTROL,
+    CORPUS,
+    COUNT,
+    EVALUATOR,
+    FAMILY,
+    PERCENT,
+    SHIFTS,
+    TESTS,
+    Dots,
+    Map,
+    by_value,
+    how,
+)
+from core.analysis.questions.factor_tests import factor_questions, laid_out, of_reference, of_words
+from core.analysis.questions.papers import shown
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.table import BASELINE, ScoreTable, View
+from core.charts.spec import Figure
+from core.probes.base import BASE_CAPTION
+
+_WORD = Column("label", "Word", kind="text")
+_AGAINST = (
+    "The baseline is the item's neutral caption closest in length (typical, plain or ordinary), unless the bare "
+    "caption is chosen; a neutral word, a control, is held against the bare caption."
+)
+_ASKS = (*SHIFTS, "bare")
+_NO_PERSON = f"not a {papers.PERSON}"
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """For each family of words: every word, whether they differ, and by what is shown; then the neutral words."""
+    names = [*papers.WORDS, *(name for name in word_families(table) if name not in papers.WORDS)]
+    each = [question for name in names for question in _family(table, name)]
+    return (*each, _crossed(table), _controls())
+
+
+def _family(table: ScoreTable, name: str) -> tuple[Question, ...]:
+    return _words(table, name), of_words(table, name, name.replace("-", " ")), *_levels(table, name)
+
+
+def word_families(table: ScoreTable) -> tuple[str, ...]:
+    """Families of caption edits that hold more than controls; the bare caption is what they are made of."""
+    return tuple(
+        name for name in table.families()
+        if name != BASE_CAPTION and not table.is_control(name) and families.section_of(table, name) == "words"
+        and table.probes.loc[list(table.families()[name]), "modifier"].notna().any()
+    )  # fmt: skip
+
+
+def numbers(family: str) -> papers.WordNumbers:
+    """Numbers of a family of words: the paper's, else its name's."""
+    return papers.WORDS.get(family) or papers.WordNumbers(f"S-{family}", f"F-{family}", f"S-{family}-levels")
+
+
+def categories_of_things(table: ScoreTable) -> str:
+    """Every category of the items that is no person, as a link names them."""
+    known = sorted(map(str, table.items["category"].dropna().unique()))
+    return ",".join(name for name in known if name != papers.PERSON)
+
+
+def of_things(table: ScoreTable, family: str) -> Mapping[str, str]:
+    """What a mark of a family opens besides: things alone, where its words are said of nothing else."""
+    return {"categories": f"={categories_of_things(table)}"} if family in papers.THINGS_ONLY else {}
+
+
+@once
+def word_effects(view: View, family: str, margin: float, bare: bool) -> pd.DataFrame:
+    """Effect of every word of a family, the neutral words among them as controls; column family beside label."""
+    groups = modifier_groups(view, family, controls=True, bare=bare)
+    found = effects(view, groups, keep=shown(view, family), margin=margin)
+    found.insert(2, "family", family)
+    return found.assign(label=found["label"].where(found["tests"] != "", found["label"] + CONTROL))
+
+
+def _words(table: ScoreTable, family: str) -> Question:
+    own, said = numbers(family), family.replace("-", " ")
+    tests = f"the {said} words"
+    things = " Objects that are no persons." if family in papers.THINGS_ONLY else ""
+    title = f"{said.capitalize()} words: how far scores move from the neutral caption"
+    drawing = Drawing(
+        own.figure, f"{said.capitalize()} words", f"Median %Δ with its 95 % BCa interval. {_AGAINST}{things}",
+        Dots(order=by_value), own.figure_paper,
+        opens={"families": "family", "modifiers": "label", **of_things(table, family)},
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = word_effects(view, family, options.margin, options.bare)
+        return beside(view, rows, family, bare=options.bare) if (rows["tests"] != "").any() else rows.iloc[:0]
+
+    return Question(
+        own.table, title, "words", family, f"{how(tests)} {_AGAINST} {LEADS}{things}",
+        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *BESIDE, *TESTS), compute,
+        lambda table: no_family(table, family, what=f"{said} words"), (drawing,), own.table_paper, tests, _ASKS,
+    )  # fmt: skip
+
+
+def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
+    own, said = numbers(family), family.replace("-", " ")
+
+    def levels(view: View, options: Options, evaluator: str) -> tuple[Any, ...]:
+        groups = [each for each in modifier_groups(view, family, bare=options.bare) if each.tests and each.shown]
+        keep = shown(view, family) & view.table.of_corpus(view.table.reference)
+        values = [view.changes(evaluator, each.probes, against=each.against).percent for each in groups]
+        return laid_out(values, keep), [each.label for each in groups]
+
+    def needs(table: ScoreTable) -> str:
+        if len(table.families().get(family, ())) == 1:
+            return f"the runs hold one word of the family {family}"
+        return no_family(table, family, what=f"{said} words")
+
+    return factor_questions(
+        own.levels, f"{said.capitalize()} words: do they differ?", section="words", part=family, levels=levels,
+        needs=needs, note=of_reference(table), asks=("bare",),
+    )  # fmt: skip
+
+
+def _crossed(table: ScoreTable) -> Question:
+    known = word_families(table) or tuple(papers.WORDS)[:1]
+    tests = "the words of the family among the items of its row"
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return _by_shown(view, question.family(options), options)
+
+    question = Question(
+        "S16", "Words by what is shown", "words", "crossed",
+        f"{how(tests)} Words that are said of things by category, the others by whether the object is a person.",
+        (EVALUATOR, CORPUS, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS), compute,
+        lambda table: no_family(table, known[0], what=f"{known[0]} words"),
+        (Drawing("F-shown", "Words by what is shown", "Median shift. Blue: the word raises the score. Amber: it lowers "
+                 "it. n items in every cell.", partial(_shown_map, others=categories_of_things(table)),
+                 opens={"families": "family", "modifiers": "label", "categories": "opened"}),),
+        tests=tests, asks=(*_ASKS, "family"), families=known, pick=("evaluator", "corpus"),
+    )  # fmt: skip
+    return question
+
+
+def _shown_map(drawing: Drawing, frame: pd.DataFrame, measure: str, others: str) -> Figure:
+    """The map of the words, a column for each thing shown; ``others``: see :func:`categories_of_things`."""
+    opened = frame["shown"].where(frame["shown"] != _NO_PERSON, others)
+    return Map("label", "shown", order=by_value)(drawing, frame.assign(opened=opened), measure)
+
+
+def _by_shown(view: View, family: str, options: Options) -> pd.DataFrame:
+    table, groups = view.table, modifier_groups(view, family, bare=options.bare)
+    category = table.items["category"].astype(object)
+    if family not in papers.THINGS_ONLY:
+        category = category.where(category.isna() | (category == papers.PERSON), _NO_PERSON)
+    frames = []
+    for name in sorted(map(str, category[view.items].dropna().unique())):
+        own = [replace(each, tests=name if each.tests else "") for each in groups]
+        keep = shown(view, family) & (category == name).to_numpy()
+        rows = effects(view, own, keep=keep, margin=options.margin)
+        frames.append(rows.assign(family=family, shown=name))
+    return pd.concat(frames, ignore_index=True) if frames else effects(view, []).assign(family="", shown="")
+
+
+def _controls() -> Question:
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        frames = [word_effects(view, name, options.margin, options.bare) for name in word_families(view.table)]
+        rows = pd.concat(frames, ignore_index=True) if frames else effects(view, []).assign(family="")
+        return rows[rows["tests"] == ""].reset_index(drop=True)
+
+    def needs(table: ScoreTable) -> str:
+        known = word_families(table)
+        return "" if known else no_family(table, next(iter(papers.WORDS)), what="words before a noun")
+
+    return Question(
+        "S12", "Neutral words: how far the controls themselves move from the bare caption", "summary", "controls",
+        how("nothing: a control is no test of a family"), (EVALUATOR, CORPUS, FAMILY, _WORD, COUNT, PERCENT, *TESTS),
+        compute, needs, paper="A.3", asks=SHIFTS,
+    )  # fmt: skip
+
+
+MATCHED, BARE = "matched", "bare"
+"""The neutral caption closest in length, and the caption without any word before the noun."""
+
+BESIDE = (
+    Column("leads", "Held against", kind="text", help="The baseline of the median, its interval and its tests"),
+    Column("beside", "Median %Δ against each baseline", kind="text", help="The same word against the bare caption, "
+           "against the neutral caption closest in length, and the range over the neutral words, each by itself"),
+)  # fmt: skip
+LEADS = (
+    "The matched caption leads: median, interval and tests are against it, or against the bare one where that is "
+    "chosen. Beside it stands the median %Δ against the bare caption, against the matched one, and the range over the "
+    "neutral words, each taken for every item; a neutral word that the screen leaves out before some nouns has fewer "
+    "items, and the smallest n is said."
+)
+
+
+def beside(view: View, rows: pd.DataFrame, family: str, *, bare: bool) -> pd.DataFrame:
+    """The effects of a family's words with their medians against the other baselines.
+
+    Args:
+        view: of the table of scores.
+        rows: of :func:`core.analysis.effects.effects`, a row an (evaluator, corpus, word); control words have none.
+        family: of the words.
+        bare: whether the bare caption leads.
+
+    Returns:
+        The rows with leads, bare_percent, matched_percent, neutral_low, neutral_high (range of the medians over the
+        neutral words), neutral_words, neutral_n (the fewest items behind one of them) and beside, which says them.
+    """
+    words = {each.label: each.probes for each in modifier_groups(view, family) if each.tests and each.shown}
+    neutral = _neutral(view, family)
+    found = [_against_each(view, row, words.get(str(row["label"]), ()), neutral, family) for _, row in rows.iterrows()]
+    told = pd.DataFrame(found, index=rows.index, columns=list(_BESIDE_COLUMNS))
+    leads = [BARE if bare or row["tests"] == "" else MATCHED for _, row in rows.iterrows()]
+    return rows.assign(leads=leads, **{name: told[name] for name in _BESIDE_COLUMNS})
+
+
+_BESIDE_COLUMNS = (
+    "bare_percent",
+    "matched_percent",
+    "neutral_low",
+    "neutral_high",
+    "neutral_words",
+    "neutral_n",
+    "beside",
+)
+
+
+def _neutral(view: View, family: str) -> dict[str, str]:
+    """Neutral word -> its probe, whatever the view leaves out of what is shown."""
+    table = view.table
+    names = table.families(controls=True).get(family, ())
+    controls = [name for name in names if table.probes.loc[name, "control"]]
+    return {str(table.probes.loc[name, "modifier"]): name for name in controls}
+
+
+def _against_each(
+    view: View, row: pd.Series, probes: tuple[str, ...], neutral: Mapping[str, str], family: str
+) -> tuple[object, ...]:
+    if not probes:
+        return (math.nan, math.nan, math.nan, math.nan, "", 0, "")
+    evaluator, items = str(row["evaluator"]), shown(view, family) & dict(corpora(view.table))[str(row["corpus"])]
+    bare, matched = (_median(view, evaluator, probes, each, items)[0] for each in (BASE_CAPTION, BASELINE))
+    each = {word: _median(view, evaluator, probes, probe, items) for word, probe in neutral.items()}
+    each = {word: found for word, found in each.items() if found[1]}
+    medians = [found[0] for found in each.values()]
+    low, high = (min(medians), max(medians)) if medians else (math.nan, math.nan)
+    least = min((found[1] for found in each.values()), default=0)
+    return bare, matched, low, high, ", ".join(each), least, _said(bare, matched, low, high, tuple(each), least)
+
+
+def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, items: np.ndarray) -> tuple[float, int]:
+    """Median %Δ over some items and how many have one; none where a baseline is negative."""
+    changes = view.changes(evaluator, probes, against=against)
+    percent = changes.percent[items]
+    percent = percent[~np.isnan(percent)]
+    if not len(percent):
+        return math.nan, 0
+    return float(np.median(percent)), len(percent)
+
+
+def _said(bare: float, matched: float, low: float, high: float, words: tuple[str, ...], least: int) -> str:
+    """E.g. ``−12.5 vs bare, −13.7 vs matched; −15.2 to −9.1 vs plain, typical, ordinary (n ≥ 41)``."""
+    pair = ", ".join(f"{_number(value)} vs {name}" for value, name in ((bare, BARE), (matched, MATCHED))
+                     if math.isfinite(value))  # fmt: skip
+    over = f"{_number(low)} to {_number(high)} vs {', '.join(words)} (n ≥ {least})" if words else ""
+    return "; ".join(filter(None, (pair, over)))
+
+
+def _number(value: float) -> str:
+    text = f"{value:+.1f}".replace("-", "−")
+    return "0.0" if text in ("+0.0", "−0.0") else text

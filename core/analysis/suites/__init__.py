@@ -1,1 +1,0 @@
-"""Evaluators held to people's judgements: the numbers of a suite, its decisions, and the file that keeps both."""

@@ -70,7 +70,8 @@ examples: setup ## write the example reports of docs anew, after an audit that m
 		--no-encoders -o docs/example-contrast
 
 demo: setup ## rebuild the demo corpus from Debian's stamps
-	@$(BIN)/python -m core corpora build-demo
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tools/demo_corpus/requirements.txt -c requirements-lock.txt
+	@$(BIN)/python -m tools.demo_corpus
 
 bench: setup-dev ## measure what docs/benchmarks.md states, as ratios in one run
 	@$(BIN)/python -m bench

@@ -70,7 +70,7 @@ examples: setup ## write the example reports of docs anew, after an audit that m
 		--no-encoders -o docs/example-contrast
 
 demo: setup-dev ## rebuild the demo corpus from Debian's stamps
-	@$(BIN)/python -m core corpora build-demo
+	@$(BIN)/python -m tools.demo_corpus
 
 bench: setup-dev ## measure what docs/benchmarks.md states, as ratios in one run
 	@$(BIN)/python -m bench

@@ -75,7 +75,7 @@ for name, module, function, summary in (
     app.command(name, epilog=module.EPILOG, short_help=summary)(function)
 for name, group, summary in (
     ("evaluators", evaluators, "List the evaluators and how to get what is missing."),
-    ("corpora", corpora, "List the corpora; count one; build the demo corpus."),
+    ("corpora", corpora, "List the corpora; count one."),
     ("study", study, "Studies of human validation: create, invite, export, agreement."),
     ("stories", stories, "What was collected in the dashboard: list it, write one as a file."),
     ("probes", probes, "List the probes and what each expects of a score."),

@@ -159,7 +159,7 @@ def check_demo() -> list[Finding]:
     """Is every image of the demo corpus the one that was recorded (its loader compares the hashes)."""
     from core.corpora.registry import catalogue
 
-    rebuild = "restore data/demo from the checkout, or run 'python -m core corpora build-demo'"
+    rebuild = "restore data/demo from the checkout, or run 'make demo'"
     try:
         corpus = catalogue().get("demo").load()
     except InvariscopeError as error:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.commands import _outputs
 from core.commands._shared import exit_codes, key_values, note, print_json, table
 
 if TYPE_CHECKING:
@@ -79,25 +78,6 @@ def show(
     ):
         if counts:
             table((heading, "items"), list(counts.items()))
-
-
-@app.command("build-demo", epilog=exit_codes(ok="built"), short_help="Build the demo corpus.")
-def build_demo(
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder to write; default: data/demo.", callback=_outputs.folder),
-    ] = None,
-    stamps: Annotated[Path | None, typer.Option(help="Folder of an unpacked tuxpaint-stamps-default.")] = None,
-    deb: Annotated[Path | None, typer.Option(help="The .deb file of tuxpaint-stamps-default.")] = None,
-) -> None:
-    """Build demo, demo-scenes and demo-prototypes from Debian's tuxpaint-stamps-default; same source, same bytes."""
-    from core import settings
-    from core.commands._progress import progress
-    from core.corpora.build_demo import build_demo as build
-
-    with progress("demo", unit="items") as update:
-        folder = build(output or settings.data_dir() / "demo", stamps=stamps, deb=deb, progress=update)
-    typer.echo(f"built in {folder}")
 
 
 def summary(corpus: "Corpus") -> dict[str, Any]:

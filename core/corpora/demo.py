@@ -1,12 +1,27 @@
-"""The demo corpus that ships with Invariscope: composed and real photographs in all seven coverage bins."""
+"""The demo corpora that ship with Invariscope: composed and real photographs, scenes of several things, quadruples."""
 
 import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from core import settings
+from core.corpora.labels import load_labels
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Corpus, Item, Rejection
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Box, Corpus, Item, Mask, Rejection, Rival, SceneObject
 from core.errors import BadCorpus
+
+CORPUS = "demo"
+SCENES = "demo-scenes"
+PROTOTYPES = "demo-prototypes"
+ITEMS_FILE = "items.jsonl"
+LISTINGS: Mapping[str, str] = {CORPUS: ITEMS_FILE, SCENES: "scenes.jsonl", PROTOTYPES: "prototypes.jsonl"}
+"""Corpus -> its list of items. All lie in one folder, with their images in one folder beside."""
+
+CHECKSUMS_FILE = "SHA256SUMS"
+IMAGES_FOLDER = "images"
 
 _DESCRIPTION = (
     "Photographic cut-outs of Tux Paint, and a few of its drawings for what it has no photograph of, on photographic "
@@ -40,13 +55,11 @@ def read_listing(root: Path | None, name: str, description: str) -> Corpus:
 
     Args:
         root: folder of the build; None reads the one that ships.
-        name: of the corpus, a key of ``core.corpora.demo_build.records.LISTINGS``.
+        name: of the corpus, a key of ``LISTINGS``.
 
     Raises:
         BadCorpus: if the list of items is missing or damaged.
     """
-    from core.corpora.demo_build.records import CHECKSUMS_FILE, LISTINGS, from_line
-
     folder = demo_dir() if root is None else Path(root)
     listing = _verified(folder, LISTINGS[name], CHECKSUMS_FILE)
     items: list[Item] = []
@@ -69,7 +82,7 @@ def demo_dir() -> Path:
 
 def _verified(folder: Path, name: str, checksums: str) -> str:
     """Return the text of a listed file, after comparing it with the checksums."""
-    remedy = "restore it with git or rebuild it: python -m core corpora build-demo"
+    remedy = "restore it with git or rebuild it: make demo"
     try:
         data = (folder / name).read_bytes()
         sums = (folder / checksums).read_text(encoding="utf-8")
@@ -93,3 +106,162 @@ def _damage(item: Item) -> tuple[str, str] | None:
         if hashlib.sha256(data).hexdigest() != recorded:
             return "changed-image", f"{path} has another hash than recorded; restore or rebuild the corpus"
     return None
+
+
+_QUADRUPLES = (
+    "A text that names a hypernym and the state of one thing beside it, a picture that fits it and shows a "
+    "non-prototype, and three rivals of that picture: with the prototype, with the thing in another state, with both. "
+    "Animals and objects, composed of Tux Paint's cut-outs; English texts. Items of one non-prototype's cut-out share "
+    "a group. ATTRIBUTION.md names the licence and the source of every image."
+)
+
+
+@corpus_loader(
+    name="demo-prototypes",
+    summary="182 quadruples that ship with Invariscope: non-prototype and prototype, one thing right and wrong",
+    needs_root=False,
+)
+def load_demo_prototypes(root: Path | None) -> Corpus:
+    """Read the quadruples and check all four images of each against their recorded hashes.
+
+    Args:
+        root: folder of a demo corpus; None reads the one that ships.
+
+    Raises:
+        BadCorpus: if the list of items is missing or damaged.
+    """
+    return read_listing(root, "demo-prototypes", _QUADRUPLES)
+
+
+_SCENES = (
+    "Two or three kinds of the demo corpus's cut-outs side by side, one to four copies of each, none hidden: every "
+    "object has its exact mask, every caption says the numbers and the order from left to right, in five languages. "
+    "Scenes of the same cut-outs share a group. ATTRIBUTION.md names the licence and the source of every image."
+)
+
+_SCENES_OF_ONE = (
+    "The pictures of demo-scenes, each with a caption that names one kind of its things alone, with number and place, "
+    "in five languages: what else is there can be named in its place, and the caption is false of that place alone."
+)
+
+
+@corpus_loader(
+    name="demo-scenes",
+    summary="66 images of several objects that ship with Invariscope: exact counts, masks and areas, 5 languages",
+    needs_root=False,
+)
+def load_demo_scenes(root: Path | None) -> Corpus:
+    """Read the scenes and check every image against its recorded hash.
+
+    Args:
+        root: folder of a demo corpus; None reads the one that ships.
+
+    Raises:
+        BadCorpus: if the list of items is missing or damaged.
+    """
+    return read_listing(root, "demo-scenes", _SCENES)
+
+
+@corpus_loader(
+    name="demo-scenes-one",
+    summary="the 66 images of demo-scenes, each with a caption that names one of its kinds of things, 5 languages",
+    needs_root=False,
+)
+def load_demo_scenes_one(root: Path | None) -> Corpus:
+    """Read the scenes with their second captions in the place of the first.
+
+    Args:
+        root: folder of a demo corpus; None reads the one that ships.
+
+    Raises:
+        BadCorpus: if the list of items is missing or damaged, or is of a build whose scenes have one caption each.
+    """
+    name = "demo-scenes-one"
+    scenes = read_listing(root, "demo-scenes", _SCENES)
+    short = next((item.id for item in scenes.items if min(map(len, item.captions.values()), default=0) < 2), None)
+    if short:
+        raise BadCorpus(f"scene {short!r} has no second caption; rebuild it: make demo")
+    items = (
+        replace(item, corpus=name, captions={language: texts[1:] for language, texts in item.captions.items()})
+        for item in scenes.items
+    )
+    return Corpus(name, tuple(items), scenes.rejected, _SCENES_OF_ONE)
+
+
+def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Item:
+    """Read one line back; box and coverage follow from the mask.
+
+    Args:
+        root: folder of the corpus.
+        corpus: name of the corpus.
+        where: what messages call the line.
+
+    Raises:
+        BadCorpus: if a field is missing or has another shape.
+    """
+    try:
+        record = json.loads(line)
+        if record["category"] not in CATEGORIES + EXTRA_CATEGORIES:
+            raise ValueError(f"unknown category {record['category']!r}")
+        width, height = int(record["width"]), int(record["height"])
+        mask = Mask(height, width, str(record["mask"]).encode("ascii"))
+        return Item(
+            id=str(record["id"]),
+            corpus=corpus,
+            image_path=root / _image(record["file"]),
+            width=width,
+            height=height,
+            captions={str(language): tuple(map(str, texts)) for language, texts in record["captions"].items()},
+            label=str(record["label"]),
+            category=record["category"],
+            box=_box(mask),
+            mask=mask,
+            others=tuple(_other(*other, size=(height, width)) for other in record["others"]),
+            licence=str(record["licence"]),
+            source=str(record["source"]),
+            bytes_sha256=str(record["bytes_sha256"]),
+            pixels_sha256=str(record["pixels_sha256"]),
+            group=record["made_from"].get("stamp_sha256"),
+            rivals=tuple(_rival(rival, root) for rival in record.get("rivals", ())),
+            facts=_facts(record.get("facts", {})),
+            backdrop=str(record["made_from"].get("background", "")) if corpus == CORPUS else "",
+            looked_for=load_labels("coco").taxonomy.names,  # composed: whatever it shows was put into it
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise BadCorpus(f"{where} cannot be used: {reason}; restore the file or rebuild the corpus") from error
+
+
+def _image(name: str) -> Path:
+    path = Path(name)
+    if path.parts != (IMAGES_FOLDER, path.name) or path.name in ("", ".", ".."):
+        raise ValueError(f"'file' must name a file in {IMAGES_FOLDER}/, got {name!r}")
+    return path
+
+
+def _other(
+    label: str, x: float, y: float, width: float, height: float, counts: str | None = None, *, size: tuple[int, int]
+) -> SceneObject:
+    mask = None if counts is None else Mask(*size, str(counts).encode("ascii"))
+    return SceneObject(str(label), Box(float(x), float(y), float(width), float(height)), mask)
+
+
+def _rival(record: Mapping[str, Any], root: Path) -> Rival:
+    return Rival(
+        role=str(record["role"]),
+        path=root / _image(record["file"]),
+        facts=_facts(record["facts"]),
+        bytes_sha256=str(record["bytes_sha256"]),
+        pixels_sha256=str(record["pixels_sha256"]),
+    )
+
+
+def _facts(record: Mapping[str, Any]) -> dict[str, str | float]:
+    return {str(key): value if isinstance(value, str) else float(value) for key, value in record.items()}
+
+
+def _box(mask: Mask) -> Box:
+    box = mask.box
+    if box is None:
+        raise ValueError("its mask is empty")
+    return box

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.corpora.demo_build.plates import true_plate
+from core.corpora.demo_backgrounds import true_plate
 from core.corpora.images import check_rgb, check_stack
 from core.corpora.pictures import read_rival
 from core.corpora.schema import Box, Item, Mask, SceneObject

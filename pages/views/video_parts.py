@@ -167,7 +167,7 @@ def demo_frames(identifier: str, count: int) -> Frames:
     """
     folder = demo_videos()
     if folder is None:
-        raise InvalidInput("this demo corpus has no videos; build it again: python -m core corpora build-demo")
+        raise InvalidInput("this demo corpus has no videos; build it again: make demo")
     path = folder.get(identifier).path
     return shared().frames.get_or(
         ("demo", identifier, count), lambda: _frames(count, partial(read_scaled, path, side=SIDE))
@@ -228,7 +228,7 @@ def choose_video(state: PageState) -> Frames | None:
     try:
         if state.get("source") == "demo":
             if not demo_ids():
-                st.info("This demo corpus holds no videos; `python -m core corpora build-demo` makes them.",
+                st.info("This demo corpus holds no videos; `make demo` makes them.",
                         icon=":material/movie:")  # fmt: skip
                 return None
             row.selectbox("Video", demo_ids(), key=state.key("video"), width=400, format_func=_title,

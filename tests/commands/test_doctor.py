@@ -117,7 +117,7 @@ def test_without_a_demo_corpus_the_way_to_one_is_named(tmp_path: Path, monkeypat
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path))
     (found,) = _checks.check_demo()
     assert found.status is Status.FAIL
-    assert "build-demo" in found.remedy
+    assert "make demo" in found.remedy
 
 
 def test_the_offline_evaluators_load_with_the_weights_that_they_name() -> None:
@@ -137,7 +137,7 @@ def test_a_failure_ends_with_1_and_says_what_to_do(invoke: Invoke, tmp_path: Pat
     result = invoke("doctor", "--only", "demo")
     assert result.exit_code == Code.FAILURES
     assert result.stdout.splitlines()[1].startswith(" fail  demo")
-    assert "build-demo" in result.stdout
+    assert "make demo" in result.stdout
 
 
 def test_a_check_that_does_not_exist_is_bad_input(invoke: Invoke) -> None:

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from core import settings
-from core.corpora.demo_build.plan import Plan, read_plan
-from core.corpora.demo_build.scenes import ScenePlan, read_scenes
+from core.corpora.demo_plan import Plan, read_plan
 from tests.corpora.coco_folder import CocoFolder
+from tools.demo_corpus.scenes import ScenePlan, read_scenes
 
 
 @pytest.fixture(scope="module")

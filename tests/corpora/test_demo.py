@@ -135,7 +135,7 @@ def test_a_changed_image_is_left_out_and_said(copy: Path) -> None:
 @pytest.mark.parametrize("name", ["items.jsonl", "SHA256SUMS"])
 def test_without_its_lists_it_says_how_to_get_them_back(copy: Path, name: str) -> None:
     (copy / name).unlink()
-    with pytest.raises(BadCorpus, match=r"is no demo corpus .*rebuild it: python -m core corpora build-demo"):
+    with pytest.raises(BadCorpus, match=r"is no demo corpus .*rebuild it: make demo"):
         load_demo.load(copy)
 
 

@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 
 from core import settings
-from core.corpora.build_demo import build_demo
-from core.corpora.demo import load_demo
-from core.corpora.demo_build.plan import read_plan
-from core.corpora.demo_build.prototype_plan import read_quadruples
-from core.corpora.demo_build.prototypes import text
-from core.corpora.demo_build.scenes import captions, read_scenes
-from core.corpora.demo_prototypes import load_demo_prototypes
-from core.corpora.demo_scenes import load_demo_scenes
+from core.corpora.demo import load_demo, load_demo_prototypes, load_demo_scenes
+from core.corpora.demo_plan import read_plan
 from core.errors import BadCorpus, InvalidInput
 from tests.corpora.stamp_folder import stamp
+from tools.demo_corpus.build import build_demo
+from tools.demo_corpus.quadruples import read_quadruples, text
+from tools.demo_corpus.scenes import captions, read_scenes
 
 SHIPPED = settings.ROOT / "data" / "demo"
 ASSETS = settings.ROOT / "assets" / "demo"

@@ -10,14 +10,13 @@ import pytest
 from PIL import Image
 
 from core import settings
-from core.corpora.build_demo import build_demo
-from core.corpora.demo_build.knobs import turned
-from core.corpora.demo_build.prototype_plan import read_quadruples
-from core.corpora.demo_prototypes import load_demo_prototypes
+from core.corpora.demo import load_demo_prototypes
 from core.corpora.pictures import read_item, read_rival
 from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus
 from tests.corpora.stamp_folder import stamp
+from tools.demo_corpus.build import build_demo
+from tools.demo_corpus.quadruples import read_quadruples, turned
 
 ASSETS = settings.ROOT / "assets" / "demo"
 PAIRS = settings.ROOT / "assets" / "prototypes.csv"

@@ -15,17 +15,16 @@ from hypothesis import settings as tries
 from hypothesis import strategies as st
 
 from core import settings
-from core.corpora.build_demo import build_demo
-from core.corpora.demo_build.arrange import Kind, arrange
-from core.corpora.demo_build.plan import LANGUAGES, Plan, read_plan
-from core.corpora.demo_build.scenes import ScenePlan, read_scenes
-from core.corpora.demo_scenes import load_demo_scenes, load_demo_scenes_one
+from core.corpora.demo import load_demo_scenes, load_demo_scenes_one
+from core.corpora.demo_plan import LANGUAGES, Plan, read_plan
 from core.corpora.schema import Corpus, Item, SceneObject
 from core.corpora.taxonomy import load_taxonomy
 from core.errors import BadCorpus
 from core.probes.words.categories import named_in
 from core.seeds import stream
 from tests.corpora.stamp_folder import ellipse, stamp
+from tools.demo_corpus.build import build_demo
+from tools.demo_corpus.scenes import Kind, ScenePlan, arrange, read_scenes
 
 ASSETS = settings.ROOT / "assets" / "demo"
 NUMBERS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4}

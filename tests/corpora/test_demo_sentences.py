@@ -10,9 +10,8 @@ import pytest
 
 from core import settings
 from core.corpora.demo import load_demo
-from core.corpora.demo_build.places import PLACES
-from core.corpora.demo_build.plan import LANGUAGES, Plan, read_plan
-from core.corpora.demo_build.sentences import share, where
+from core.corpora.demo_backgrounds import PLACES
+from core.corpora.demo_plan import LANGUAGES, Plan, read_plan, share, where
 from core.corpora.schema import Corpus, Item, Mask
 from core.errors import BadCorpus
 from core.probes.words.lexicons import families

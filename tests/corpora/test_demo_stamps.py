@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora.demo_build.stamps import find_stamps, read_captions, read_stamp
 from core.errors import BadCorpus, InvalidInput, NotAvailable
 from tests.corpora.stamp_folder import ellipse, stamp
+from tools.demo_corpus.stamps import find_stamps, read_captions, read_stamp
 
 needs_dpkg = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg-deb, as Debian has it")
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from core import settings
-from core.corpora.demo_build.plan import read_plan
-from core.corpora.demo_build.videos import FRAMES, SIZE, build_videos, read_videos, video_frames
+from core.corpora.demo_plan import read_plan
 from core.corpora.video_folder import read_video_folder
 from core.corpora.videos import open_video
 from core.errors import BadCorpus
 from tests.corpora.stamp_folder import stamp
+from tools.demo_corpus.videos import FRAMES, SIZE, build_videos, read_videos, video_frames
 
 ASSETS = settings.ROOT / "assets" / "demo"
 SHIPPED = settings.ROOT / "data" / "demo"

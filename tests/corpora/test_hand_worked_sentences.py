@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from core import settings
-from core.corpora.demo_build.plan import LANGUAGES, Plan
-from core.corpora.demo_build.scenes import ScenePlan, captions
-from core.corpora.demo_build.sentences import FILLING
+from core.corpora.demo_plan import FILLING, LANGUAGES, Plan
 from core.corpora.schema import Mask
 from tests.corpora.hand_worked_sentences import SCENES, WORKED
 from tests.corpora.read_sentences import READ
+from tools.demo_corpus.scenes import ScenePlan, captions
 
 ASSETS = settings.ROOT / "assets" / "demo"
 SIDE = 90

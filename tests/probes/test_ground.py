@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.corpora.demo_build.places import PLACES
+from core.corpora.demo_backgrounds import PLACES
 from core.corpora.pictures import read_item
 from core.corpora.registry import catalogue as corpora
 from core.corpora.schema import Box

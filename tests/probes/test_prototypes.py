@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from core.audit.plan import make_plan
-from core.corpora.demo_prototypes import load_demo_prototypes
+from core.corpora.demo import load_demo_prototypes
 from core.corpora.images import read_image
 from core.corpora.pictures import read_item
 from core.corpora.schema import Rival

@@ -17,8 +17,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core import settings
-from core.corpora.demo_build.plan import read_plan
-from core.corpora.demo_build.sentences import Grammar, share
+from core.corpora.demo_plan import Grammar, read_plan, share
 from core.corpora.schema import Item, Mask
 from core.errors import ProbeRejected
 from core.probes.base import ENGLISH, IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant

@@ -2,11 +2,22 @@
 
 import shutil
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from core import settings
-from core.errors import InvalidInput
+from core.corpora.demo import ITEMS_FILE, LISTINGS
+from core.corpora.demo_plan import ItemEntry, PhotographEntry, Plan, read_plan
+from core.errors import BadCorpus, InvalidInput
 from core.writing import write_folder_whole
+from tools.demo_corpus.composed import composed_item
+from tools.demo_corpus.photographs import photograph_captions, photograph_item
+from tools.demo_corpus.quadruples import quadruple, read_quadruples
+from tools.demo_corpus.scenes import SceneEntry, ScenePlan, read_scenes, scene_item
+from tools.demo_corpus.stamps import find_stamps
+from tools.demo_corpus.videos import build_videos
+from tools.demo_corpus.write import Built, attribution, store_images, to_line, write_checksums
 
 Progress = Callable[[int, int], None]
 """Called with (items built, items in all)."""
@@ -41,8 +52,6 @@ def build_demo(
         NotAvailable: if the stamps cannot be fetched on this machine.
         BadCorpus: if the lists in ``assets/demo`` and the stamps do not fit together.
     """
-    from core.corpora.demo_build.records import ITEMS_FILE
-    from core.corpora.demo_build.stamps import find_stamps
 
     output = Path(output)
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / ITEMS_FILE).is_file())):
@@ -54,11 +63,6 @@ def build_demo(
 
 
 def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str] | None) -> None:
-    from core.corpora.demo_build.plan import read_plan
-    from core.corpora.demo_build.records import LISTINGS, to_line
-    from core.corpora.demo_build.tasks import tasks_of
-    from core.corpora.demo_build.videos import build_videos
-    from core.corpora.demo_build.write import attribution, store_images, write_checksums
 
     tasks = tasks_of(settings.assets_dir() / "demo", stamps)
     unknown = sorted((only or set()) - {task.id for task in tasks})
@@ -80,3 +84,48 @@ def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str]
     (output / "ATTRIBUTION.md").write_text(attribution(items, videos), encoding="utf-8")
     shutil.copyfile(settings.assets_dir() / "demo" / "GPL-2.txt", output / "GPL-2.txt")
     write_checksums(output)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One item to be built."""
+
+    id: str
+    build: Callable[[], Built]
+
+
+def tasks_of(assets: Path, stamps: Path) -> tuple[Task, ...]:
+    """List the items of the demo corpus, then its scenes, then its quadruples.
+
+    Args:
+        assets: folder of the editable lists.
+        stamps: folder of the stamps.
+
+    Raises:
+        BadCorpus: if a list cannot be used, or two items have one id.
+    """
+    plan = read_plan(assets)
+    scenes = read_scenes(assets, plan)
+    quadruples = read_quadruples(assets.parent / "prototypes.csv", assets)
+    tasks = [Task(entry.id, partial(_composed, entry, plan, stamps)) for entry in plan.items]
+    tasks += [Task(entry.id, partial(_photograph, entry, plan, assets)) for entry in plan.photographs]
+    tasks += [Task(entry.id, partial(_scene, entry, plan, scenes, stamps)) for entry in scenes.scenes]
+    tasks += [Task(each.id, partial(quadruple, each, plan.grammar.places, stamps)) for each in quadruples]
+    ids = [task.id for task in tasks]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise BadCorpus(f"{assets}: two items are named {twice[0]!r}; rename one")
+    return tuple(tasks)
+
+
+def _composed(entry: ItemEntry, plan: Plan, stamps: Path) -> Built:
+    return Built(*composed_item(entry, plan, stamps))
+
+
+def _photograph(entry: PhotographEntry, plan: Plan, assets: Path) -> Built:
+    item, data = photograph_item(entry, photograph_captions(entry.id, plan), assets / "masks")
+    return Built(item, data, {"photographic": True, "captions": "written for this corpus"})
+
+
+def _scene(entry: SceneEntry, plan: Plan, words: ScenePlan, stamps: Path) -> Built:
+    return Built(*scene_item(entry, plan, words, stamps))

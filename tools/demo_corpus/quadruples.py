@@ -6,24 +6,188 @@ light and every place are drawn once for the four.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from core.corpora.demo_build.backgrounds import Background, make_background
-from core.corpora.demo_build.compose import cut_out, matched_light, shadowed
-from core.corpora.demo_build.knobs import Place, main_place, other_places, turned
-from core.corpora.demo_build.prototype_plan import Quadruple
-from core.corpora.demo_build.records import PROTOTYPES
-from core.corpora.demo_build.sentences import Texts, capital
-from core.corpora.demo_build.stamps import LICENCE, PACKAGE, PACKAGE_VERSION, read_stamp
-from core.corpora.demo_build.write import Built, encode_jpeg
+from core.corpora.demo import PROTOTYPES
+from core.corpora.demo_backgrounds import Background, encode_jpeg, make_background, shadowed
+from core.corpora.demo_plan import Texts, capital, rows_of
 from core.corpora.rivals import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG, PROTOTYPE_ROLES
 from core.corpora.schema import Item, Mask, Rival, SceneObject
 from core.errors import BadCorpus
 from core.seeds import RUN_SEED, stream
+from tools.demo_corpus.composed import cut_out, matched_light
+from tools.demo_corpus.stamps import LICENCE, PACKAGE, PACKAGE_VERSION, read_stamp
+from tools.demo_corpus.write import Built
+
+HUES = {"red": 0, "yellow": 52, "green": 120, "blue": 228}
+"""Degrees."""
+
+_GREY = 60
+"""Least saturation, of 255, of a pixel that has a hue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one thing stands, as shares of the frame's sides: centre of its feet, and its largest width and height."""
+
+    across: float
+    down: float
+    width: float
+    height: float
+
+    def box(self, stamp: Image.Image, side: int) -> tuple[int, int, int, int]:
+        """Return left, top, width, height in pixels of a stamp that fills the place as far as its shape lets it."""
+        scale = min(self.width * side / stamp.width, self.height * side / stamp.height)
+        width, height = max(1, round(stamp.width * scale)), max(1, round(stamp.height * scale))
+        return round(self.across * side - width / 2), round(self.down * side) - height, width, height
+
+
+_SLOTS = (Place(0.66, 0.93, 0.19, 0.21), Place(0.88, 0.93, 0.19, 0.21), Place(0.66, 0.69, 0.19, 0.21),
+          Place(0.88, 0.69, 0.19, 0.21))  # fmt: skip
+"""Copies for the knob ``count``: the first ones are taken, so that copies are only added or left out."""
+
+
+def main_place(knob: str) -> Place:
+    """Where the main thing stands: in the middle where the other one changes sides, else on the left."""
+    return Place(0.5, 0.88, 0.42, 0.5) if knob == "layout_relation" else Place(0.29, 0.88, 0.46, 0.5)
+
+
+def other_places(knob: str, value: str, *, heights: Sequence[float], horizon: float) -> tuple[Place, ...]:
+    """Where the things beside the main one stand.
+
+    Args:
+        heights: of the main things of the quadruple, as shares of the frame: *shorter* and *taller* hold for each.
+        horizon: first row of the ground, as a share of the frame.
+    """
+    if knob == "count":
+        return _SLOTS[: int(value)]
+    if knob == "color":
+        return (Place(0.78, 0.9, 0.3, 0.42),)
+    if knob == "layout_relation":  # the main thing is on this side of the other one
+        return (Place(0.86 if value == "left" else 0.14, 0.9, 0.24, 0.34),)
+    if knob == "spatial":
+        near, far = Place(0.79, 0.99, 0.38, 0.44), Place(0.79, horizon + 0.08, 0.16, 0.15)
+        return (near if value == "foreground" else far,)
+    height = 0.65 * min(heights) if value == "shorter" else min(0.86, 1.4 * max(heights))
+    return (Place(0.78, 0.9, 0.4, height),)
+
+
+def turned(stamp: Image.Image, colour: str) -> Image.Image:
+    """Turn the hue of a stamp so that its median is that of a colour; grey parts and brightness stay.
+
+    Args:
+        stamp: RGBA with one dominant hue.
+        colour: one of HUES.
+    """
+    hue, saturation, value = stamp.convert("RGB").convert("HSV").split()
+    solid = np.asarray(stamp.getchannel("A")) > 127
+    own = np.asarray(hue).astype(np.int64)[solid & (np.asarray(saturation) >= _GREY)]
+    # The median about the hue that most pixels have, because hues go round.
+    most = int(np.bincount(own, minlength=256).argmax())
+    middle = most + int(np.median((own - most + 128) % 256 - 128))
+    shift = round(HUES[colour] * 256 / 360) - middle
+    hue = hue.point([(each + shift) % 256 for each in range(256)])
+    painted = Image.merge("HSV", (hue, saturation, value)).convert("RGB")
+    painted.putalpha(stamp.getchannel("A"))
+    return painted
+
+
+KNOBS: Mapping[str, tuple[str, ...]] = {
+    "count": ("1", "2", "3", "4"),
+    "color": ("red", "green", "blue", "yellow"),
+    "layout_relation": ("left", "right"),
+    "spatial": ("foreground", "background"),
+    "scale_size": ("shorter", "taller"),
+}
+"""Knob -> what it can be turned to. Source: paper E, prompt templates of Tables 3 and 5."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A non-prototypical and a prototypical kind of one hypernym, each with the stamp that shows it.
+
+    Args:
+        source: where the pair is from.
+    """
+
+    hypernym: str
+    subcategory: str
+    domain: str
+    nonproto: str
+    nonproto_stamp: str
+    proto: str
+    proto_stamp: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Auxiliary:
+    """A thing beside the main one, whose knob is turned."""
+
+    stamp: str
+    label: str
+    plural: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quadruple:
+    """One item: a pair, a thing beside it, and the knob's right and wrong value."""
+
+    id: str
+    pair: Pair
+    knob: str
+    auxiliary: Auxiliary
+    right: str
+    wrong: str
+    background: str
+
+
+def read_quadruples(prototypes: Path, folder: Path) -> tuple[Quadruple, ...]:
+    """Read the pairs, ``auxiliaries.csv`` and ``quadruples.csv``.
+
+    Args:
+        prototypes: file of the pairs.
+        folder: of the other lists.
+
+    Raises:
+        BadCorpus: naming the file, the line and the value that cannot be used.
+    """
+    pairs = {}
+    for _, row in rows_of(prototypes, tuple(field.name for field in fields(Pair))):
+        pair = Pair(**row)
+        pairs[pair.nonproto_stamp, pair.proto_stamp] = pair
+    auxiliaries = {
+        row["stamp"]: Auxiliary(**row) for _, row in rows_of(folder / "auxiliaries.csv", ("stamp", "label", "plural"))
+    }
+    columns = ("id", "nonproto_stamp", "proto_stamp", "knob", "auxiliary", "right", "wrong", "background")
+    lines = rows_of(folder / "quadruples.csv", columns)
+    return tuple(_quadruple(row, where, pairs, auxiliaries) for where, row in lines)
+
+
+def _quadruple(
+    row: Mapping[str, str], where: str, pairs: Mapping[tuple[str, str], Pair], auxiliaries: Mapping[str, Auxiliary]
+) -> Quadruple:
+    pair = pairs.get((row["nonproto_stamp"], row["proto_stamp"]))
+    if pair is None:
+        raise BadCorpus(f"{where}: no pair of prototypes.csv has stamps {row['nonproto_stamp']}, {row['proto_stamp']}")
+    if row["auxiliary"] not in auxiliaries:
+        raise BadCorpus(f"{where}: auxiliaries.csv has no stamp {row['auxiliary']!r}; add it with label and plural")
+    values = KNOBS.get(row["knob"])
+    if values is None:
+        raise BadCorpus(f"{where}: {row['knob']!r} must be one of {', '.join(KNOBS)}")
+    if not {row["right"], row["wrong"]} <= set(values) or row["right"] == row["wrong"]:
+        raise BadCorpus(
+            f"{where}: right and wrong must be two of {', '.join(values)}, got {row['right']}, {row['wrong']}"
+        )
+    return Quadruple(
+        row["id"], pair, row["knob"], auxiliaries[row["auxiliary"]], row["right"], row["wrong"], row["background"]
+    )
+
 
 SIDE = 224
 """Width and height of every picture, in pixels: what evaluators see of a square picture is all of it."""

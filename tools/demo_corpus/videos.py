@@ -12,14 +12,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from core.corpora.demo_build.backgrounds import Background, make_background
-from core.corpora.demo_build.compose import cut_out, matched_light, shadowed
-from core.corpora.demo_build.plan import Plan, rows_of
-from core.corpora.demo_build.sentences import capital
-from core.corpora.demo_build.stamps import PACKAGE, PACKAGE_VERSION, read_stamp
+from core.corpora.demo_backgrounds import Background, make_background, shadowed
+from core.corpora.demo_plan import Plan, capital, rows_of
 from core.corpora.video_folder import BACKWARDS
 from core.errors import BadCorpus, StoreError
 from core.seeds import RUN_SEED, stream
+from tools.demo_corpus.composed import cut_out, matched_light
+from tools.demo_corpus.stamps import PACKAGE, PACKAGE_VERSION, read_stamp
 
 FOLDER = "videos"
 SIZE = (320, 240)

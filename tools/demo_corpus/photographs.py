@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from core.corpora.demo_build.plan import LANGUAGES, PhotographEntry, Plan
-from core.corpora.demo_build.records import CORPUS
-from core.corpora.demo_build.sources import shipped_file, shipped_pixels
-from core.corpora.demo_build.write import encode_jpeg
+from core.corpora.demo import CORPUS
+from core.corpora.demo_backgrounds import encode_jpeg, shipped_file, shipped_pixels
+from core.corpora.demo_plan import LANGUAGES, PhotographEntry, Plan
 from core.corpora.schema import Item, Mask
 from core.errors import BadCorpus
 

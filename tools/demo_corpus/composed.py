@@ -1,15 +1,23 @@
-"""One stamp on one background: size, place, edge, light and shadow."""
+"""One composed item: a stamp with its captions on a background, its size, place, edge, light and shadow."""
 
+import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 from PIL import Image, ImageFilter
 
-from core.corpora.demo_build.backgrounds import Background, make_background
-from core.corpora.schema import COVERAGE_BINS, COVERAGE_EDGES
+from core.corpora.demo import CORPUS
+from core.corpora.demo_backgrounds import Background, encode_jpeg, make_background, shadowed
+from core.corpora.demo_plan import LANGUAGES, ItemEntry, Plan, StampEntry
+from core.corpora.schema import COVERAGE_BINS, COVERAGE_EDGES, Item, Mask
 from core.errors import BadCorpus
+from core.seeds import RUN_SEED, stream
+from tools.demo_corpus.stamps import LICENCE, PACKAGE, PACKAGE_VERSION, read_captions, read_stamp
 
 MAX_SCALE = 1.6
 """A stamp is never magnified more than this."""
@@ -17,7 +25,6 @@ MAX_SCALE = 1.6
 TURN_DEGREES = 10
 """Objects of the bins below 70 % stay inside the frame when the image is turned by this much."""
 
-POSES = ("stand", "lie", "float")
 
 _TRIES = 400
 _MARGIN = 0.015
@@ -165,17 +172,78 @@ def matched_light(cutout: Image.Image, canvas: Image.Image, solid: np.ndarray) -
     return Image.merge("RGBA", (*lit, alpha))
 
 
-def shadowed(canvas: Image.Image, alpha: Image.Image, at: tuple[int, int], *, standing: bool) -> Image.Image:
-    """Darken the ground under an object: a flat pool at its feet, or a soft copy beside it."""
-    shade = Image.new("L", canvas.size, 0)
-    if standing:
-        height = max(4, min(alpha.height, alpha.width) // 7)
-        feet = alpha.crop((0, alpha.height * 4 // 5, alpha.width, alpha.height)).resize((alpha.width, height))
-        shade.paste(feet, (at[0], at[1] + alpha.height - height * 2 // 3))
-        radius, strength = max(2.0, alpha.width / 45), 125
-    else:
-        offset = max(2, max(alpha.size) // 50)
-        shade.paste(alpha, (at[0] + offset, at[1] + offset * 3 // 2))
-        radius, strength = max(2.0, max(alpha.size) / 45), 115
-    shade = shade.filter(ImageFilter.GaussianBlur(radius)).point([value * strength // 255 for value in range(256)])
-    return Image.composite(Image.new("RGB", canvas.size, (12, 12, 16)), canvas, shade)
+def composed_item(entry: ItemEntry, plan: Plan, stamps: Path) -> tuple[Item, bytes, dict[str, Any]]:
+    """Compose one item of the plan.
+
+    Args:
+        stamps: folder of the stamps.
+
+    Returns:
+        The item without hashes, the bytes of its JPEG, and what it was made from.
+
+    Raises:
+        BadCorpus: naming the item, if its stamp does not fit its bin or frame, or has no captions.
+    """
+    about = plan.stamps[entry.stamp]
+    try:
+        composition = compose(
+            read_stamp(stamps, entry.stamp),
+            bin_name=entry.coverage_bin,
+            background=entry.background,
+            pose=about.pose,
+            size=(entry.width, entry.height),
+            rng=stream(RUN_SEED, "build-demo", entry.id),
+        )
+    except BadCorpus as error:
+        raise BadCorpus(f"item {entry.id!r}: {error}") from error
+    mask = Mask.from_array(composition.mask)
+    item = Item(
+        id=entry.id,
+        corpus=CORPUS,
+        image_path=Path(f"{entry.id}.jpg"),
+        width=entry.width,
+        height=entry.height,
+        captions=_captions(entry, plan, stamps, mask),
+        label=about.label,
+        category=about.category,
+        box=mask.box,
+        mask=mask,
+        licence=LICENCE,
+        source=_source(about, entry.background, composition.photographs),
+        backdrop=entry.background,
+    )
+    if item.coverage_bin != entry.coverage_bin:
+        raise BadCorpus(f"item {entry.id!r} covers {item.coverage:.3f} of its frame, not {entry.coverage_bin} %")
+    made_from = {
+        "stamp_sha256": hashlib.sha256((stamps / entry.stamp).read_bytes()).hexdigest(),
+        "scale": round(composition.scale, 3),
+        "background": entry.background,
+        "photographic": about.photographic,
+        "captions": "a sentence of this corpus's grammar, then one "
+        + ("of the stamp's own text" if about.captions == "stamp" else "written for this corpus"),
+    }
+    return item, encode_jpeg(composition.pixels), made_from
+
+
+def _captions(entry: ItemEntry, plan: Plan, stamps: Path, mask: Mask) -> dict[str, tuple[str, ...]]:
+    """The sentence, then the short caption of the stamp, of every language."""
+    about = plan.stamps[entry.stamp]
+    short = _short_captions(about, plan, stamps)
+    said = plan.grammar.sentences(label=about.label, stamp=about.stamp, background=entry.background, mask=mask)
+    return {language: (*said[language], *short[language]) for language in LANGUAGES}
+
+
+def _short_captions(about: StampEntry, plan: Plan, stamps: Path) -> Mapping[str, tuple[str, ...]]:
+    if about.captions == "stamp":
+        return read_captions(stamps, about.stamp, LANGUAGES)
+    if about.stamp not in plan.captions:
+        raise BadCorpus(f"captions.csv has no captions of {about.stamp!r}; write them in every language")
+    return plan.captions[about.stamp]
+
+
+def _source(about: StampEntry, background: str, photographs: tuple[str, ...]) -> str:
+    kind = "photographic cut-out" if about.photographic else "drawing"
+    return (
+        f"{PACKAGE} {PACKAGE_VERSION}: {about.stamp} ({kind}) on background {background!r} made of "
+        f"scikit-image's {' and '.join(photographs)}"
+    )

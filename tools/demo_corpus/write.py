@@ -1,29 +1,17 @@
 """Files of the demo corpus: images, items, attribution, licence, checksums."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from io import BytesIO
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from PIL import Image
-
-from core.corpora.demo_build.records import CHECKSUMS_FILE, IMAGES_FOLDER
-from core.corpora.demo_build.stamps import COPYRIGHT, LICENCE, PACKAGE, PACKAGE_VERSION
-from core.corpora.demo_build.videos import BuiltVideo
+from core.corpora.demo import CHECKSUMS_FILE, IMAGES_FOLDER
 from core.corpora.images import DecodedImage, decode_image
-from core.corpora.schema import Item
-
-JPEG_QUALITY = 90
-
-
-def encode_jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY) -> bytes:
-    """Encode uint8 RGB [H, W, 3]; the bytes depend on the pinned Pillow and nothing else."""
-    buffer = BytesIO()
-    Image.fromarray(pixels).save(buffer, "JPEG", quality=quality, optimize=True)
-    return buffer.getvalue()
+from core.corpora.schema import Item, Rival, SceneObject
+from tools.demo_corpus.stamps import COPYRIGHT, LICENCE, PACKAGE, PACKAGE_VERSION
+from tools.demo_corpus.videos import BuiltVideo
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +57,11 @@ def attribution(items: Sequence[Item], videos: Sequence[BuiltVideo] = ()) -> str
     rows = "\n".join([*told, *(f"| {each.name} | {LICENCE} | {each.source} |" for each in videos)])
     return (
         "# Licence and source of every image of the demo corpus\n\n"
-        "Written by `python -m core corpora build-demo`.\n\n"
+        "Written by `make demo`.\n\n"
         f"Composed images are works based on Tux Paint's stamps ({PACKAGE} {PACKAGE_VERSION}, © {COPYRIGHT}), which "
         f"are free under the GNU General Public License, version 2 or later ({LICENCE}); so are these images, their "
         "masks and the captions taken from the stamps' own texts. The licence is in `GPL-2.txt`; the source form is "
-        f"Debian's source package `tuxpaint-stamps`, and the builder in `core/corpora`. Their backgrounds "
+        f"Debian's source package `tuxpaint-stamps`, and the builder in `tools/demo_corpus`. Their backgrounds "
         "are made of photographs that scikit-image ships, all of them CC0 or in the public domain. Photographs keep "
         "the licence of their authors, given below. No licence of an image extends to the software.\n\n"
         "| image | licence | source |\n| --- | --- | --- |\n"
@@ -99,3 +87,50 @@ def write_checksums(output: Path) -> None:
     """Write SHA256SUMS over every other file of the corpus."""
     listed = [path for path in output.rglob("*") if path.is_file() and path.name != CHECKSUMS_FILE]
     (output / CHECKSUMS_FILE).write_text(checksums(output, listed), encoding="utf-8")
+
+
+def to_line(item: Item, *, made_from: Mapping[str, Any]) -> str:
+    """Return the item as one line of JSON.
+
+    Args:
+        item: with image, mask, captions and hashes.
+        made_from: what the builder knows beside the schema, e.g. the magnification; of it the hash of the cut-out is
+            read back, as the item's group, and the background of an item of CORPUS, as its backdrop.
+    """
+    assert item.image_path is not None
+    assert item.mask is not None
+    record = {
+        "id": item.id,
+        "file": f"{IMAGES_FOLDER}/{item.image_path.name}",
+        "width": item.width,
+        "height": item.height,
+        "label": item.label,
+        "category": item.category,
+        "captions": {language: list(texts) for language, texts in item.captions.items()},
+        "mask": item.mask.counts.decode("ascii"),
+        "others": [_other_record(other) for other in item.others],
+        "licence": item.licence,
+        "source": item.source,
+        "bytes_sha256": item.bytes_sha256,
+        "pixels_sha256": item.pixels_sha256,
+        "made_from": dict(made_from),
+    }
+    if item.rivals:
+        record["facts"] = dict(item.facts)
+        record["rivals"] = [_rival_record(rival) for rival in item.rivals]
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _other_record(other: SceneObject) -> list[Any]:
+    box = [other.label, *astuple(other.box)]
+    return box if other.mask is None else [*box, other.mask.counts.decode("ascii")]
+
+
+def _rival_record(rival: Rival) -> dict[str, Any]:
+    return {
+        "role": rival.role,
+        "file": f"{IMAGES_FOLDER}/{rival.path.name}",
+        "facts": dict(rival.facts),
+        "bytes_sha256": rival.bytes_sha256,
+        "pixels_sha256": rival.pixels_sha256,
+    }

@@ -1,1 +1,0 @@
-"""How the demo corpus is built: stamps, backgrounds, composition, photographs, files."""

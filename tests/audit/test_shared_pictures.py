@@ -11,7 +11,7 @@ import pytest
 from core.audit.plan import Plan, make_plan
 from core.audit.render import render
 from core.audit.run import RunStopped, run_audit
-from core.corpora import pictures
+from core.corpora import item_pictures as pictures
 from core.corpora.schema import Corpus, Item
 from core.evaluators.pool import Pool
 from core.store.manifest import Run

@@ -6,14 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora import stacks
-from core.corpora.film import BadVideo
+from core.corpora import item_pictures as stacks
 from core.corpora.images import check_stack, pixel_hash
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import as_picture, read_item, read_stack
 from core.corpora.registry import catalogue
-from core.corpora.stacks import as_picture, read_stack
-from core.corpora.video_folder import other_than
-from core.corpora.video_items import load_videos
+from core.corpora.video_container import BadVideo
+from core.corpora.video_folder import load_videos, other_than
 from core.corpora.videos import Sampling, open_video
 from core.errors import BadCorpus, BadImage, InvalidInput
 from tests.corpora.footage import moving, write_frames

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.corpora.labels import load_taxonomy
 from core.corpora.registry import catalogue
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
-from core.corpora.taxonomy import load_taxonomy
 from core.errors import InvalidInput, UnknownName
 from core.probes.rejections import CODES
 from core.probes.tables import lexicon_path

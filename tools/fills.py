@@ -24,8 +24,7 @@ from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.errors import InvariscopeError
 from core.probes.families.reposition import LEAST_ROOM
-from core.probes.pixels.by_example import crop_around
-from core.probes.pixels.inpainting import Fill, hole_of
+from core.probes.pixels.inpainting import Fill, crop_around, hole_of
 from core.probes.scene import Scene
 from core.settings import ROOT
 

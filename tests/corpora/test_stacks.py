@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora import item_pictures as stacks
+from core.corpora import item_pictures
 from core.corpora.images import check_stack, pixel_hash
 from core.corpora.item_pictures import as_picture, read_item, read_stack
 from core.corpora.registry import catalogue
@@ -35,7 +35,7 @@ def test_what_is_no_stack_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: 
         read_stack(tmp_path / "grows", (0, 1))
     with pytest.raises(InvalidInput, match=r"must be uint8 RGB of shape \[T, H, W, 3\], got uint8 \(48, 64, 3\)"):
         check_stack(moving("red", 1)[0])
-    monkeypatch.setattr(stacks, "MAX_STACK", 20_000)
+    monkeypatch.setattr(item_pictures, "MAX_STACK", 20_000)
     with pytest.raises(BadVideo, match=r"3 frames of 64 × 48 px .* look at fewer frames, or scale it"):
         read_stack(folder, (0, 1, 2))
 

@@ -184,7 +184,6 @@ def test_a_slip_in_a_file_of_nouns_is_told(tmp_path: Path, monkeypatch: pytest.M
     (folder / "nouns").mkdir(parents=True)
     (folder / "mine.csv").write_text(HEADER + "Cat/kitten,animal,,\n")
     monkeypatch.setattr("core.corpora.labels.assets_dir", lambda: tmp_path)
-    monkeypatch.setattr("core.corpora.labels.assets_dir", lambda: tmp_path)
     for text, sentence in (
         ("label\nx\n", "must begin with the header label,noun"),
         ("label,noun\nCat/kitten,\n", "line 2: a cell is empty"),

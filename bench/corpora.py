@@ -22,8 +22,8 @@ from PIL import Image
 from bench.report import row
 from core.audit.plan import Plan, make_plan
 from core.audit.run import Progress, RunStopped, run_audit
+from core.corpora.labels import load_taxonomy
 from core.corpora.registry import catalogue
-from core.corpora.taxonomy import load_taxonomy
 from core.evaluators.pool import Pool
 
 IMAGES = 100_000

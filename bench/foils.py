@@ -19,7 +19,7 @@ import numpy as np
 
 from bench.offline_accuracy import OFFLINE, RESAMPLES, coco_items
 from bench.report import machine
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.errors import InvariscopeError

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import row
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item, languages
 from core.errors import InvalidInput

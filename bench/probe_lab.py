@@ -10,7 +10,7 @@ from PIL import Image
 from bench.report import row
 from core.corpora import registry as corpora
 from core.corpora.images import decode_image
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Box
 from core.evaluators import registry as evaluators
 from core.evaluators.cache import EmbeddingCache

@@ -19,13 +19,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.errors import InvariscopeError
 from core.probes.families.reposition import LEAST_ROOM
-from core.probes.pixels.by_example import crop_around
-from core.probes.pixels.inpainting import Fill, hole_of
+from core.probes.pixels.inpainting import Fill, crop_around, hole_of
 from core.probes.scene import Scene
 from core.settings import ROOT
 

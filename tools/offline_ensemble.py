@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.evaluators.base import Evaluator

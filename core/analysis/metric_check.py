@@ -19,7 +19,7 @@ from core.analysis.metric_breaks import (
     judged,
     needed,
 )
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator, PartlyScored

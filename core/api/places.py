@@ -12,7 +12,7 @@ def place(reference: str) -> Path:
     Raises:
         InvalidInput: where there is none.
     """
-    from core.corpora.places import ordinary
+    from core.corpora.ordinary_paths import ordinary
     from core.store.manifest import list_runs, run_folders
 
     if ordinary(Path(reference)).exists():

@@ -12,7 +12,7 @@ import numpy as np
 from core.audit.plan import Plan
 from core.audit.render import render
 from core.corpora.images import encode_png, read_image
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, InvalidInput, InvariscopeError
 from core.evaluators.regions.files import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions, read_index

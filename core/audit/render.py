@@ -10,7 +10,7 @@ import numpy as np
 from core.audit.batches import group_bytes
 from core.audit.plan import Plan
 from core.corpora.images import DecodedImage
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
 from core.errors import InvariscopeError, ProbeRejected
 from core.evaluators.references import references_of

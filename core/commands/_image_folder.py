@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.corpora.files import LeftOut, inside
-from core.corpora.folder_files import packed_images
+from core.corpora.corpus_files import LeftOut, inside
+from core.corpora.folder_tables import packed_images
 from core.corpora.image_header import SUFFIXES
 from core.corpora.image_names import ImageNames
 from core.corpora.videos import find_videos

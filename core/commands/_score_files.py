@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.commands._image_folder import ImageFolder
-from core.corpora.caption_columns import SAID
 from core.corpora.caption_tables import CaptionRow, read_caption_table, read_references
-from core.corpora.formats import LINES
 from core.corpora.image_names import ImageNames
+from core.corpora.table_cells import LINES, SAID
 from core.corpora.video_folder import not_read
 from core.errors import BadCorpus, InvalidInput
 from core.scoring.captions import CaptionedImage, CaptionScore, mean

@@ -79,7 +79,7 @@ class Teller:
 
 def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None) -> "tuple[Suite, list[str]]":
     """The suite, and in words how it was read where that is not the usual way."""
-    from core.corpora.files import read_text
+    from core.corpora.corpus_files import read_text
     from core.corpora.suites import only_images, read_suites
 
     held = read_suites(files, keep_self_references=keep_self_references)

@@ -29,7 +29,7 @@ def idf(
 
     Captions of more than 66 words are left out, as EMScore's authors do.
     """
-    from core.corpora.files import read_text
+    from core.corpora.corpus_files import read_text
     from core.evaluators.video.clip_video import clip_idf
     from core.store.files import json_text
 

@@ -4,4 +4,4 @@ It may import the foundation and :mod:`core.statistics`, and knows nothing of pr
 Start at :mod:`core.corpora.schema` for what an item is, and at :mod:`core.corpora.demo` for a loader to copy.
 """
 
-__all__ = ["curation", "images", "registry", "schema", "suites", "taxonomy"]
+__all__ = ["curation", "images", "labels", "registry", "schema", "suites"]

@@ -8,7 +8,7 @@
 - JSON lines of records (CaptionEvalKit, Hugging Face's ``metadata.jsonl``);
 - tables with a line of columns and ``,``, ``;``, tab or ``|`` between cells (Hugging Face's ``metadata.csv``,
   Flickr8k's ``captions.txt``, Flickr30k's ``results.csv``);
-- Parquet and webdataset's tar, as :mod:`core.corpora.packed` unpacks them;
+- Parquet and webdataset's tar, as :mod:`core.corpora.packed_pictures` unpacks them;
 - ``name#0<TAB>caption`` (Flickr30k's ``results_20130124.token``, Flickr8k's ``Flickr8k.token.txt``).
 
 Any of them may be packed with gzip. Sources of the layouts: cocodataset.org/#format-results; karpathy/neuraltalk2;
@@ -25,11 +25,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from core.corpora.caption_columns import IMAGE, KEY, plain_name, roles_of
-from core.corpora.cells import Cells
-from core.corpora.files import decoded, parse_json, read_text, shown
-from core.corpora.formats import LINES
-from core.corpora.packed import CAPTIONS, PACKED, unpacked
+from core.corpora.corpus_files import decoded, parse_json, read_text, shown
+from core.corpora.packed_pictures import CAPTIONS, PACKED, unpacked
+from core.corpora.table_cells import IMAGE, KEY, LINES, Cells, plain_name, roles_of
 from core.errors import BadCorpus
 from core.yes_no import says_nothing
 

@@ -6,20 +6,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from core.corpora.coco_captions import plain_name
 from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, read_mask, read_split
-from core.corpora.coco_layout import find_split
-from core.corpora.curation import Instance
-from core.corpora.files import LeftOut, whole_number
+from core.corpora.corpus_files import LeftOut, whole_number
+from core.corpora.curation import ALL, SINGLE, SLICE_OPTIONS, Instance, Slice
 from core.corpora.findings import Findings
-from core.corpora.image_places import ImagePlaces, auditable, remark_exif, stated_size
+from core.corpora.image_places import ImagePlaces, auditable, find_split, remark_exif, stated_size
+from core.corpora.labels import load_taxonomy
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
+from core.corpora.schema import Box, Corpus, Item, Mask, Rejection, SceneObject
 from core.corpora.scripts import stated_language
-from core.corpora.slices import ALL, SINGLE, SLICE_OPTIONS, Slice
-from core.corpora.taxonomy import load_taxonomy
-from core.corpora.upright import upright_box, upright_mask
 from core.errors import InvalidInput
+
+_ACROSS, _DOWN = (6, 7), (7, 8)
+"""Orientations that mirror the exchanged picture left for right, and top for bottom."""
+
+
+def upright_box(box: Box, width: int, height: int, orientation: int) -> Box:
+    """Return a box of the stored picture, whose width and height are in pixels, where it is seen.
+
+    Example:
+        >>> upright_box(Box(20, 30, 100, 90), 320, 240, 6)
+        Box(x=120, y=20, width=90, height=100)
+    """
+    left = height - box.bottom if orientation in _ACROSS else box.y
+    top = width - box.right if orientation in _DOWN else box.x
+    return Box(left, top, box.height, box.width)
+
+
+def upright_mask(mask: np.ndarray, orientation: int) -> np.ndarray:
+    """Return a mask [H, W] of the stored picture where it is seen: [W, H]."""
+    return np.ascontiguousarray(mask.T[:: -1 if orientation in _DOWN else 1, :: -1 if orientation in _ACROSS else 1])
+
 
 UNLIKE, LEAST_TOLD = 0.7, 200.0
 """IoU of a box of so many square pixels with that of its outline below which one of them is wrong: of 1,350 instances
@@ -54,7 +74,7 @@ def load_coco(
         root: the folder that holds ``annotations/``, or a folder for each split with its annotations in it; the
             folder of one split's images will do too.
         split: None takes the validation split where there is one, else the first by name.
-        slice: one of :data:`core.corpora.slices.SLICES`; None: single-object, and all where there are captions alone.
+        slice: one of :data:`core.corpora.curation.SLICES`; None: single-object, and all where there are captions alone.
         limit: most items to return.
         language: of the captions, e.g. ``ja``; None: by their script, else English.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from core.corpora.files import LeftOut
+from core.corpora.corpus_files import LeftOut
 from core.corpora.findings import Findings
 from core.corpora.json_stream import check_lists, entries
 from core.corpora.schema import Rejection

@@ -13,14 +13,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from core.corpora.box_table import CROWD, BoxTable, bits, instance
-from core.corpora.boxes import SLACK, clipped_sentence, in_shares, read_box, remark_shares, turned_sentence
-from core.corpora.coco_boxes import box_and_outline
+from core.corpora.boxes import (
+    CROWD,
+    SLACK,
+    BoxTable,
+    bits,
+    box_and_outline,
+    clipped_sentence,
+    in_shares,
+    instance,
+    read_box,
+    remark_shares,
+    turned_sentence,
+)
 from core.corpora.coco_captions import read_captions
-from core.corpora.coco_layout import CocoFiles
+from core.corpora.corpus_files import LeftOut
 from core.corpora.curation import Instance
-from core.corpora.files import LeftOut
 from core.corpora.findings import Findings
+from core.corpora.image_places import CocoFiles
 from core.corpora.json_stream import check_lists, entries
 from core.corpora.labels import plain
 from core.corpora.schema import Box, Mask, Rejection

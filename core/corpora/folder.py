@@ -5,36 +5,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box, turned_sentence
-from core.corpora.coco_boxes import upright_around
+from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box, turned_sentence, upright_around
+from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
-from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_files import (
+from core.corpora.folder_tables import (
+    BOX_FILES,
+    Note,
     assign,
     auditable_header,
     caption_files,
     choose_file,
     find_images,
-    packed_images,
-    unread_files,
-)
-from core.corpora.folder_tables import (
-    BOX_FILES,
-    Note,
     language_code,
+    packed_images,
     read_box_notes,
     read_caption_beside,
     read_caption_notes,
+    unread_files,
 )
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import remark_exif
-from core.corpora.own_columns import OwnColumns
+from core.corpora.item_columns import OwnColumns
+from core.corpora.labels import Taxonomy, known_category, load_taxonomy
 from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
 from core.corpora.scripts import caption_languages, stated_language
-from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
 from core.errors import BadCorpus, InvalidInput
 
 SLICES = ("all", "single-object")

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from core.corpora.files import LeftOut
+from core.corpora.corpus_files import LeftOut
 from core.corpora.schema import Item
 
 _NUMBERED = re.compile(r"(?:COCO_[a-z]+\d{4}_)?0*(\d+)")

@@ -6,8 +6,8 @@ from typing import Any
 
 import ijson
 
-from core.corpora.files import read_json
-from core.corpora.places import ordinary
+from core.corpora.corpus_files import read_json
+from core.corpora.ordinary_paths import ordinary
 from core.errors import BadCorpus
 
 MOST_DEPTH = 64

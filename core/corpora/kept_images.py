@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from core import settings
-from core.corpora.files import LeftOut
+from core.corpora.corpus_files import LeftOut
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
 from core.errors import StoreError
 

@@ -10,9 +10,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from core.corpora.files import LeftOut, read_text, whole_number
+from core.corpora.corpus_files import LeftOut, read_text, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_files import NamedImages, auditable_header
+from core.corpora.folder_tables import NamedImages, auditable_header
 from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item

@@ -12,17 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.corpora.box_table import BoxTable, Rows, bits, instance
-from core.corpora.boxes import SLACK, clipped_sentence, read_box
-from core.corpora.curation import Instance
-from core.corpora.files import LeftOut, whole_number
+from core.corpora.boxes import SLACK, BoxTable, Rows, bits, clipped_sentence, instance, read_box
+from core.corpora.corpus_files import LeftOut, whole_number
+from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
 from core.corpora.findings import Findings
 from core.corpora.image_places import ImagePlaces, stated_size
 from core.corpora.json_stream import check_lists, entries
 from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, SceneObject
-from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
 from core.corpora.stated import count, floats, key, mark
 from core.errors import BadCorpus
 

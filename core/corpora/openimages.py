@@ -16,19 +16,17 @@ import cv2
 import numpy as np
 
 from core.corpora import openimages_files as tables
-from core.corpora.box_table import Rows, instance
-from core.corpora.boxes import SLACK, clipped_sentence, read_box
-from core.corpora.curation import Instance
-from core.corpora.files import LeftOut, whole_number
+from core.corpora.boxes import SLACK, Rows, clipped_sentence, instance, read_box
+from core.corpora.corpus_files import LeftOut, whole_number
+from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
 from core.corpora.findings import Findings
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import ImagePlaces, auditable, remark_exif
 from core.corpora.images import read_image
-from core.corpora.label_tree import LabelTree, read_label_tree
 from core.corpora.labels import Labels, load_labels
+from core.corpora.openimages_files import LabelTree, read_label_tree
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Box, Corpus, Item, Mask, SceneObject
-from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
 from core.errors import BadCorpus, BadImage
 
 PART_INSIDE = 0.5

@@ -29,8 +29,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.corpora.files import read_json
-from core.corpora.records import csv_records, jsonl_records
+from core.corpora.corpus_files import read_json
+from core.corpora.record_lines import csv_records, jsonl_records
 from core.corpora.suites import read_suite
 from core.errors import BadCorpus
 

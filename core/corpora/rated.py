@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.files import LeftOut, whole_number
+from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_files import NamedImages, auditable_header, choose_file
+from core.corpora.folder_tables import NamedImages, auditable_header, choose_file
 from core.corpora.image_header import ImageHeader
 from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader

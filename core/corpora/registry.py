@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.corpora.places import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.read_text import NONE, OPTION, TEXT, to_read
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, NotAvailable

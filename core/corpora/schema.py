@@ -215,7 +215,7 @@ class SceneObject:
 class Rival:
     """Another picture of an item, for tests that ask which of two pictures a caption fits better.
 
-    It is read with :func:`core.corpora.pictures.read_rival`.
+    It is read with :func:`core.corpora.item_pictures.read_rival`.
 
     Args:
         role: what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
@@ -241,7 +241,7 @@ class Item:
     """One image, or one video, with its captions, label, category, box, mask and coverage.
 
     ``image_path`` is None for an image that lives in memory only (an upload). Pixels are read with
-    :func:`core.corpora.pictures.read_item`; nothing here touches the disk.
+    :func:`core.corpora.item_pictures.read_item`; nothing here touches the disk.
 
     Args:
         captions: captions by ISO 639-1 language, in the order of the source, e.g. ``{"en": ("A badger.",)}``.

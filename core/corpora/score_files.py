@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from core.corpora.files import shown
-from core.corpora.places import ordinary
+from core.corpora.corpus_files import shown
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.score_layouts import (
     ID,
     MOST_BYTES,

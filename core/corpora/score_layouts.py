@@ -25,9 +25,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from core.corpora.cells import Cells
-from core.corpora.files import WIDE, parse_json, read_text, shown
-from core.corpora.formats import LINES
+from core.corpora.corpus_files import WIDE, parse_json, read_text, shown
+from core.corpora.table_cells import LINES, Cells
 from core.errors import InvalidInput
 from core.yes_no import says_nothing
 

@@ -16,13 +16,23 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from core.corpora.apart import Limits, frames_apart
+from core.corpora.corpus_files import whole_number
 from core.corpora.decoding import fitted_size
-from core.corpora.files import whole_number
-from core.corpora.film import MAX_PIXELS, BadVideo, codec_of, film, retrieved
 from core.corpora.image_header import SUFFIXES as IMAGES
 from core.corpora.images import read_header, read_image
-from core.corpora.places import ordinary
-from core.corpora.video_container import KINDS, START, SUFFIXES, Marks, sniff
+from core.corpora.ordinary_paths import ordinary
+from core.corpora.video_container import (
+    KINDS,
+    MAX_PIXELS,
+    START,
+    SUFFIXES,
+    BadVideo,
+    Marks,
+    codec_of,
+    film,
+    retrieved,
+    sniff,
+)
 from core.errors import BadImage, InvalidInput
 
 MAX_BYTES = 512 << 20

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeGuard, cast
 
-from core.corpora.places import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.apart import find_apart
 from core.evaluators.base import Evaluator, Family

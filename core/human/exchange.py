@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.corpora.csv_header import LONGEST, check_columns
+from core.corpora.table_cells import LONGEST, check_columns
 from core.errors import BadCorpus, InvalidInput
 from core.human.kinds import Value
 from core.human.ledger import Ledger

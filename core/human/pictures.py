@@ -8,9 +8,8 @@ import numpy as np
 
 from core.corpora import registry as corpora
 from core.corpora.images import encode_png
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import as_picture, read_item
 from core.corpora.schema import Corpus, Origin
-from core.corpora.stacks import as_picture
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.human.definition import VARIANT, Definition, StudyItem
 from core.probes.base import IDENTITY

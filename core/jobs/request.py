@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from core import settings
 from core.audit.plan import SUBJECT_CHOICES, Plan, make_plan
 from core.corpora import registry as corpora
-from core.corpora.places import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.read_text import READ, TEXT
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError

@@ -6,7 +6,7 @@ evaluators make variants too and no evaluator may import an audit.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 
@@ -29,13 +29,34 @@ from core.probes.base import (
     Subject,
     Variant,
 )
-from core.probes.frames import of_every_frame
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, length_matched
 from core.probes.words.own_captions import PREFIX, length_matched_in
 from core.probes.words.places import place_named
 from core.registry import STRANGERS
 from core.seeds import RUN_SEED, stream
+
+
+def of_every_frame(
+    probe: Probe, scene: Scene, subject: Subject, draw: Callable[[], np.random.Generator]
+) -> Variant:  # fmt: skip
+    """Apply an edit of the whole picture to every frame of a video.
+
+    Args:
+        scene: of a video.
+        draw: gives the probe's stream from its beginning, so that every frame is edited alike.
+
+    Raises:
+        ProbeRejected: ``not-of-videos`` where the probe edits one picture alone; else as the probe says.
+    """
+    if not probe.framewise:
+        raise ProbeRejected("not-of-videos", f"probe {probe.name!r} edits one picture and item {scene.item.id!r} is a "
+                            "video")  # fmt: skip
+    item = replace(scene.item, frames=())
+    made = [probe.make(Scene(item, frame), subject, draw()) for frame in scene.pixels]
+    frames = [each.pixels for each in made if each.pixels is not None]
+    return replace(made[0], pixels=np.stack(frames))
+
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
 _NO_FACTS: Mapping[str, str | float] = MappingProxyType({})

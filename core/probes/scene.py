@@ -8,7 +8,7 @@ import numpy as np
 
 from core.corpora.demo_backgrounds import true_plate
 from core.corpora.images import check_rgb, check_stack
-from core.corpora.pictures import read_rival
+from core.corpora.item_pictures import read_rival
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.cutout import Cutout, cut_out

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import as_picture, read_item
 from core.corpora.schema import Box, Item
-from core.corpora.stacks import as_picture
 from core.errors import BadImage, ProbeRejected
 from core.probes.base import Probe, Subject
 from core.scoring.workbench import Workbench

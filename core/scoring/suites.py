@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from core.corpora.files import inside
+from core.corpora.corpus_files import inside
 from core.corpora.suites import Suite, with_references
 from core.corpora.videos import find_videos
 from core.errors import InvalidInput

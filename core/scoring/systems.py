@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from core.corpora.image_names import ItemNames
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator

@@ -7,8 +7,8 @@ from threading import RLock
 import numpy as np
 
 from core.corpora.images import pixel_hash
+from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Box, Item, Mask
-from core.corpora.stacks import as_picture
 from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import Edits, Probe, Subject, Variant
 from core.probes.pairs import Pairs, subject_of

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from core import settings
-from core.corpora.places import lies_in
+from core.corpora.ordinary_paths import lies_in
 from core.corpora.registry import origin_here
 from core.corpora.schema import Origin
 from core.errors import NotAvailable

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.errors import BadImage, NotAvailable
 from core.evaluators.metrics.mcs import Mcs

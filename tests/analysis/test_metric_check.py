@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.analysis.metric_check import check_contract, check_metric
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator

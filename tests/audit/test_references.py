@@ -9,7 +9,7 @@ import pytest
 
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool

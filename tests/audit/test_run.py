@@ -12,7 +12,7 @@ import pytest
 
 from core.audit.plan import Plan, make_plan
 from core.audit.run import Progress, RunStopped, run_audit
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, ProbeRejected, StoreError
 from core.evaluators.pool import Pool

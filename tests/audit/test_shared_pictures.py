@@ -11,7 +11,7 @@ import pytest
 from core.audit.plan import Plan, make_plan
 from core.audit.render import render
 from core.audit.run import RunStopped, run_audit
-from core.corpora import pictures
+from core.corpora import item_pictures
 from core.corpora.schema import Corpus, Item
 from core.evaluators.pool import Pool
 from core.store.manifest import Run
@@ -102,9 +102,9 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 def test_a_shared_file_is_decoded_once_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(shared(tmp_path / "in"))
     opened: list[str] = []
-    read = pictures.read_image
+    read = item_pictures.read_image
     monkeypatch.setattr(
-        pictures, "read_image", lambda path, **options: opened.append(path.name) or read(path, **options)
+        item_pictures, "read_image", lambda path, **options: opened.append(path.name) or read(path, **options)
     )
     groups = list(render(plan, plan.corpus.items))
     assert sorted(opened) == [f"{index:03d}.png" for index in range(PICTURES)]

@@ -12,9 +12,8 @@ from PIL import Image
 
 from core.corpora import apart, images
 from core.corpora.apart import Limits
-from core.corpora.bounded import open_bounded
 from core.corpora.decoding import decode_image
-from core.corpora.images import STRANGER, decode_stranger, read_header, read_image
+from core.corpora.images import STRANGER, decode_stranger, open_bounded, read_header, read_image
 from core.errors import BadImage, NotAvailable
 from siege import bombs as hostile
 

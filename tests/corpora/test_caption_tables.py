@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table, read_references
-from core.corpora.files import LeftOut
+from core.corpora.corpus_files import LeftOut
 from core.corpora.folder import load_folder
 from core.corpora.image_names import ImageNames
 from core.errors import BadCorpus

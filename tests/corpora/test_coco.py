@@ -11,7 +11,7 @@ from PIL import Image
 from pycocotools.coco import COCO
 
 from core.corpora.coco import load_coco
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Box, Corpus, Mask
 from core.errors import BadCorpus, InvalidInput
 from tests.corpora.coco_folder import CocoFolder

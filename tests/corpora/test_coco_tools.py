@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
-from core.corpora.coco import load_coco
-from core.corpora.pictures import read_item
+from core.corpora.coco import load_coco, upright_box, upright_mask
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Box, Corpus, Item
-from core.corpora.upright import upright_box, upright_mask
 from core.errors import InvalidInput
 from core.probes.words.categories import absence, absent
 from tests.corpora.coco_folder import CocoFolder

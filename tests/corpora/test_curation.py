@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.corpora.corpus_files import LeftOut
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object, touching_sides
-from core.corpora.files import LeftOut
 from core.corpora.schema import Box
 from core.errors import InvalidInput
 

@@ -12,7 +12,7 @@ import pytest
 
 from core import settings
 from core.corpora.demo import load_demo
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import CATEGORIES, COVERAGE_BINS, EXTRA_CATEGORIES, Corpus, Item, languages
 from core.errors import BadCorpus
 

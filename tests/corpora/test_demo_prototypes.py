@@ -11,7 +11,7 @@ from PIL import Image
 
 from core import settings
 from core.corpora.demo import load_demo_prototypes
-from core.corpora.pictures import read_item, read_rival
+from core.corpora.item_pictures import read_item, read_rival
 from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus
 from tests.corpora.stamp_folder import stamp

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from core import settings
 from core.corpora.demo import load_demo_scenes, load_demo_scenes_one
 from core.corpora.demo_plan import LANGUAGES, Plan, read_plan
+from core.corpora.labels import load_taxonomy
 from core.corpora.schema import Corpus, Item, SceneObject
-from core.corpora.taxonomy import load_taxonomy
 from core.errors import BadCorpus
 from core.probes.words.categories import named_in
 from core.seeds import stream

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from core.corpora.images import MIN_SIDE
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import CorpusLoader, catalogue, corpus_loader
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
 from core.errors import BadCorpus, InvalidInput

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.corpora.boxes import read_box
-from core.corpora.files import LeftOut, inside, parse_json, read_json, whole_number
+from core.corpora.corpus_files import LeftOut, inside, parse_json, read_json, whole_number
 from core.corpora.schema import Box
 from core.errors import BadCorpus, InvalidInput
 from core.settings import ROOT

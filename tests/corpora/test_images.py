@@ -16,7 +16,7 @@ from PIL import Image, ImageOps
 
 from core.corpora import image_header
 from core.corpora.images import decode_image, encode_png, pixel_hash, read_header, read_image, require_auditable
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
 from core.errors import BadImage, InvalidInput
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from core.audit.plan import corpus_fingerprint
 from core.corpora.folder import load_folder
-from core.corpora.own_columns import MOST_CHARACTERS, MOST_COLUMNS, MOST_VALUES, NOT_STATED, SEVERAL
+from core.corpora.item_columns import MOST_CHARACTERS, MOST_COLUMNS, MOST_VALUES, NOT_STATED, SEVERAL
 from core.corpora.schema import Corpus
 
 

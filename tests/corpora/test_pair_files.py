@@ -11,8 +11,8 @@ from hypothesis import settings as tries
 from hypothesis import strategies as st
 from PIL import Image
 
+from core.corpora.item_pictures import read_item, read_rival
 from core.corpora.pairs import load_pairs
-from core.corpora.pictures import read_item, read_rival
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, InvalidInput
 from core.probes.rejections import CODES

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.corpora.csv_header import LONGEST, MOST_COLUMNS, check_columns, check_csv_header
 from core.corpora.images import read_header, read_image
-from core.corpora.places import lies_in, ordinary
+from core.corpora.ordinary_paths import lies_in, ordinary
 from core.corpora.registry import catalogue
+from core.corpora.table_cells import LONGEST, MOST_COLUMNS, check_columns, check_csv_header
 from core.errors import BadCorpus, BadImage, InvalidInput, NotAvailable
 from core.evaluators.pool import check_device, devices
 

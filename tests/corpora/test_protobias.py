@@ -18,7 +18,7 @@ from PIL import Image
 from core import settings
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
-from core.corpora.pictures import read_item, read_rival
+from core.corpora.item_pictures import read_item, read_rival
 from core.corpora.protobias import load_protobias
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, BadImage, InvalidInput

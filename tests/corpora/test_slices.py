@@ -3,10 +3,9 @@
 import pytest
 
 from core.corpora.coco import load_coco
-from core.corpora.curation import Instance
-from core.corpora.files import LeftOut
+from core.corpora.corpus_files import LeftOut
+from core.corpora.curation import Instance, Slice, prominent
 from core.corpora.schema import Box
-from core.corpora.slices import Slice, prominent
 from core.errors import InvalidInput
 from tests.corpora.coco_folder import CocoFolder
 

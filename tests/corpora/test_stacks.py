@@ -6,14 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora import stacks
-from core.corpora.film import BadVideo
+from core.corpora import item_pictures
 from core.corpora.images import check_stack, pixel_hash
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import as_picture, read_item, read_stack
 from core.corpora.registry import catalogue
-from core.corpora.stacks import as_picture, read_stack
-from core.corpora.video_folder import other_than
-from core.corpora.video_items import load_videos
+from core.corpora.video_container import BadVideo
+from core.corpora.video_folder import load_videos, other_than
 from core.corpora.videos import Sampling, open_video
 from core.errors import BadCorpus, BadImage, InvalidInput
 from tests.corpora.footage import moving, write_frames
@@ -37,7 +35,7 @@ def test_what_is_no_stack_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: 
         read_stack(tmp_path / "grows", (0, 1))
     with pytest.raises(InvalidInput, match=r"must be uint8 RGB of shape \[T, H, W, 3\], got uint8 \(48, 64, 3\)"):
         check_stack(moving("red", 1)[0])
-    monkeypatch.setattr(stacks, "MAX_STACK", 20_000)
+    monkeypatch.setattr(item_pictures, "MAX_STACK", 20_000)
     with pytest.raises(BadVideo, match=r"3 frames of 64 × 48 px .* look at fewer frames, or scale it"):
         read_stack(folder, (0, 1, 2))
 

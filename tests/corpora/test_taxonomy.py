@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.corpora.labels import load_labels
+from core.corpora.labels import TaxonomyEntry, load_labels, load_taxonomy, read_taxonomy, taxonomy_names
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES
-from core.corpora.taxonomy import TaxonomyEntry, load_taxonomy, read_taxonomy, taxonomy_names
 from core.errors import InvalidInput
 from core.probes.caption_labels import category_of
 
@@ -185,7 +184,6 @@ def test_a_slip_in_a_file_of_nouns_is_told(tmp_path: Path, monkeypatch: pytest.M
     (folder / "nouns").mkdir(parents=True)
     (folder / "mine.csv").write_text(HEADER + "Cat/kitten,animal,,\n")
     monkeypatch.setattr("core.corpora.labels.assets_dir", lambda: tmp_path)
-    monkeypatch.setattr("core.corpora.taxonomy.assets_dir", lambda: tmp_path)
     for text, sentence in (
         ("label\nx\n", "must begin with the header label,noun"),
         ("label,noun\nCat/kitten,\n", "line 2: a cell is empty"),

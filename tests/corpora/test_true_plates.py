@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.corpora.demo_backgrounds import true_plate
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.errors import BadCorpus

@@ -8,7 +8,7 @@ import pytest
 
 from core.corpora import apart, videos
 from core.corpora.apart import Limits
-from core.corpora.film import BadVideo
+from core.corpora.video_container import BadVideo
 from core.corpora.videos import Sampling, read_scaled, read_stranger
 from core.errors import BadImage
 from tests.corpora.footage import moving, write_frames, write_video

@@ -10,7 +10,7 @@ import torch
 from skimage import data
 
 from bench.offline_accuracy import TARGET, accuracy, all_scores, coco_items, wins
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.evaluators.metrics.conse import COMMON, TOP_K, Conse, ConseLite0, ConseLite2
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts, shared_text_tower
 from core.evaluators.offline.image_tower import ImageTower, prepare, shared_image_tower, square

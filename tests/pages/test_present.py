@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.evaluators.pool import shared_pool
 from core.probes.registry import select
 from core.scoring.lab import run_lab

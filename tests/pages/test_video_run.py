@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
-from core.corpora.stacks import as_picture
+from core.corpora.item_pictures import as_picture
 from core.evaluators.pool import Pool
 from core.human.creation import create_study
 from core.human.pictures import make_example, make_pictures

@@ -5,8 +5,8 @@ import pytest
 from core.corpora.schema import Corpus, Item
 from core.probes.caption_labels import labelled
 from core.probes.words.caption_words import join, words
-from core.probes.words.noun_edits import repeat_first_noun, swap_first_and_last_noun
-from core.probes.words.tagger_kinds import RULES
+from core.probes.words.head_nouns import RULES
+from core.probes.words.lexical_edits import repeat_first_noun, swap_first_and_last_noun
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue as corpora
 from core.corpora.rivals import PROTOTYPE_ROLES, WRONG_PICTURE
 from core.corpora.schema import CATEGORIES, Box, Item, Mask

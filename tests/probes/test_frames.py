@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue as corpora
 from core.errors import ProbeRejected
 from core.probes.base import FRAMES, HUMAN, Edits, Expectation, Probe, Subject, Variant

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.corpora.demo_backgrounds import PLACES
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue as corpora
 from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected

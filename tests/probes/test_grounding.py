@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.corpora.coco import load_coco
+from core.corpora.labels import load_taxonomy
 from core.corpora.schema import Box, Item, SceneObject
-from core.corpora.taxonomy import load_taxonomy
 from core.errors import ProbeRejected
 from core.probes.base import HUMAN, TEMPLATE, Expectation, Subject, Variant
 from core.probes.families.tails import last_noun_phrase, tail_of_length, tails, with_tail

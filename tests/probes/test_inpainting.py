@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 
 from core.errors import ProbeRejected
-from core.probes.pixels import by_example
-from core.probes.pixels.by_example import between_rows
+from core.probes.pixels import inpainting
 from core.probes.pixels.gradients import gradient
-from core.probes.pixels.inpainting import EXAMPLE, HOLE_REACH, SMOOTH, Fill, clean_plate
+from core.probes.pixels.inpainting import EXAMPLE, HOLE_REACH, SMOOTH, Fill, between_rows, clean_plate
 from core.probes.pixels.kept_plates import Plates
 from tests.probes.painted import ellipse, ground
 
@@ -123,18 +122,18 @@ def test_the_likest_piece_is_that_of_a_plain_search_the_first_of_equal_ones(leas
     unknown = np.zeros((24, 30), bool)
     unknown[8:20, 6:24] = True
     filled[unknown] //= 1 + least  # black in the hole, where all that is known is bright
-    known = by_example._whole(~unknown)
+    known = inpainting._whole(~unknown)
     padded = np.pad(filled.astype(int), ((2, 2), (2, 2), (0, 0)), mode="reflect")
     places = np.argwhere(known)
     examples = np.array([padded[y : y + 5, x : x + 5] for y, x in places])
-    moved = by_example._likest(filled, unknown, known)
+    moved = inpainting._likest(filled, unknown, known)
     for y, x in np.argwhere(unknown):
         away = ((examples - padded[y : y + 5, x : x + 5]) ** 2).sum(axis=(1, 2, 3))
         assert tuple(moved[y, x]) == tuple(places[np.argmin(away)] - (y, x))
 
 
 def test_no_product_of_the_search_wakes_further_threads() -> None:
-    multiplications = by_example._AT_ONCE * by_example._EXAMPLES_AT_ONCE * (3 * (2 * by_example.DETAIL + 1) ** 2 + 1)
+    multiplications = inpainting._AT_ONCE * inpainting._EXAMPLES_AT_ONCE * (3 * (2 * inpainting.DETAIL + 1) ** 2 + 1)
     assert multiplications <= 65_536 * 4  # OpenBLAS: SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.corpora.labels import load_taxonomy
 from core.corpora.schema import Box, Item, SceneObject
-from core.corpora.taxonomy import load_taxonomy
 from core.errors import ProbeRejected
 from core.probes.base import HUMAN, TEMPLATE, Expectation, Subject, Variant
 from core.probes.pairs import Pairs

@@ -10,7 +10,7 @@ from PIL import Image
 from core.audit.plan import make_plan
 from core.corpora.demo import load_demo_prototypes
 from core.corpora.images import read_image
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Rival
 from core.errors import ProbeRejected
 from core.probes.base import HUMAN, IDENTITY, TEMPLATE, Edits, Expectation, Subject, Variant

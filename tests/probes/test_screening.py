@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.corpora.labels import load_taxonomy
 from core.corpora.registry import catalogue
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
-from core.corpora.taxonomy import load_taxonomy
 from core.errors import InvalidInput, UnknownName
 from core.probes.rejections import CODES
 from core.probes.tables import lexicon_path
-from core.probes.words.compatibility import RULE_CODES, rules
 from core.probes.words.lexicons import families
-from core.probes.words.screening import accepted_controls, rejected_pairs, screen
+from core.probes.words.screening import RULE_CODES, accepted_controls, rejected_pairs, rules, screen
 
 HEADER = "decision,family,modifier,category,label,code,reason\n"
 EVERY_WORD = [(each.name, word.word) for each in families().values() for word in each.words]

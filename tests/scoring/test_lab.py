@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.cache import EmbeddingCache

@@ -7,7 +7,7 @@ from PIL import Image
 from core.audit.plan import make_plan
 from core.audit.render import render
 from core.corpora.images import pixel_hash
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, ProbeRejected
 from core.probes import registry as probes

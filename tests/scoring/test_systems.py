@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.corpora.decoding import pixel_hash
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import read_item
 from core.errors import InvalidInput
 from core.probes.registry import catalogue
 from core.scoring.systems import match, score_systems

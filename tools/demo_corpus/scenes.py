@@ -13,8 +13,8 @@ from PIL import Image
 from core.corpora.demo import SCENES
 from core.corpora.demo_backgrounds import Background, encode_jpeg, make_background, shadowed
 from core.corpora.demo_plan import LANGUAGES, Plan, Texts, capital, read_texts, rows_of
+from core.corpora.labels import load_taxonomy
 from core.corpora.schema import Item, Mask, SceneObject
-from core.corpora.taxonomy import load_taxonomy
 from core.errors import BadCorpus
 from core.seeds import RUN_SEED, stream
 from tools.demo_corpus.composed import MAX_SCALE, cut_out, matched_light

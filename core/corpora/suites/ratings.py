@@ -5,11 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from core.corpora.files import read_text
+from core.corpora.corpus_files import read_text
 from core.corpora.folder_tables import language_code
-from core.corpora.records import Record, csv_cells, csv_records
-from core.corpora.suites.comparisons import never_itself
-from core.corpora.suites.entries import entry_of, number
+from core.corpora.record_lines import Record, csv_cells, csv_records
+from core.corpora.suites.comparisons import entry_of, never_itself, number
 from core.corpora.suites.model import TAU_B, TAU_C, Decision, Rated, Suite, own_references, spaced, texts
 from core.errors import BadCorpus
 

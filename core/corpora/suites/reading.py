@@ -12,9 +12,9 @@
 - CapArena, ``caparena_annots_eval.json``: ``[{"img", "source1", "source2", "caption1", "caption2", "winner", "ref",
   "cluster"}]``; the winner is the name of a source, anything else a tie.
 - VATEX-EVAL, in the JSON that docs/video.md makes of its pickles, and ActivityNet-FOIL's four files; see
-  :mod:`core.corpora.suites.videos`.
+  :mod:`core.corpora.suites.video_ratings`.
 - Polaris, Nebula, LongCap-Arena, Composite as CaptionEvalKit reads it, and THumB: a row a rating; see
-  :mod:`core.corpora.suites.rows`.
+  :mod:`core.corpora.suites.reading`.
 - M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
   image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
 
@@ -23,19 +23,111 @@ Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et
 CapArena, caparena_metrics.py.
 """
 
-from collections.abc import Iterable, Sequence
+import ast
+import re
+import tokenize
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
-from core.corpora.files import read_json
-from core.corpora.formats import LINES
-from core.corpora.records import csv_cells, csv_records, jsonl_records
-from core.corpora.suites.comparisons import battles, foil, pairs
-from core.corpora.suites.model import Decision, Suite
-from core.corpora.suites.ratings import TOKENS, capeval, capeval_columns, composite, composite_csv, flickr, raw_flickr
-from core.corpora.suites.rows import is_rows, rows
-from core.corpora.suites.videos import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
+from core.corpora.corpus_files import read_json
+from core.corpora.record_lines import Record, csv_cells, csv_records, jsonl_records
+from core.corpora.suites.comparisons import battles, foil, never_itself, number, pairs
+from core.corpora.suites.model import TAU_C, Decision, Rated, Suite, spaced, texts
+from core.corpora.suites.ratings import (
+    TOKENS,
+    Judged,
+    capeval,
+    capeval_columns,
+    composite,
+    composite_csv,
+    flickr,
+    raw_flickr,
+)
+from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
+from core.corpora.table_cells import LINES
 from core.errors import BadCorpus, InvalidInput
+
+THUMB = "THumB"
+
+_NAMED = {"polaris": "Polaris", "nebula": "Nebula", "composite": "Composite", "longcap": "LongCap-Arena",
+          "_dci_": "LongCap-Arena"}  # fmt: skip
+"""A part of a file's name -> the suite."""
+
+_CAPTION, _RATING = ("mt", "cand", "hyp", "caption"), ("human_score", "score")
+_IMAGE, _REFERENCES = ("imgid", "image", "image_path", "file_name"), ("refs", "references")
+_ASPECT = re.compile(r"desc|rel|flu")
+_GLUED = re.compile(r"""['"]\s+['"]""")
+
+
+def is_rows(columns: Iterable[str]) -> bool:
+    """Whether columns, in small letters, are those of a row a rating; ``language`` is M-CapEval1k's alone."""
+    names = set(columns)
+    kept = {"id", "image", "caption", "references", "score"} <= names and "language" not in names
+    return (kept or bool(names & {"mt", "cand", "hyp"})) and bool(names & set(_RATING))
+
+
+def rows(path: Path, records: Sequence[Record]) -> Suite:
+    """The ratings of a file of rows.
+
+    Raises:
+        BadCorpus: if the file's name does not tell the suite, or references are no list.
+    """
+    found, name = Judged(), ""
+    for where, record in records:
+        cells = {str(key).casefold(): value for key, value in record.items()}
+        name = name or _suite(path, cells)
+        image, caption = (_first(cells, names) for names in (_IMAGE, _CAPTION))
+        rating = number(_first(cells, _RATING))
+        if rating is None or not isinstance(caption, str) or not caption.strip() or image in (None, ""):
+            found.left_out += 1
+            continue
+        references = _listed(_first(cells, _REFERENCES), f"{path.parent / where}")
+        found.add(Rated(str(image).strip(), spaced(caption), rating, str(cells.get("sys") or "")), references)
+    return Suite(name, TAU_C, tuple(found.rated), (), found.left_out, (never_itself(found.own, "ratings"),))
+
+
+def _suite(path: Path, cells: Mapping[str, Any]) -> str:
+    if {"hyp", "sys"} <= cells.keys():
+        return THUMB
+    stem = path.stem.casefold()
+    name = next((suite for part, suite in _NAMED.items() if part in stem), "")
+    aspect = _ASPECT.search(stem)
+    if not name or (name == "LongCap-Arena" and aspect is None):
+        raise BadCorpus(
+            f"{path} has the columns that Polaris, Nebula, Composite and LongCap-Arena share, and its name says none; "
+            "call it e.g. polaris_test.csv, nebula_test.csv or desc_dci_val.csv (desc, rel or flu)"
+        )
+    return f"{name}-{aspect.group()}" if name == "LongCap-Arena" and aspect else name
+
+
+def _strings(text: str) -> int:
+    return sum(token.type == tokenize.STRING for token in tokenize.generate_tokens(StringIO(text).readline))
+
+
+def _first(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """The first of several columns that holds something."""
+    return next((cells[name] for name in names if cells.get(name) not in (None, "")), None)
+
+
+def _listed(value: object, where: str) -> tuple[str, ...]:
+    """References: a list, or the text of a Python list; none where the cell is empty."""
+    if value is None or isinstance(value, list):
+        return texts(value)
+    text = str(value)
+    try:
+        held = ast.literal_eval(text)
+        # two texts without a comma, as NumPy prints them, are read as one
+        if _GLUED.search(text) and isinstance(held, list) and len(held) != _strings(text):
+            held = None
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        held = None
+    if not isinstance(held, list) or not all(isinstance(each, str) for each in held):
+        raise BadCorpus(f"{where}: references must be a list such as ['a dog', 'a hound'], got {text[:60]!r}")
+    return texts(held)
+
 
 _BESIDE = (TOKENS, *BESIDE)
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from core.corpora.images import check_rgb
-from core.corpora.places import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.adapters.package import Package

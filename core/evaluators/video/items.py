@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from core.corpora.images import check_stack
+from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Box, Item, Mask
-from core.corpora.stacks import as_picture
 from core.corpora.videos import Sampling
 from core.errors import InvalidInput
 from core.evaluators.base import (

@@ -1,6 +1,6 @@
 """Edits of a video's frames: every second one, those of another video, the last one first.
 
-Edits of the whole picture, such as a mirror, are made of each frame by :mod:`core.probes.frames`. An evaluator whose
+Edits of the whole picture, such as a mirror, are made of each frame by :mod:`core.probes.pairs`. An evaluator whose
 score knows no order of the frames is not asked for ``frames:backwards``: its score cannot move, whatever the caption
 says of the motion, and nothing would be measured.
 """

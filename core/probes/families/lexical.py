@@ -10,7 +10,7 @@ Each edit is a family. Its headline probe hits a word with probability 0.4, as t
   draws a caption, and an item counts by their mean.
 
 What an edit leaves as it was is rejected and never scored; paper B scores it as if it had been edited.
-Source: paper B, section 5.2 and Algorithm 1; the checklist of nouns: :mod:`core.probes.words.noun_edits`.
+Source: paper B, section 5.2 and Algorithm 1; the checklist of nouns: :mod:`core.probes.words.lexical_edits`.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,9 +22,8 @@ from core.errors import ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
 from core.probes.scene import Scene
 from core.probes.words.caption_words import Word, join, words
-from core.probes.words.changes import changed_words, check_language
-from core.probes.words.lexical_edits import EDITS, ON_WORDS, SHARE, substituted
-from core.probes.words.noun_edits import NOUN_EDITS
+from core.probes.words.languages import changed_words, check_language
+from core.probes.words.lexical_edits import EDITS, NOUN_EDITS, ON_WORDS, SHARE, substituted
 
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
 """Points of the sweep; the headline probe is the one at 0.4."""

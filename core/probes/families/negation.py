@@ -33,7 +33,7 @@ from core.probes.base import (
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, item_label
 from core.probes.words.categories import absence, another_kind
-from core.probes.words.changes import check_english, check_language
+from core.probes.words.languages import check_english, check_language
 from core.probes.words.negation import Negation, negate, negated_template
 from core.probes.words.templates import TemplateWords, template_words
 

@@ -16,10 +16,9 @@ from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectat
 from core.probes.scene import Scene
 from core.probes.tables import lexicon_path
 from core.probes.words.captions import attribute_caption, item_label
-from core.probes.words.compatibility import rules
 from core.probes.words.grammar import clean_label
 from core.probes.words.lexicons import Family, Modifier, families
-from core.probes.words.screening import screen
+from core.probes.words.screening import rules, screen
 
 
 def make_probe(owner: Family, word: Modifier) -> Probe:

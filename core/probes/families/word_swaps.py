@@ -34,9 +34,9 @@ from core.probes.scene import Scene
 from core.probes.words.agreement import sounded
 from core.probes.words.caption_words import Word, join, noun_phrases, words
 from core.probes.words.categories import annotated, looked_for
-from core.probes.words.changes import check_english
 from core.probes.words.english import colours
 from core.probes.words.grammar import Number, number_of
+from core.probes.words.languages import check_english
 from core.probes.words.mentions import mentions, unnamed
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from core.corpora.labels import load_taxonomy, taxonomy_names
 from core.corpora.schema import Item
-from core.corpora.taxonomy import load_taxonomy, taxonomy_names
 from core.errors import ProbeRejected
 from core.probes.base import FALSITY, PRESUMED, VERIFIED
 from core.probes.tables import SEPARATOR, Row, lexicon_path, read_table, words_path

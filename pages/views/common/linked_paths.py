@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.corpora.places import lies_in
+from core.corpora.ordinary_paths import lies_in
 from core.settings import allowed_folders
 from pages.views.common.url_state import text
 

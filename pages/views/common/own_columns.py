@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.corpora.own_columns import MOST_VALUES
+from core.corpora.item_columns import MOST_VALUES
 from core.corpora.schema import OWN
 from pages.views.common.open_runs import Signature, own_values
 from pages.views.common.text import safe

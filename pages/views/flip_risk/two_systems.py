@@ -12,11 +12,10 @@ from core.analysis.flips_between_systems import SystemFlips, flipped_pairs, syst
 from core.charts.canvas import thumbnail
 from core.charts.flip_risk_figures import flip_shares
 from core.charts.style import colours, signed
-from core.corpora.formats import MOST_BYTES
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import as_picture, read_item
 from core.corpora.schema import Corpus, Item
-from core.corpora.stacks import as_picture
 from core.corpora.system_files import parse_systems
+from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError, ProbeRejected
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title

@@ -14,8 +14,7 @@ from core.analysis.table import ScoreTable
 from core.analysis.verdicts import MARGIN
 from core.charts.canvas import thumbnail
 from core.charts.style import signed
-from core.corpora.pictures import read_item
-from core.corpora.stacks import as_picture
+from core.corpora.item_pictures import as_picture, read_item
 from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import family_title, title
 from core.statistics.bootstrap import LEAST_N

@@ -8,7 +8,7 @@ from core.charts.canvas import jpeg, thumbnail
 from core.charts.differences import word_changes
 from core.charts.lab_figures import pair_of_bars
 from core.charts.style import colours, signed
-from core.corpora.stacks import as_picture
+from core.corpora.item_pictures import as_picture
 from core.probes.base import Probe, Variant
 from core.probes.titles import title
 from core.report.html import story_html

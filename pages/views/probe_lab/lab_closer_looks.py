@@ -14,7 +14,7 @@ import streamlit as st
 from core.charts.canvas import cropped_away, heat_over, jpeg, thumbnail
 from core.charts.style import signed
 from core.corpora.images import encode_png
-from core.corpora.stacks import as_picture
+from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
 from core.evaluators.base import Sight
 from core.evaluators.pool import shared_pool

@@ -13,9 +13,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.charts.canvas import ACCENT, CANVAS_SIDE, jpeg, mask_png, thumbnail
 from core.corpora.images import decode_stranger, require_auditable
-from core.corpora.pictures import read_item
+from core.corpora.item_pictures import as_picture, read_item
 from core.corpora.schema import Box, Corpus, Item, Mask
-from core.corpora.stacks import as_picture
 from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category

@@ -14,8 +14,8 @@ from core.charts.lab_figures import bars_beside, shift_bars, shift_curves
 from core.charts.spec import Axis as AlongAxis
 from core.charts.style import colours, signed
 from core.corpora.images import encode_png
+from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Item
-from core.corpora.stacks import as_picture
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.memory import trim

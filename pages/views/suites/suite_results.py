@@ -15,7 +15,7 @@ from core.analysis.questions.question import Column
 from core.analysis.suite_result import SuiteResult, added, reached_elsewhere, result_of, store
 from core.charts.people_figures import agreement
 from core.corpora.suites import read_suites, without_companions
-from core.corpora.suites.videos import VIDEOS
+from core.corpora.suites.video_ratings import VIDEOS
 from core.errors import InvalidInput, InvariscopeError
 from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.downloads import data_buttons, figure_buttons

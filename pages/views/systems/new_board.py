@@ -18,9 +18,9 @@ from core.analysis.system_file import (
 )
 from core.analysis.system_file import joined as joined_parts
 from core.corpora.caption_tables import ENDINGS
-from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus
 from core.corpora.system_files import System, parse_systems
+from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.families.tails import tails, with_tail

@@ -1,13 +1,15 @@
-"""Frames of a video as one array: what an item of a video is to every probe and evaluator."""
+"""The picture of an item and of its rivals; the frames of a video, one above the other, are one picture."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from core.corpora.film import BadVideo
-from core.corpora.images import DecodedImage, pixel_hash
+from core.corpora.images import DecodedImage, pixel_hash, read_image
+from core.corpora.schema import Item, Rival
+from core.corpora.video_container import BadVideo
 from core.corpora.videos import Footage, open_video, read_frames
+from core.errors import BadImage
 
 MAX_STACK = 512 << 20
 """Most bytes of the frames of one item, which lie in memory together: 20 frames of 4096 × 2160 px fit."""
@@ -73,3 +75,52 @@ def as_picture(pixels: np.ndarray, *, most: int = 9) -> np.ndarray:
     sheet[:count] = shown
     grid = sheet.reshape(rows, columns, height, width, channels).swapaxes(1, 2)
     return np.ascontiguousarray(grid.reshape(rows * height, columns * width, channels))
+
+
+def read_item(item: Item, *, decoded: DecodedImage | None = None) -> DecodedImage:
+    """Read an item's image, or the frames of its video, at full size, and check that it is still the one recorded.
+
+    Args:
+        decoded: what the file gave for another item that shows it; None: the file is read.
+
+    Raises:
+        BadImage: if the file is unreadable, or its size or a recorded hash differs.
+    """
+    if item.image_path is None:
+        raise BadImage(f"item {item.id!r} lives in memory and has no file; pass its pixels instead")
+    image = _read(item.image_path, item.frames) if decoded is None else decoded
+    return _as_recorded(image, item.image_path, (item.width, item.height), item.bytes_sha256, item.pixels_sha256)
+
+
+def read_rival(item: Item, rival: Rival) -> DecodedImage:
+    """Read a rival's image, or its frames, at full size, and check that it has its size and is still the one recorded.
+
+    Raises:
+        BadImage: if the file is unreadable, or its size or a recorded hash differs.
+    """
+    size = rival.size or (item.width, item.height)
+    image = _read(rival.path, rival.frames)
+    return _as_recorded(image, rival.path, size, rival.bytes_sha256, rival.pixels_sha256)
+
+
+def _read(path: Path, frames: tuple[int, ...]) -> DecodedImage:
+    if not frames:
+        return read_image(path)
+    return read_stack(path, frames)
+
+
+def _as_recorded(
+    image: DecodedImage, path: Path, size: tuple[int, int], bytes_sha256: str | None, pixels_sha256: str | None
+) -> DecodedImage:
+    if (image.width, image.height) != size:
+        raise _changed(path, f"it is {image.width} × {image.height} px instead of {size[0]} × {size[1]}")
+    if bytes_sha256 not in (None, image.bytes_sha256):
+        raise _changed(path, "its bytes have another hash")
+    if pixels_sha256 not in (None, image.pixels_sha256):
+        raise _changed(path, "its pixels have another hash")
+    return image
+
+
+def _changed(path: Path, how: str) -> BadImage:
+    return BadImage(f"{path}: the file changed since the corpus was read ({how}); "
+                    "restore it or load the corpus again")  # fmt: skip

@@ -5,8 +5,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from core.corpora.cells import Cells
-from core.corpora.files import parse_json, read_text
+from core.corpora.corpus_files import parse_json, read_text
+from core.corpora.table_cells import Cells
 from core.errors import BadCorpus
 
 Record = tuple[str, Mapping[str, Any]]

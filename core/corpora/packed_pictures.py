@@ -23,16 +23,17 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from core import settings
-from core.corpora.caption_columns import IMAGE, SAID, plain_name, roles_of
-from core.corpora.files import decoded, inside, parse_json, shown
+from core.corpora.corpus_files import decoded, inside, parse_json, shown
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
-from core.corpora.places import in_kernel, ordinary
+from core.corpora.ordinary_paths import in_kernel, ordinary
+from core.corpora.table_cells import IMAGE, SAID, plain_name, roles_of
 from core.errors import BadCorpus, InvalidInput
 from core.file_contents import known_sha256
 from core.writing import write_folder_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 PACKED = (".parquet", ".tar")
 """Endings of the files that are unpacked."""

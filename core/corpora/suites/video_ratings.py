@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.corpora.files import read_json
-from core.corpora.suites.comparisons import never_itself
-from core.corpora.suites.entries import number
+from core.corpora.corpus_files import read_json
+from core.corpora.suites.comparisons import never_itself, number
 from core.corpora.suites.model import (
     ACCURACY,
     TAU_B_RATERS,

@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from core.corpora.places import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus, InvalidInput
 

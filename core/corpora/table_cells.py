@@ -1,0 +1,199 @@
+"""The header of a CSV file, the columns that captions are looked for in, and what a cell of a table holds."""
+
+import csv
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import BadCorpus
+
+MOST_COLUMNS = 1000
+"""Columns of the widest table that is read; the widest that is published, Composite's, has some dozens."""
+
+LONGEST = 100_000
+"""Characters of the longest line of columns."""
+
+
+def check_csv_header(path: Path, *, where: str = "") -> None:
+    """Read the first line of a text file and refuse what no table's columns can be.
+
+    Args:
+        where: what messages call the file; empty: by its path.
+
+    Raises:
+        BadCorpus: for more than MOST_COLUMNS columns or LONGEST characters. What cannot be read at all is left to the
+            reader of the file, which says so.
+    """
+    try:
+        with path.open("rb") as file:
+            line = file.readline(LONGEST + 1)
+    except OSError:
+        return
+    check_columns(line.decode("utf-8", "replace"), where=where or str(path))
+
+
+def check_columns(text: str, *, where: str) -> None:
+    """Like :func:`check_csv_header`, for the text of a file, or its beginning."""
+    end = text.find("\n", 0, LONGEST + 1)
+    line = text[: LONGEST + 1] if end < 0 else text[:end]
+    count = 1 + max(line.count(between) for between in ",;\t")
+    if len(line) > LONGEST:
+        raise BadCorpus(f"{where}: its first line has more than {LONGEST:,} characters, and should name the columns")
+    if count > MOST_COLUMNS:
+        raise BadCorpus(
+            f"{where} has {count:,} columns by its first line, and at most {MOST_COLUMNS:,} are read; keep some of them"
+        )
+
+
+IMAGE = ("image", "file_name", "filename", "image_path", "image_file", "image_name", "img", "img_path", "filepath",
+         "path")  # fmt: skip
+"""Names of the column that says which picture a line is about; of several the first counts."""
+
+KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
+"""Likewise of an id, of the line or of its picture."""
+
+SAID = ("prediction", "predictions", "candidate", "caption", "captions", "caption_str", "text", "sentence", "sentences",
+        "comment", "raw")  # fmt: skip
+"""Likewise of the caption: a captioner's comes before one by people."""
+
+CAPTIONERS = SAID[:3]
+
+PEOPLE = ("references", "reference", "refs", "reference_strs")
+"""Likewise of captions by people beside a captioner's."""
+
+NUMBER = ("comment_number",)
+"""Likewise of the number of a caption among those of its picture."""
+
+
+class Roles(NamedTuple):
+    """Which cell of a record is what, by its name in the record; what is nothing known, also by its plain name."""
+
+    image: str | None
+    key: str | None
+    number: str | None
+    said: str | None
+    people: str | None
+    rest: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=1000)
+def roles_of(names: tuple[str, ...]) -> Roles:
+    """Which cell of a record with such names is what; the name of one, None where there is none.
+
+    Beside a captioner's caption, one by people is a reference.
+    """
+    own = {plain_name(name): name for name in names}
+    image, key, number, said, people = (
+        next((name for name in known if name in own), None) for known in (IMAGE, KEY, NUMBER, SAID, PEOPLE)
+    )
+    if people is None and said in CAPTIONERS:
+        people = next((name for name in SAID if name in own and name not in CAPTIONERS), None)
+    used = (image, key, number, said, people)
+    rest = tuple((plain, name) for plain, name in own.items() if plain and plain not in used)
+    image, key, number, said, people = (own[name] if name else None for name in used)
+    return Roles(image, key, number, said, people, rest)
+
+
+@lru_cache(maxsize=1000)
+def plain_name(cell: str) -> str:
+    """The plain name of a column; empty for the numbers of rows that pandas writes."""
+    name = re.sub(r"[\s-]+", "_", cell.strip().casefold())
+    return "" if name.startswith("unnamed:") else name
+
+
+LINES = (".jsonl", ".ndjson")
+"""Endings of files that hold one JSON object a line."""
+
+MOST_BYTES = 64 << 20
+"""Largest file of captions that is taken from an upload: about half a million captions."""
+
+
+SEPARATORS = ",;\t|"
+"""What may stand between the cells of a table."""
+
+
+class Cells:
+    """A table of text, read row by row.
+
+    Args:
+        lines: of the file with their ends, without its byte order mark.
+        where: what messages call the file.
+        usual: the separator where the first line does not tell.
+        known: plain names of columns, of which the first line holds one by the right separator.
+        bare: separators by which nothing is quoted, in whose tables a row that is too short has empty cells.
+
+    Raises:
+        BadCorpus: if the first line can be no line of columns.
+    """
+
+    def __init__(
+        self, lines: Iterable[str], *, where: str, usual: str = ",", known: Collection[str] = (), bare: str = ""
+    ) -> None:
+        self.where = where
+        waiting = iter(lines)
+        self._skipped, first = 0, ""
+        for first in waiting:
+            if first.strip():
+                break
+            self._skipped += 1
+        check_columns(first, where=where)
+        self.between = max(SEPARATORS, key=lambda each: _fits(first, each, usual, known))
+        self.bare = self.between in bare
+        self._rows = csv.reader(
+            chain((first,), waiting), delimiter=self.between, strict=True, skipinitialspace=self.bare,
+            quoting=csv.QUOTE_NONE if self.bare else csv.QUOTE_MINIMAL,
+        )  # fmt: skip
+        self.header = [cell.strip() for cell in self._next()] if first.strip() else []
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """The rows below the header that hold anything, each with the number of its line; once.
+
+        Raises:
+            BadCorpus: naming the first line with another number of cells, or with broken quotes.
+        """
+        width = len(self.header)
+        try:
+            for row in self._rows:
+                if len(row) != width:
+                    if not any(map(str.strip, row)):
+                        continue
+                    row = self._fitted(row)
+                elif not row or (not row[0] and not any(map(str.strip, row))):
+                    continue
+                yield self.line, row
+        except csv.Error as error:
+            raise self._broken(error) from error
+
+    @property
+    def line(self) -> int:
+        """Number of the line that was read last, from 1."""
+        return self._skipped + self._rows.line_num
+
+    def _next(self) -> list[str]:
+        try:
+            return next(self._rows, [])
+        except csv.Error as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: csv.Error) -> BadCorpus:
+        return BadCorpus(f"{self.where}, line {self.line}: {error}; mend the line or quote the cell")
+
+    def _fitted(self, row: list[str]) -> list[str]:
+        width = len(self.header)
+        if self.bare and len(row) < width:  # Flickr30k's own results.csv has such a line
+            return [*row, *[""] * (width - len(row))]
+        raise BadCorpus(
+            f"{self.where}, line {self.line}: another number of cells than the first line, {len(row)} cells under "
+            f"{width} columns; put a cell that holds the separator between double quotes"
+        )
+
+
+def _fits(first: str, between: str, usual: str, known: Collection[str]) -> tuple[bool, int, bool]:
+    try:
+        cells = next(csv.reader([first.rstrip("\r\n")], delimiter=between), [])
+    except csv.Error:
+        cells = [first]
+    return any(plain_name(cell) in known for cell in cells), len(cells), between == usual

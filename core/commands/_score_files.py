@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.commands._image_folder import ImageFolder
 from core.corpora.caption_tables import CaptionRow, read_caption_table, read_references
@@ -12,7 +13,9 @@ from core.corpora.table_cells import LINES, SAID
 from core.corpora.video_folder import not_read
 from core.errors import BadCorpus, InvalidInput
 from core.scoring.captions import CaptionedImage, CaptionScore, mean
-from core.scoring.reference_metrics import METRICS, Compared
+
+if TYPE_CHECKING:
+    from core.scoring.reference_metrics import Compared
 
 SHOWN = 3
 """Ids that a remark names; the rest is counted."""
@@ -151,12 +154,14 @@ def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bo
     return Report(means, per_item, {score.id: score.error for score in by_id.values() if score.error})
 
 
-def with_reference_metrics(report: Report, compared: Compared, lines: Sequence[CaptionedImage]) -> Report:
+def with_reference_metrics(report: Report, compared: "Compared", lines: Sequence[CaptionedImage]) -> Report:
     """Put BLEU, METEOR, ROUGE-L and CIDEr-D beside the scores of a report.
 
     Args:
         compared: of the captions of ``lines``, in their order; a metric that none of them has is left out.
     """
+    from core.scoring.reference_metrics import METRICS
+
     there = [metric for metric in METRICS if _known(compared.means[metric]) is not None]
     held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in there}
             for place, line in enumerate(lines)}  # fmt: skip

@@ -64,7 +64,7 @@ def test_evidence_is_the_mean_of_the_scene_and_of_its_cells() -> None:
     view = prepare(data.coffee(), 336)
     pixels = (torch.from_numpy(view).permute(2, 0, 1)[None].float() - 127) / 128
     with torch.inference_mode():
-        scene = torch.softmax(tower._network(pixels), dim=-1)[0]  # timm's own forward pass
+        scene = torch.softmax(tower._network(pixels), dim=-1)[0]  # its plain forward pass
         cells = tower._network.forward_features(pixels)[0]
         each = [
             torch.softmax(tower._network.classifier(cells[None, :, y, x]), dim=-1)[0]

@@ -2,6 +2,7 @@
 
 import gc
 import hashlib
+import json
 import threading
 from pathlib import Path
 
@@ -9,8 +10,12 @@ import numpy as np
 import pytest
 import timm
 import torch
+from timm.data.imagenet_info import ImageNetInfo
+from transformers import BertConfig, BertModel
 
 from core.errors import InvalidInput, NotAvailable
+from core.evaluators.offline.class_texts import class_names
+from core.evaluators.offline.efficientnet import EfficientNetLite
 from core.evaluators.offline.image_tower import BACKBONES, Backbone, ImageTower, _load, prepare
 from core.evaluators.offline.sharing import Shared
 from core.evaluators.offline.text_tower import shared_text_tower
@@ -90,6 +95,36 @@ def test_a_folded_network_sees_what_the_published_one_sees(name: str) -> None:
         parts = torch.softmax(plain.classifier(cells), dim=-1).mean(dim=1)
     np.testing.assert_allclose(tower.evidence([image]), ((whole + parts) / 2).numpy(), atol=1e-5)
     assert not [each for each in tower._network.modules() if isinstance(each, torch.nn.BatchNorm2d)]
+
+
+@pytest.mark.parametrize("name", BACKBONES)
+def test_the_network_is_timm_s_to_the_bit(name: str) -> None:
+    architecture = BACKBONES[name].architecture
+    theirs, ours = timm.create_model(architecture, pretrained=False).eval(), EfficientNetLite(architecture)
+    ours.load_state_dict(dict(zip(ours.state_dict(), theirs.state_dict().values(), strict=True)))
+    pixels = torch.randn(1, 3, 96, 160, generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        assert torch.equal(ours.eval().forward_features(pixels), theirs.forward_features(pixels))
+
+
+def test_states_of_tokens_are_those_of_transformers_to_the_bit() -> None:
+    ours = shared_text_tower("cpu")._network
+    folder = MINILM.verified().parent
+    theirs = BertModel(BertConfig(**json.loads((folder / "config.json").read_text())), add_pooling_layer=False).eval()
+    theirs.load_state_dict(ours.state_dict())
+    ids = torch.randint(1000, 20_000, (3, 12), generator=torch.Generator().manual_seed(1))
+    for lengths in ([12, 12, 12], [12, 7, 1]):
+        seen = torch.arange(12)[None] < torch.tensor(lengths)[:, None]
+        with torch.inference_mode():
+            expected = theirs(input_ids=ids, attention_mask=seen.long()).last_hidden_state
+            assert torch.equal(ours(ids, seen)[seen], expected[seen])
+
+
+def test_classes_are_called_as_timm_calls_them() -> None:
+    info = ImageNetInfo("imagenet-1k")
+    told = [info.index_to_description(index, detailed=True) for index in range(info.num_classes())]
+    assert [each.description for each in class_names()] == told
+    assert class_names()[281].name == "tabby"
 
 
 def test_an_unknown_backbone_lists_the_known_ones() -> None:

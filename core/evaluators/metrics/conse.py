@@ -40,7 +40,7 @@ class Conse(DualEncoder):
     backbone: ClassVar[str]
     reader: ClassVar[str] = ENGLISH
     text_weights: ClassVar[tuple[PackagedFile, ...]] = (MINILM,)
-    libraries: ClassVar[tuple[str, ...]] = ("timm", "transformers")
+    libraries: ClassVar[tuple[str, ...]] = ("timm", "tokenizers")
     common: ClassVar[float] = COMMON
 
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts) -> None:

@@ -134,7 +134,7 @@ class GroundingJudge(Evaluator):
     @classmethod
     def availability(cls) -> Availability:
         """Whether the towers' packages and the dictionary are installed."""
-        return available([BACKBONES[BACKBONE].weights, MINILM], ["timm", "transformers", "lemminflect"])
+        return available([BACKBONES[BACKBONE].weights, MINILM], ["timm", "tokenizers", "lemminflect"])
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:

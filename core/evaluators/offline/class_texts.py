@@ -1,15 +1,18 @@
 """What ImageNet's classes are called, and the mean of their texts' embeddings."""
 
+import csv
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.errors import NotAvailable
 from core.evaluators.offline.multilingual_tower import MultilingualTower, shared_multilingual_tower
 from core.evaluators.offline.sharing import Shared
 from core.evaluators.offline.text_tower import TextTower, shared_text_tower
@@ -109,17 +112,21 @@ def ship(reader: str) -> Path:
 
 @cache
 def class_names() -> tuple[ClassName, ...]:
-    """The 1000 classes in the order of the network's outputs. Source: timm's ``ImageNetInfo``."""
-    from timm.data.imagenet_info import ImageNetInfo
+    """The 1000 classes in the order of the network's outputs. Source: the tables of timm's ``ImageNetInfo``.
 
-    info = ImageNetInfo("imagenet-1k")
-    return tuple(
-        ClassName(
-            name=info.index_to_description(index).split(",")[0].strip(),
-            description=info.index_to_description(index, detailed=True),
-        )
-        for index in range(info.num_classes())
+    Raises:
+        NotAvailable: if timm is not installed. It is read and not imported.
+    """
+    timm = find_spec("timm")
+    if timm is None or not timm.submodule_search_locations:
+        raise NotAvailable("package timm, which describes ImageNet's classes, is not installed; run: pip install timm")
+    folder = Path(timm.submodule_search_locations[0]) / "data" / "_info"
+    synsets, lemmas, definitions = (
+        (folder / f"imagenet_{name}.txt").read_text(encoding="utf-8").splitlines()
+        for name in ("synsets", "synset_to_lemma", "synset_to_definition")
     )
+    names, meanings = (dict(csv.reader(lines, delimiter="\t")) for lines in (lemmas, definitions))
+    return tuple(ClassName(names[each].split(",")[0].strip(), f"{names[each]}: {meanings[each]}") for each in synsets)
 
 
 def shared_class_texts(device: str, reader: str = ENGLISH) -> ClassTexts:

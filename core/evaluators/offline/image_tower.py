@@ -184,11 +184,12 @@ _TOWERS = Shared(ImageTower)
 
 
 def _load(backbone: Backbone) -> Any:
-    import timm
     import torch
 
+    from core.evaluators.offline.efficientnet import EfficientNetLite
+
     path = backbone.weights.verified()
-    network = timm.create_model(backbone.architecture, pretrained=False)
+    network = EfficientNetLite(backbone.architecture)
     given = torch.load(path, map_location="cpu", weights_only=True)
     wanted = network.state_dict()
     # The file is another implementation's: same layers in the same order under other names.

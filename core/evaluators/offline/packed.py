@@ -11,6 +11,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from core.evaluators.offline.efficientnet import same_padding
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -25,7 +27,7 @@ class Packed(nn.Module):
     very bits of the plain one: where sums over channels are short enough for both to add up in one order.
 
     Args:
-        convolution: plain, or timm's with TensorFlow's *same* padding.
+        convolution: plain, or with TensorFlow's *same* padding.
         relu6: whether values are cut to 0 … 6 afterwards.
     """
 
@@ -70,14 +72,10 @@ class Packed(nn.Module):
         return made
 
     def _padded(self, values: "Tensor") -> "Tensor":
-        """Zeros around an input, as many as timm puts there; its inside is written once."""
-        from timm.layers.padding import pad_same_arg
-
+        """Zeros around an input, as many as TensorFlow puts there; its inside is written once."""
         own = self.convolution
-        left, right, top, bottom = pad_same_arg(
-            list(values.shape[-2:]), list(own.kernel_size), list(own.stride), list(own.dilation)
-        )
         height, width = values.shape[-2:]
+        left, right, top, bottom = same_padding((height, width), own.kernel_size, own.stride)  # type: ignore[arg-type]
         shape = (*values.shape[:2], top + height + bottom, left + width + right)
         made = torch.empty(shape, dtype=values.dtype, device=values.device, memory_format=torch.channels_last)
         made[..., :top, :], made[..., top + height :, :] = 0, 0

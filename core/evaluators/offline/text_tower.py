@@ -1,6 +1,5 @@
 """Text tower: all-MiniLM-L6-v2, read from the folder that its package installs."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -40,11 +39,11 @@ class TextTower:
     def __init__(self, device: str) -> None:
         from safetensors.torch import load_file
         from tokenizers import Tokenizer
-        from transformers import BertConfig, BertModel
+
+        from core.evaluators.offline.minilm import MiniLm
 
         weights = MINILM.verified()
-        config = BertConfig(**json.loads((weights.parent / "config.json").read_text()))
-        network = BertModel(config, add_pooling_layer=False)
+        network = MiniLm()
         given = {name: value for name, value in load_file(weights).items() if not name.startswith("pooler.")}
         given.pop("embeddings.position_ids", None)  # a constant that older versions saved
         network.load_state_dict(given, strict=True)
@@ -95,9 +94,9 @@ class TextTower:
         width = max(len(row) for row in rows)
         ids = torch.tensor([row + [_PADDING] * (width - len(row)) for row in rows], device=self._device)
         lengths = torch.tensor([[len(row)] for row in rows], device=self._device)
-        seen = (torch.arange(width, device=self._device)[None] < lengths).long()
-        states = self._network(input_ids=ids, attention_mask=seen).last_hidden_state
-        mean = (states * seen[..., None]).sum(dim=1) / lengths
+        seen = torch.arange(width, device=self._device)[None] < lengths
+        states = self._network(ids, seen)
+        mean = (states * seen.long()[..., None]).sum(dim=1) / lengths
         return torch.nn.functional.normalize(mean, dim=-1).cpu()
 
 

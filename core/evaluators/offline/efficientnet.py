@@ -1,0 +1,122 @@
+"""EfficientNet-Lite as TensorFlow published it, in PyTorch: layers under timm's names, to timm's bits.
+
+timm itself is not imported for it: it brings torchvision and PyTorch's compiler, which take longer than all pictures of
+a short call.
+"""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+_STAGES = ((1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192),
+           (1, 3, 1, 6, 320))  # fmt: skip
+"""Layers, kernel, stride, expansion and channels of each stage of the smallest network."""
+_STEM, _HEAD, _CLASSES = 32, 1280, 1000
+_EPSILON = 1e-3
+"""Of TensorFlow's batch norms."""
+
+SCALES: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"tf_efficientnet_lite0": (1.0, 1.0), "tf_efficientnet_lite2": (1.1, 1.2)}
+)
+"""How many times the channels and the layers of the smallest network an architecture has, by its name in timm."""
+
+
+def same_padding(size: tuple[int, int], kernel: tuple[int, int], stride: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Zeros that TensorFlow's *same* padding puts left, right, above and below an input of that height and width."""
+    around: list[int] = []
+    for length, width, step in zip(size, kernel, stride, strict=True):
+        needed = max((math.ceil(length / step) - 1) * step + width - length, 0)
+        around = [needed // 2, needed - needed // 2, *around]
+    left, right, top, bottom = around
+    return left, right, top, bottom
+
+
+class SameConvolution(nn.Conv2d):
+    """A convolution whose stride has the zeros around its input depend on its size."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Features of float32 [n, channels, height, width]."""
+        height, width = values.shape[-2:]
+        padded = functional.pad(values, same_padding((height, width), self.kernel_size, self.stride))  # type: ignore[arg-type]
+        return functional.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+
+
+class _Norm(nn.BatchNorm2d):
+    """A batch norm and the activation behind it."""
+
+    def __init__(self, channels: int, *, relu6: bool = True) -> None:
+        super().__init__(channels, eps=_EPSILON)
+        self.act = nn.ReLU6(inplace=True) if relu6 else nn.Identity()
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.act(super().forward(values))  # type: ignore[no-any-return]
+
+
+class _Block(nn.Sequential):
+    """A convolution in each channel, between such as mix channels; the first of them where it makes them more."""
+
+    def __init__(self, channels: int, made: int, kernel: int, stride: int, expansion: int) -> None:
+        inner = channels * expansion
+        layers: list[nn.Module] = []
+        if expansion > 1:
+            layers += [_mixing(channels, inner), _Norm(inner)]
+        layers += [_convolution(inner, inner, kernel, stride, groups=inner), _Norm(inner)]
+        super().__init__(*layers, _mixing(inner, made), _Norm(made, relu6=False))
+        self._adds = channels == made and stride == 1
+
+    def forward(self, values: Tensor) -> Tensor:
+        made: Tensor = super().forward(values)  # type: ignore[no-untyped-call]
+        return made + values if self._adds else made
+
+
+class EfficientNetLite(nn.Module):
+    """EfficientNet without what phones lack, on ImageNet's 1000 classes.
+
+    Source: Tan and Le, EfficientNet, ICML 2019; https://github.com/tensorflow/tpu, ``efficientnet/lite``.
+
+    Args:
+        architecture: one of SCALES.
+    """
+
+    def __init__(self, architecture: str) -> None:
+        super().__init__()
+        wider, deeper = SCALES[architecture]
+        self.conv_stem, self.bn1 = _convolution(3, _STEM, 3, 2), _Norm(_STEM)
+        blocks, channels = [], _STEM
+        for place, (layers, kernel, stride, expansion, most) in enumerate(_STAGES):
+            made = _of_eight(most * wider)
+            inside = 0 < place < len(_STAGES) - 1
+            for layer in range(math.ceil(layers * deeper) if inside else layers):
+                blocks.append(_Block(channels, made, kernel, 1 if layer else stride, expansion))
+                channels = made
+        self.blocks = nn.Sequential(*blocks)
+        self.conv_head, self.bn2 = _mixing(channels, _HEAD), _Norm(_HEAD)
+        self.classifier = nn.Linear(_HEAD, _CLASSES)
+
+    def forward_features(self, pixels: Tensor) -> Tensor:
+        """The last layer's cells, float32 [n, 1280, height / 32, width / 32]."""
+        values = self.blocks(self.bn1(self.conv_stem(pixels)))
+        return self.bn2(self.conv_head(values))  # type: ignore[no-any-return]
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """Logits of the classes, float32 [n, 1000]."""
+        return self.classifier(self.forward_features(pixels).mean(dim=(2, 3)))  # type: ignore[no-any-return]
+
+
+def _of_eight(channels: float) -> int:
+    """The nearest multiple of eight that is not less than nine tenths."""
+    near = max(8, int(channels + 4) // 8 * 8)
+    return near if near >= 0.9 * channels else near + 8
+
+
+def _mixing(channels: int, made: int) -> nn.Conv2d:
+    return nn.Conv2d(channels, made, 1, bias=False)
+
+
+def _convolution(channels: int, made: int, kernel: int, stride: int, *, groups: int = 1) -> nn.Conv2d:
+    if stride == 1:
+        return nn.Conv2d(channels, made, kernel, padding=kernel // 2, groups=groups, bias=False)
+    return SameConvolution(channels, made, kernel, stride, groups=groups, bias=False)

@@ -27,7 +27,7 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 test: setup-dev ## run what every change needs: all tests but those of make whole
 	@$(PYTEST) -m "not whole"
 
-whole: setup-dev ## run the rest: wheel, notebooks, siege, trainings, all browser journeys where Chromium is found
+whole: setup-dev ## run the rest: wheel, notebooks, siege, simulations, trainings, browser journeys where Chromium is found
 	@$(PYTEST) -m whole
 
 quick: setup-dev ## run the tests of what you changed since main, and those of the house and its documents

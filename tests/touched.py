@@ -18,7 +18,7 @@ def changed(root: Path = ROOT) -> list[str]:
     """Files that differ from main's last common commit, those that git does not know yet included.
 
     Raises:
-        subprocess.CalledProcessError: no checkout.
+        subprocess.CalledProcessError: where there is no checkout.
     """
     named = _git(root, "for-each-ref", "--format=%(refname)", "refs/heads/main", "refs/remotes/origin/main")
     base = _git(root, "merge-base", "HEAD", named[0])[0] if named else "HEAD"

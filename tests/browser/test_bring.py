@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.walk import open_page, settled
 from tests.corpora.test_brought import CAPTIONS, archive, png
 
-pytestmark = [pytest.mark.browser, pytest.mark.whole]
+pytestmark = pytest.mark.browser
 
 
 def test_a_zip_of_photographs_is_previewed_and_audited_and_its_results_open(

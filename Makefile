@@ -7,8 +7,8 @@ BIN := $(VENV)/bin
 
 # Threads that wait by spinning are faster alone (a third) and many times slower beside other work: a server
 # with several readers, a test with a browser and a server. Audits and measurements keep the default.
-app test: export OMP_WAIT_POLICY ?= PASSIVE
-.PHONY: help setup app test check audit audits examples demo bench siege screenshots clean
+app test whole quick: export OMP_WAIT_POLICY ?= PASSIVE
+.PHONY: help setup app test whole quick check audit audits examples demo bench siege screenshots clean
 
 help:           ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
@@ -23,8 +23,15 @@ app: setup ## open the dashboard on the demo corpus, on localhost only
 	@$(BIN)/python -m core app
 
 # Many tests start processes of their own, and each would compile what it imports.
-test: setup-dev ## run every test, the browser journeys included where Chromium is found
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+test: setup-dev ## run what every change needs: all tests but those of make whole
+	@$(PYTEST) -m "not whole"
+
+whole: setup-dev ## run the rest: wheel, notebooks, siege, simulations, trainings, browser journeys where Chromium is found
+	@$(PYTEST) -m whole
+
+quick: setup-dev ## run the tests of what you changed since main, and those of the house and its documents
+	@$(PYTEST) -m "not whole" $$($(BIN)/python -m tests.touched)
 
 check: setup-dev ## ruff and mypy
 	@$(BIN)/ruff format --check .

@@ -20,6 +20,7 @@ from core.settings import results_dir
 from core.store.store import Store
 from tests import spread
 from tests.audit.squares import build_corpus
+from tests.scoring.asked_meteor import AskedMeteor
 
 if TYPE_CHECKING:
     from core.report.document import Report
@@ -41,6 +42,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let the processes share the cores; they inherit the variable."""
     if count := config.getoption("numprocesses", None):
         os.environ.setdefault("OMP_NUM_THREADS", str(spread.threads(count)))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import nothing for ``make whole`` of what it has nothing of."""
+    named = config.option.markexpr == "whole" and collection_path.suffix == ".py"
+    return True if named and "mark.whole" not in collection_path.read_text(encoding="utf-8") else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -87,6 +94,14 @@ def private_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path_factory.getbasetemp() / "weights"))
         patch.setenv("INVARISCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_meteor() -> Iterator[None]:
+    """METEOR reads its tables for seconds at each start: the tests of a process ask one program."""
+    with AskedMeteor() as asked, pytest.MonkeyPatch.context() as patch:
+        asked.stands_in(patch)
         yield
 
 

@@ -28,6 +28,7 @@ def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
 
 
+@pytest.mark.whole
 @every_notebook
 def test_every_cell_runs(path: Path, tmp_path: Path) -> None:
     sources = [re.sub(r"limit=\d+", f"limit={FEW}", "".join(each["source"])) for each in cells(path)]

@@ -24,6 +24,7 @@ from core import __version__
 from core.commands._shared import Code
 from core.settings import ROOT
 
+pytestmark = pytest.mark.whole
 PLUGIN = ROOT / "tests" / "plugins" / "wheel"
 GREYS = (40, 90, 200)
 STEP = 20  # of the plug-in's probe

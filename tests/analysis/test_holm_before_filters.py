@@ -58,9 +58,10 @@ def compare(table: ScoreTable, unfiltered: Unfiltered, chosen: Slice, *, only: t
         if question.needs(table) or (only and question.id not in only):
             continue
         for family in question.families or (None,):
-            every, own = unfiltered(question, family), question.compute(table.view(chosen), Options(family=family))
+            every = unfiltered(question, family)
             if "p_holm" not in every:
                 continue
+            own = question.compute(table.view(chosen), Options(family=family))
             keys = [name for name in NAMES if name in every]
             both = own.merge(every, on=keys, how="inner", suffixes=("", "_every"), validate="1:1")
             p, p_every = (both[name].to_numpy(dtype=float) for name in ("p", "p_every"))

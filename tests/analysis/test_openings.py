@@ -42,6 +42,7 @@ NOTHING = {
 """Figure whose marks stand for no one set of pairs -> what they stand for."""
 
 
+@pytest.mark.whole
 def test_every_mark_of_the_shipped_runs_opens_exactly_its_items_or_stands_for_no_one_set_of_pairs() -> None:
     opened, silent = set[str](), set[str]()
     for run in sorted(SHIPPED.iterdir()):

@@ -40,6 +40,7 @@ from core.statistics.splines import LEAST_SOURCES as LEAST_CURVE
 from core.statistics.splines import spline_curve
 from core.statistics.standings import order_agreement
 
+pytestmark = pytest.mark.whole
 RUNS = 500
 SIZES = (10, 30, 100)
 Draw = Callable[[np.random.Generator, int], np.ndarray]

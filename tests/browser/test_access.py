@@ -69,6 +69,7 @@ def answer(port: int, *, host: str, origin: str) -> str:
         return line.recv(200).decode(errors="replace").splitlines()[0]
 
 
+@pytest.mark.whole
 def test_a_page_of_another_site_gets_no_answer(server: str, page: Page) -> None:
     port = int(server.rpartition(":")[2])
     own = f"localhost:{port}"
@@ -79,6 +80,7 @@ def test_a_page_of_another_site_gets_no_answer(server: str, page: Page) -> None:
         assert " 403 " in answer(port, host=host, origin=origin), (host, origin)
 
 
+@pytest.mark.whole
 def test_an_upload_without_the_token_of_a_page_is_refused_and_no_other_origin_may_read(server: str) -> None:
     refused = Request(
         f"{server}/_stcore/upload_file/a/b", data=b"x", method="PUT", headers={"Origin": "http://evil.example"}

@@ -61,6 +61,7 @@ def photographs(data: Path, coco_root: Path) -> Iterator[None]:
     shutil.rmtree(data / "runs" / "photographs")
 
 
+@pytest.mark.whole
 @pytest.mark.usefixtures("photographs")
 def test_the_page_shows_tests_of_real_photographs_with_what_people_wrote(server: str, page: Page) -> None:
     settled(open_page(page, f"{server}/contrast_tests?corpus=coco&run=photographs&test=jumble"))
@@ -80,6 +81,7 @@ def shipped(data: Path) -> Iterator[None]:
     link.unlink()
 
 
+@pytest.mark.whole
 @pytest.mark.usefixtures("shipped")
 def test_a_worst_failure_of_the_shipped_captions_leads_to_its_picture_in_the_probe_lab(server: str, page: Page) -> None:
     settled(open_page(page, f"{server}/contrast_tests?corpus=demo&run=demo-captions&test=jumble"))
@@ -105,6 +107,7 @@ def test_a_worst_failure_of_the_shipped_captions_leads_to_its_picture_in_the_pro
     expect(page.get_by_text("Words shuffled").first).to_be_visible()
 
 
+@pytest.mark.whole
 @pytest.mark.usefixtures("broken")
 def test_a_narrow_screen_shows_it_without_scrolling_sideways(server: str, page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})

@@ -25,6 +25,7 @@ def score(page: Page) -> str:
     return page.get_by_role("row", name=re.compile("^Score of the unedited pair")).inner_text()
 
 
+@pytest.mark.whole
 def test_upload_then_caption_then_shift_then_reload_shows_the_same(server: str, page: Page, photo: Path) -> None:
     settled_page = settled(open_page(page, server + LAB))
     settled_page.get_by_text("Upload", exact=True).click()
@@ -52,6 +53,7 @@ def test_upload_then_caption_then_shift_then_reload_shows_the_same(server: str, 
     assert page.locator(".beside tbody tr:not(.said) .number").all_text_contents() == bars
 
 
+@pytest.mark.whole
 def test_a_word_stands_marked_in_the_readers_own_sentence(server: str, page: Page) -> None:
     link = "/probe_lab?evaluators=&probes=cultural%3AAmerican%2Cbase&label=dog&subject=free"
     settled(open_page(page, f"{server}{link}&caption=A%20dog%20is%20tied%20to%20a%20fire%20hydrant."))
@@ -64,6 +66,7 @@ def test_a_word_stands_marked_in_the_readers_own_sentence(server: str, page: Pag
     expect(strip.get_by_text("template", exact=True)).to_have_count(1)
 
 
+@pytest.mark.whole
 def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
     place = page.locator(".st-key-lab-canvas .stage").bounding_box()
@@ -84,6 +87,7 @@ def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) 
     assert query(page)["box"] == f"{x},{y},{width},{height}"
 
 
+@pytest.mark.whole
 def test_a_link_straight_into_the_lab_has_navigation_and_theme(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
     expect(page.get_by_role("link", name="Overview")).to_be_visible()
@@ -116,6 +120,7 @@ def reader(browser: Browser) -> Callable[[int], BrowserContext]:
     return opened
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("path", ["/", LAB, *(f"/{page}" for page in OTHERS)], ids=["overview", "lab", *OTHERS])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_page_fits_its_width_in_both_themes(
@@ -146,6 +151,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
+@pytest.mark.whole
 def test_what_scrolls_on_a_phone_is_not_seen_beneath_the_bar(
     reader: Callable[[int], BrowserContext], server: str
 ) -> None:
@@ -157,6 +163,7 @@ def test_what_scrolls_on_a_phone_is_not_seen_beneath_the_bar(
     page.close()
 
 
+@pytest.mark.whole
 def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
@@ -186,6 +193,7 @@ def test_nothing_is_fetched_from_anywhere_else(server: str, page: Page) -> None:
     assert strangers == {urlsplit(server).netloc}
 
 
+@pytest.mark.whole
 def test_the_page_says_no_error_to_the_console(server: str, page: Page) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -194,6 +202,7 @@ def test_the_page_says_no_error_to_the_console(server: str, page: Page) -> None:
     assert not errors
 
 
+@pytest.mark.whole
 def test_a_download_holds_the_rows_of_the_page(server: str, page: Page, tmp_path: Path) -> None:
     settled(open_page(page, server + LAB))
     page.get_by_role("tab", name="Downloads").click()
@@ -205,6 +214,7 @@ def test_a_download_holds_the_rows_of_the_page(server: str, page: Page, tmp_path
     assert {"identity", "vflip", "rotate+10"} <= {line.split(",")[0] for line in text.splitlines()[1:]}
 
 
+@pytest.mark.whole
 def test_a_key_opens_find_from_any_page_and_what_is_chosen_is_shown(server: str, page: Page) -> None:
     settled(open_page(page, server + "/flip_risk"))
     box = page.get_by_role("dialog").get_by_role("combobox")
@@ -218,6 +228,7 @@ def test_a_key_opens_find_from_any_page_and_what_is_chosen_is_shown(server: str,
     expect(page.get_by_text("Null band", exact=True)).to_be_visible()
 
 
+@pytest.mark.whole
 def test_a_mark_that_is_clicked_leads_to_the_pairs_that_it_stands_for(server: str, page: Page) -> None:
     settled(open_page(page, server + "/results?question=words"))
     mark = page.locator(".js-plotly-plot .scatterlayer .point").first
@@ -234,6 +245,7 @@ def test_a_mark_that_is_clicked_leads_to_the_pairs_that_it_stands_for(server: st
     assert query(page) == {"evaluators": "conse-lite0", "corpus": "demo", "families": "cultural"}
 
 
+@pytest.mark.whole
 def test_what_is_collected_is_a_slide_that_can_be_taken_home(server: str, page: Page, tmp_path: Path) -> None:
     settled(open_page(page, server + "/failures?families=vertical-flip"))
     page.get_by_role("button", name="Collect").first.click()
@@ -254,6 +266,7 @@ def test_what_is_collected_is_a_slide_that_can_be_taken_home(server: str, page: 
     assert page.evaluate("[...document.images].every((each) => each.naturalWidth > 0) && document.images.length") == 2
 
 
+@pytest.mark.whole
 def test_tab_goes_from_filter_to_filter_and_their_help_is_told_with_them(server: str, page: Page) -> None:
     settled(open_page(page, server + "/geometry"))
     first = page.get_by_role("combobox", name="Text encoder of")

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.walk import open_page, query, settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 LINK = "/probe_lab?evaluators=&probes=reposition-TL&item=frog-1-10-20"
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.walk import open_page, settled, until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 HEIGHT = 900
 

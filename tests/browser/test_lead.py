@@ -12,7 +12,7 @@ from core.corpora.registry import catalogue
 from pages.views.systems.new_board import example_table
 from tests.browser.walk import open_page, query, settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 PICTURES = 12
 

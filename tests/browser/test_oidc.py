@@ -20,7 +20,7 @@ from tests.browser.provider import CLIENT, SECRET, Account, Provider
 from tests.browser.walk import eventually, open_page, settled
 from tests.human.small_study import make
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 ADA = {"email": "ada@example.org", "email_verified": True}
 KEPT_SECRET = "a-secret-of-this-test-that-is-long-enough"

@@ -10,7 +10,7 @@ from core.corpora.schema import Item
 from core.scoring.workbench import format_box
 from tests.browser.walk import open_page, settled, shown
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.walk import clicked_until, close_dialog, open_page, query, settled
 from tests.pages.scoped_runs import RUNS, write_runs
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 MENU = ("Failures", "Results", "Compare", "Flip risk", "Calibration", "Geometry")
 

@@ -116,6 +116,7 @@ def test_a_study_from_invitation_to_reanalysis_by_keyboard_alone(server: str, br
     expect(page.get_by_text(re.compile("Gwet AC1")).first).to_be_visible(timeout=60_000)
 
 
+@pytest.mark.whole
 def test_an_annotator_who_knows_the_address_of_another_page_is_not_shown_the_votes(server: str, page: Page) -> None:
     page.goto(server + "/human_validation?token=" + "A" * 43)
     expect(page.get_by_text("This link is not valid")).to_be_visible(timeout=60_000)
@@ -137,6 +138,7 @@ def recruiting(data: Path) -> Iterator[Study]:
     shutil.rmtree(study.folder)  # another walk begins without a study
 
 
+@pytest.mark.whole
 def test_a_participant_of_prolific_on_a_phone_from_the_link_to_the_completion_code(
     server: str, browser: Browser, recruiting: Study
 ) -> None:

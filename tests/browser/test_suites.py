@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.analysis.suites.made import pascal_result
 from tests.browser.walk import choose, open_page, query, settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.walk import open_page, settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 
 def test_captions_become_a_leaderboard_that_a_link_finds_again(server: str, page: Page) -> None:

@@ -11,7 +11,7 @@ from tests.browser.test_journey import LAB, score
 from tests.browser.walk import choose, open_page, query, settled
 from tests.plugins.gate import Gate
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 AUDIT = "/run_audit?evaluators=conse-lite0&probes=vflip%2Chflip&limit=12&run_id=walk"
 LOADED = 240_000

@@ -14,6 +14,7 @@ from tests.commands.calling import Invoke
 DEMO = ROOT / "data" / "results" / "demo"
 
 
+@pytest.mark.whole
 def test_a_run_is_reported_in_every_format_with_its_signature(invoke: Invoke, tmp_path: Path) -> None:
     done = invoke("report", DEMO, "-o", tmp_path / "out", "--drawings")
     assert done.exit_code == Code.OK

@@ -146,6 +146,7 @@ def test_ties_count_one_half_and_missing_scores_are_lost() -> None:
     assert np.isnan(wins(scores, list("aab"))[:2, :2]).all()  # two images of one caption are no pair
 
 
+@pytest.mark.whole
 @pytest.mark.coco
 @pytest.mark.parametrize("cls", [ConseLite0, ConseLite2])
 def test_the_right_caption_of_a_real_photograph_wins(cls: type[Conse], coco_root: Path) -> None:

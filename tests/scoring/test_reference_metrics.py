@@ -1,6 +1,7 @@
 """Metrics of references against a slow reference that is written from the papers, and against pycocoevalcap."""
 
 import math
+import subprocess
 from collections import Counter
 from itertools import combinations
 
@@ -152,8 +153,9 @@ def test_the_example_of_clipscore_has_the_numbers_that_its_authors_print(
 
 
 @pytest.mark.skipif(bool(lacking()), reason="METEOR needs the extra java")
-def test_meteor_is_the_published_program_s() -> None:
+def test_meteor_is_the_published_program_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """0.3444 and 0.1861 stand in clipscore's README; the others are what meteor-1.5.jar answers to EVAL."""
+    monkeypatch.setattr("core.scoring.meteor.subprocess", subprocess)  # no program that other tests asked before
     found = compare([*GOOD, *BAD, "a dog", ""], [*PEOPLE, *PEOPLE, ["a dog"], ["a dog"]], meteor=True)
     counts = found.counts[METEOR]
     assert corpus_meteor(counts[:2].sum(axis=0)) == pytest.approx(0.3444057316763406, abs=1e-12)

@@ -37,6 +37,7 @@ from siege.trials import LONGEST, Finding, Tally
 from siege.written import OLD, Writer
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in SLOW])
 def test_a_short_campaign_finds_nothing(kind: str, tmp_path: Path) -> None:
     told = tmp_path / "told.json"

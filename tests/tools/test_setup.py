@@ -254,6 +254,7 @@ def test_uv_comes_first_and_pip_where_uv_cannot(
     assert calls == started
 
 
+@pytest.mark.whole
 def test_a_real_set_up_installs_once_and_the_second_call_starts_no_installer(
     setup: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ from core.training.triplets import examples
 from core.training.tuning import Gain, Material, Recipe, Tuner
 from tests.training import stand_in
 
-pytestmark = pytest.mark.timeout(1800)  # a minute of computing, shared with whatever else runs
+pytestmark = [pytest.mark.whole, pytest.mark.timeout(1800)]  # a minute of computing, shared with whatever else runs
 
 LEARNT, LEARNT_OF_VAL, CAPTIONS = 50, 40, 3
 RECIPE = Recipe(

@@ -21,10 +21,13 @@ from scipy.special import stdtrit
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, too_few
-from core.statistics.shares import wilson
+from core.statistics.shares import agresti_coull
 
 FEWEST_LABELS = 2
 """Labelled units of a stratum, below which nothing is known of its spread."""
+
+_ALIKE = 1e-12
+"""Difference of numbers about 1 that is of rounding: weights of 49 equal labels add up to 1 less 1e-16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class Powered:
         tuning: λ, the weight of the predictions in [0, 1]; 0: labels alone.
         n: labelled units.
         freedom: degrees of freedom of the error: labelled units less strata.
+        guarded: the mean with half a label of either kind more in each stratum whose labels are all alike: it stands
+            for an estimate of exactly 0 or 1 where a spread is asked for.
     """
 
     estimate: float
@@ -66,20 +71,24 @@ class Powered:
     tuning: float
     n: int
     freedom: int
+    guarded: float = 0.5
 
     def interval(self, *, level: float = 0.95) -> Interval:
-        """Wilson's interval of as many independent labels as have this error, for labels in [0, 1].
+        """Agresti and Coull's interval of as many independent labels as have this error, for labels in [0, 1].
 
+        Wilson's, which other shares have, holds a truth of 99 % in 90 of 100 samples of 10 labels; this one in 99.
         No interval for fewer than LEAST_N labelled units.
         """
         held = min(max(self.estimate, 0.0), 1.0)
         if said := too_few(self.n, self.n):
             return Interval(held, math.nan, math.nan, self.n, level, said)
-        low, high = wilson(held, self._size(held), level=level, reach=float(stdtrit(self.freedom, (1 + level) / 2)))
+        low, high = agresti_coull(held, self._size(held), reach=float(stdtrit(self.freedom, (1 + level) / 2)))
         return Interval(held, low, high, self.n, level)
 
     def _size(self, held: float) -> float:
-        spread = held * (1 - held)
+        """Independent labels with this mean and this error."""
+        middle = held if held * (1 - held) > _ALIKE else self.guarded
+        spread = middle * (1 - middle)
         return spread / self.error**2 if self.error > 0 and spread > 0 else float(self.n)
 
 
@@ -107,16 +116,22 @@ def powered_mean(strata: Sequence[Stratum], *, tuning: float | None = None, more
     middle = sum(each.share * (spread.label + given * (spread.other - spread.predicted))
                  for each, spread in zip(strata, spreads, strict=True))  # fmt: skip
     variance = sum(spread.variance(given) for spread in spreads)
+    guarded = sum(each.share * spread.guarded for each, spread in zip(strata, spreads, strict=True))
     n = sum(len(each.labels) for each in strata)
     grown = round(n * more)
-    return Powered(float(middle), math.sqrt(max(variance, 0.0)), given, grown, grown - len(strata))
+    return Powered(float(middle), math.sqrt(max(variance, 0.0)), given, grown, grown - len(strata), guarded)
 
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """What a stratum adds: weighted means, and variances of these means times the square of its share."""
+    """What a stratum adds: weighted means, and variances of these means times the square of its share.
+
+    Labels that are all alike say that their spread is small, not that it is 0: its variance is that of Jeffreys' mean
+    of as many labels, with half a label of either kind more (``guarded``).
+    """
 
     label: float
+    guarded: float
     predicted: float
     other: float
     of_label: float
@@ -139,10 +154,19 @@ def _spread(stratum: Stratum, more: float) -> _Spread:
     left = rest - (more - 1) * n
     scale = stratum.share**2 * n / (n - 1) / more
     square = weights**2
-    off, guess, apart = stratum.labels - label, _off(stratum.predicted, predicted), _off(stratum.others, other)
+    off, guess, apart = (
+        _off(values, middle)
+        for values, middle in ((stratum.labels, label), (stratum.predicted, predicted), (stratum.others, other))
+    )
+    of_label, guarded = scale * float(square @ off**2), label
+    if not off.any():
+        label = float(stratum.labels[0])  # the weighted mean but for rounding
+        alike = 1 / float(square.sum())  # labels of one weight with this error of a mean
+        guarded = (alike * label + 0.5) / (alike + 1)
+        of_label = stratum.share**2 * guarded * (1 - guarded) / alike / more
     shrink = stratum.share**2 * rest / (rest - 1) * rest / left if rest > 1 and left > 1 else math.inf
     return _Spread(
-        label, predicted, other, scale * float(square @ off**2), scale * float(square @ (off * guess)),
+        label, guarded, predicted, other, of_label, scale * float(square @ (off * guess)),
         scale * float(square @ guess**2),
         shrink * float(others**2 @ apart**2) if math.isfinite(shrink) else math.inf,
     )  # fmt: skip
@@ -156,9 +180,9 @@ def _tuned(spreads: Sequence[_Spread]) -> float:
 
 
 def _off(values: np.ndarray, middle: float) -> np.ndarray:
-    """How far predictions lie from their mean; exactly 0 where all are alike but for rounding."""
+    """How far values lie from their mean; exactly 0 where all are alike but for rounding."""
     found = values - middle
-    return np.asarray(np.where(np.abs(found) > 1e-12 * max(abs(middle), 1.0), found, 0.0))
+    return np.asarray(np.where(np.abs(found) > _ALIKE * max(abs(middle), 1.0), found, 0.0))
 
 
 def _normal(weights: np.ndarray | None, n: int) -> np.ndarray:

@@ -9,7 +9,9 @@ References:
     [2] Cochran, W. G. (1977). Sampling Techniques, 3rd ed., 3.12 (proportions in cluster sampling).
     [3] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of
         positive counts estimated from survey data. Survey Methodology 24, 193-201.
-    [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a general approach.
+    [4] Agresti, A. and Coull, B. A. (1998). Approximate is better than "exact" for interval estimation of binomial
+        proportions. The American Statistician 52, 119-126.
+    [5] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a general approach.
         Statistics in Medicine 27, 1693-1702.
 """
 
@@ -103,7 +105,7 @@ def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> 
 
 
 def mean_of_shares(shares: Sequence[Interval]) -> Interval:
-    """Mean of the shares of several groups, each weighing the same, with the interval that theirs join to [4].
+    """Mean of the shares of several groups, each weighing the same, with the interval that theirs join to [5].
 
     The distance from the mean to either end is the root of the sum of the squared distances of the groups' own, over
     their number: groups are taken as independent. Unlike a bootstrap it has a length where all answer alike.
@@ -144,3 +146,19 @@ def wilson(p: float, n: float, *, level: float = 0.95, reach: float | None = Non
     middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return (0.0 if p == 0 else max(middle - half, 0.0)), (1.0 if p == 1 else min(middle + half, 1.0))
+
+
+def agresti_coull(p: float, n: float, *, reach: float) -> tuple[float, float]:
+    """Agresti and Coull's interval [4] of a share p of n independent values: about Wilson's middle, never shorter.
+
+    Beside 0 and 1 it holds the truth more often than is said, where Wilson's may do so more rarely.
+
+    Args:
+        p: in [0, 1].
+        n: how many, above 0; fractions are fine.
+        reach: quantile, e.g. Student's where the variance was estimated.
+    """
+    more = n + reach**2
+    middle = (p * n + reach**2 / 2) / more
+    half = reach * math.sqrt(middle * (1 - middle) / more)
+    return max(middle - half, 0.0), min(middle + half, 1.0)

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.corpora.demo_backgrounds import PLACES, make_background
+from core.corpora.demo_plan import POSES
 from core.corpora.schema import COVERAGE_BINS, Mask, coverage_bin
 from core.errors import BadCorpus, InvalidInput
 from core.seeds import stream
 from tests.corpora.stamp_folder import ellipse
-from tools.demo_corpus.composed import MAX_SCALE, POSES, Composition, compose, scale_range
+from tools.demo_corpus.composed import MAX_SCALE, Composition, compose, scale_range
 
 FREE_OF_CONDITIONS = {
     "astronaut.png",

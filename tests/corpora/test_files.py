@@ -137,7 +137,7 @@ def test_a_file_of_more_than_a_gigabyte_is_refused_before_it_is_read(tmp_path: P
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
-@pytest.mark.parametrize("reader", ["files.read_json", "caption_tables.read_references"])
+@pytest.mark.parametrize("reader", ["corpus_files.read_json", "caption_tables.read_references"])
 def test_a_file_that_does_not_fit_into_memory_ends_with_a_sentence(tmp_path: Path, reader: str) -> None:
     path = tmp_path / "wide.json"
     path.write_text("{" + ",".join(f'"{number}": "a caption"' for number in range(1_500_000)) + "}", encoding="utf-8")

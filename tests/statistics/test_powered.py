@@ -206,8 +206,8 @@ def test_labels_that_are_all_alike_give_an_interval_of_some_width_and_few_none()
 
 
 def test_an_estimate_beyond_the_scale_is_held_on_it() -> None:
-    assert Powered(1.02, 0.03, 0.8, 40, 39).interval().estimate == 1.0
-    assert Powered(-0.02, 0.03, 0.8, 40, 39).interval().low == 0.0
+    assert Powered(1.02, 0.03, 0.8, 40, 39, 0.98).interval().estimate == 1.0
+    assert Powered(-0.02, 0.03, 0.8, 40, 39, 0.02).interval().low == 0.0
 
 
 def test_where_nothing_is_left_unlabelled_the_predictions_have_no_say() -> None:

@@ -201,7 +201,7 @@ THINGS_ONLY = ("economic",)
 
 @dataclass(frozen=True, slots=True)
 class WordNumbers:
-    """WordNumbers of a family of words: table, figure and factor tests, with their counterparts in the paper."""
+    """Numbers of a family of words: table, figure and factor tests, with their counterparts in the paper."""
 
     table: str
     figure: str

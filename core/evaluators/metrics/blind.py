@@ -110,7 +110,7 @@ class BlindTypicality(DualEncoder):
     @classmethod
     def availability(cls) -> Availability:
         """Whether the text tower's packages are installed."""
-        return available([MINILM], ("timm", "transformers"))
+        return available([MINILM], ("timm", "tokenizers"))
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:

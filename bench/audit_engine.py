@@ -252,9 +252,14 @@ def _timed(out: Path, count: int) -> tuple[float, float, str]:
     begun: list[float] = []
     started = time.perf_counter()
     run = run_audit(
-        plan, out, run_id="bench", pool=Pool(), workers=count, threads=1,
+        plan,
+        out,
+        run_id="bench",
+        pool=Pool(),
+        workers=count,
+        threads=1,
         progress=lambda told: begun.append(time.perf_counter()) if told.phase != "loading" else None,
-    )  # fmt: skip
+    )
     ended = time.perf_counter()
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(run.path.rglob("*.parquet"))))
     return ended - started, ended - begun[0], digest.hexdigest()

@@ -57,11 +57,14 @@ def measure(towers: Towers, kind: str, captions: Sequence[str], repeats: int) ->
     ratio = median(slow / fast for slow, fast in pairs)
     slow, fast = (1000 * median(each) / len(texts) for each in zip(*pairs, strict=True))
     columns = ", ".join(f"{number} at {length}" for length, number in held.items())
-    row(f"{kind} cut to their length, against all {towers.prompts.limit} columns",
+    row(
+        f"{kind} cut to their length, against all {towers.prompts.limit} columns",
         f"{ratio:.1f} × less of the processor's time ({fast:.1f} for {slow:.1f} ms a caption); features at most "
         f"{apart:.1g} apart; alone and in a batch {mates:.1g}",
         f"ViT-B/32, random weights, CPU, {torch.get_num_threads()} threads, {len(texts)} captions of the demo corpus "
-        f"({columns} columns), batches of {CPU_BATCH}, medians of {repeats}", "≥ 4 × at 16 columns")  # fmt: skip
+        f"({columns} columns), batches of {CPU_BATCH}, medians of {repeats}",
+        "≥ 4 × at 16 columns",
+    )
 
 
 def _sample(captions: set[str], count: int) -> Sequence[str]:

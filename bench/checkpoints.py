@@ -35,8 +35,9 @@ def _siglip(folder: Path) -> None:
     folder.mkdir()
     name = "ViT-B-16-SigLIP"
     network: Any = open_clip.create_model(name, load_weights=False, pretrained_text=False)
-    save_file({key: value.contiguous() for key, value in network.state_dict().items()},
-              folder / "open_clip_model.safetensors")  # fmt: skip
+    save_file(
+        {key: value.contiguous() for key, value in network.state_dict().items()}, folder / "open_clip_model.safetensors"
+    )
     seen = {"mean": [0.5] * 3, "std": [0.5] * 3, "interpolation": "bicubic", "resize_mode": "squash"}
     _json(folder / "open_clip_config.json", {"model_cfg": open_clip.get_model_config(name), "preprocess_cfg": seen})
     _word_pieces(folder)
@@ -53,13 +54,20 @@ def _mcs(folder: Path) -> None:
     torch.save(network.state_dict(), text / "pytorch_model.bin")
     base = "sentence_transformers.models"
     kinds = (("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense"))
-    _json(text / "modules.json", [{"idx": index, "name": str(index), "path": path, "type": f"{base}.{kind}"}
-                                  for index, (path, kind) in enumerate(kinds)])  # fmt: skip
+    _json(
+        text / "modules.json",
+        [
+            {"idx": index, "name": str(index), "path": path, "type": f"{base}.{kind}"}
+            for index, (path, kind) in enumerate(kinds)
+        ],
+    )
     _json(text / "sentence_bert_config.json", {"max_seq_length": 128, "do_lower_case": False})
     _json(text / "1_Pooling" / "config.json", {"word_embedding_dimension": 768, "pooling_mode_mean_tokens": True})
     identity = "torch.nn.modules.linear.Identity"
-    _json(text / "2_Dense" / "config.json",
-          {"in_features": 768, "out_features": 512, "bias": False, "activation_function": identity})  # fmt: skip
+    _json(
+        text / "2_Dense" / "config.json",
+        {"in_features": 768, "out_features": 512, "bias": False, "activation_function": identity},
+    )
     torch.save({"linear.weight": torch.randn(512, 768)}, text / "2_Dense" / "pytorch_model.bin")
     _clip(folder / "openai-clip-vit-b-32", "ViT-B-32-quickgelu")
 

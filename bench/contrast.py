@@ -28,8 +28,10 @@ CHANGES = (
 )
 """What a reader sets; each view differs from all before it."""
 
-PAGES = (Page("contrast_tests", CHANGES, state="contrast"),
-         Page("contrast_tests", CHANGES[:7], (("view", "selectivity"),), state="contrast"))  # fmt: skip
+PAGES = (
+    Page("contrast_tests", CHANGES, state="contrast"),
+    Page("contrast_tests", CHANGES[:7], (("view", "selectivity"),), state="contrast"),
+)
 
 
 def main() -> None:

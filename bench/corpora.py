@@ -113,8 +113,16 @@ def write(root: Path, count: int, *, seed: int = 0) -> tuple[int, int]:
         file.write('], "annotations": [')
         for key in range(count):
             for box in _boxes(rng):
-                told = {"id": number, "iscrowd": 0, "isfake": 0, "area": box[2] * box[3], "isreflected": 0,
-                        "bbox": box, "image_id": key, "category_id": int(rng.integers(1, len(labels) + 1))}  # fmt: skip
+                told = {
+                    "id": number,
+                    "iscrowd": 0,
+                    "isfake": 0,
+                    "area": box[2] * box[3],
+                    "isreflected": 0,
+                    "bbox": box,
+                    "image_id": key,
+                    "category_id": int(rng.integers(1, len(labels) + 1)),
+                }
                 file.write((", " if number else "") + json.dumps(told))
                 number += 1
         categories = [{"name": label, "id": place} for place, label in enumerate(labels, 1)]
@@ -140,8 +148,15 @@ def write_coco(root: Path, *, seed: int = 0) -> int:
         for key in range(COCO_IMAGES):
             name = f"{key:012d}.jpg"
             os.link(pictures[key % PICTURES], folder / name)
-            told = {"license": 1, "file_name": name, "coco_url": f"http://images.cocodataset.org/train2017/{name}",
-                    "height": HEIGHT, "width": WIDTH, "date_captured": "2013-11-14 11:18:45", "id": key}  # fmt: skip
+            told = {
+                "license": 1,
+                "file_name": name,
+                "coco_url": f"http://images.cocodataset.org/train2017/{name}",
+                "height": HEIGHT,
+                "width": WIDTH,
+                "date_captured": "2013-11-14 11:18:45",
+                "id": key,
+            }
             file.write((", " if key else "") + json.dumps(told))
         file.write('], "annotations": [')
         for written, key in enumerate(owners):
@@ -155,8 +170,15 @@ def write_coco(root: Path, *, seed: int = 0) -> int:
 def _outlined(rng: np.random.Generator, number: int, image: int, box: list[float], labels: int) -> dict[str, object]:
     """One annotation, its outline of corners inside the box."""
     corners = rng.uniform(0, 1, (COCO_CORNERS, 2)) * box[2:] + box[:2]
-    return {"segmentation": [corners.round(2).ravel().tolist()], "area": box[2] * box[3], "iscrowd": 0,
-            "image_id": image, "bbox": box, "category_id": int(rng.integers(1, labels + 1)), "id": number}  # fmt: skip
+    return {
+        "segmentation": [corners.round(2).ravel().tolist()],
+        "area": box[2] * box[3],
+        "iscrowd": 0,
+        "image_id": image,
+        "bbox": box,
+        "category_id": int(rng.integers(1, labels + 1)),
+        "id": number,
+    }
 
 
 def _small(rng: np.random.Generator, *, lone: bool) -> list[float]:

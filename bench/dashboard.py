@@ -183,8 +183,11 @@ def measure(pages: Sequence[Page], told: str, *, each: bool = False) -> None:
     paints: dict[str, float] = {}
     failed = []
     reference = _reference_ms()
-    row("Reference: DuckDB's median over the same shifts, by evaluator and probe", f"{reference:.0f} ms",
-        f"median of 9, {told}")  # fmt: skip
+    row(
+        "Reference: DuckDB's median over the same shifts, by evaluator and probe",
+        f"{reference:.0f} ms",
+        f"median of 9, {told}",
+    )
     for page in pages:
         taken: list[tuple[float, float]] = []
         try:
@@ -204,8 +207,12 @@ def measure(pages: Sequence[Page], told: str, *, each: bool = False) -> None:
         changes += taken
         if taken:
             n = f"{len(taken)} changes, {told}, load {_load()}"
-            row(f"Filter changes on {_called(page)}", _said(taken, reference), n,
-                f"P95 ≤ {MOST:g} ×, median ≤ {USUAL:g} ×")  # fmt: skip
+            row(
+                f"Filter changes on {_called(page)}",
+                _said(taken, reference),
+                n,
+                f"P95 ≤ {MOST:g} ×, median ≤ {USUAL:g} ×",
+            )
     if changes:
         row(
             "Filter changes on every page",

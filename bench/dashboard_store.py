@@ -36,13 +36,25 @@ EVALUATORS = ("e-one", "e-two", "e-three", "e-four", "e-five")
 SHARD_ITEMS = 24
 
 CATEGORIES = (
-    "animal", "person", "vehicle", "food", "furniture", "kitchen", "sports", "indoor", "outdoor", "electronics",
-    "appliance", "accessory",
-)  # fmt: skip
+    "animal",
+    "person",
+    "vehicle",
+    "food",
+    "furniture",
+    "kitchen",
+    "sports",
+    "indoor",
+    "outdoor",
+    "electronics",
+    "appliance",
+    "accessory",
+)
 LABELS_EACH = 12
 
-FALSITIES = {**dict.fromkeys(("foil", "grounding", "number-word", "negation", "template"), KNOWN_WRONG[0]),
-             "colour-word": "presumed"}  # fmt: skip
+FALSITIES = {
+    **dict.fromkeys(("foil", "grounding", "number-word", "negation", "template"), KNOWN_WRONG[0]),
+    "colour-word": "presumed",
+}
 """Family of broken captions -> what its edits tell of their falsity; the others tell nothing."""
 
 
@@ -70,10 +82,11 @@ def write_store(
 def broken_and_harmless() -> tuple[Probe, ...]:
     """Probes of human captions: those that break one and are compared with it, and the default edits of the picture."""
     return tuple(
-        each for each in select(("default", "directional"))
+        each
+        for each in select(("default", "directional"))
         if (each.edits is Edits.IMAGE and HUMAN in each.held and each.expectation is Expectation.INVARIANT)
         or (HUMAN in each.subjects and each.baseline == IDENTITY and each.expectation is Expectation.DIRECTIONAL)
-    )  # fmt: skip
+    )
 
 
 def _write_run(
@@ -85,14 +98,25 @@ def _write_run(
     rows = 0
     for index, start in enumerate(range(0, items, shard_items)):
         part = slice(start, min(start + shard_items, items))
-        scores = _scores(folder.name, corpus, {name: values[part] for name, values in about.items()}, clean[part],
-                         probes, rng, subject)  # fmt: skip
+        scores = _scores(
+            folder.name,
+            corpus,
+            {name: values[part] for name, values in about.items()},
+            clean[part],
+            probes,
+            rng,
+            subject,
+        )
         rows += scores.num_rows
         known = {name: about[name][part] for name in about}
         listed = _items(folder.name, corpus, known)
         facts = _facts(folder.name, corpus, known["item"], probes)
-        for table, content in {"scores": scores, "items": listed, "rejections": REJECTIONS.empty_table(),
-                               "variants": facts}.items():  # fmt: skip
+        for table, content in {
+            "scores": scores,
+            "items": listed,
+            "rejections": REJECTIONS.empty_table(),
+            "variants": facts,
+        }.items():
             path = folder / table / f"shard-{index:05d}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(content, path, compression="zstd", write_page_checksum=True)
@@ -116,9 +140,14 @@ def _about_items(corpus: str, items: int, rng: np.random.Generator) -> dict[str,
 
 
 def _scores(
-    run: str, corpus: str, about: dict[str, np.ndarray], clean: np.ndarray, probes: tuple[Probe, ...],
-    rng: np.random.Generator, subject: str,
-) -> pa.Table:  # fmt: skip
+    run: str,
+    corpus: str,
+    about: dict[str, np.ndarray],
+    clean: np.ndarray,
+    probes: tuple[Probe, ...],
+    rng: np.random.Generator,
+    subject: str,
+) -> pa.Table:
     """Rows of one shard: item by item, probe by probe, evaluator by evaluator."""
     count, columns = len(about["item"]), 1 + len(probes)
     shape = (count, columns, len(EVALUATORS))
@@ -166,8 +195,12 @@ def _scores(
 
 def _facts(run: str, corpus: str, items: np.ndarray, probes: tuple[Probe, ...]) -> pa.Table:
     """How sure it is that each broken caption of a shard is wrong, where its kind of edit tells it."""
-    told = [(str(item), each.name, FALSITIES[each.family]) for item in items for each in probes
-            if each.expectation is Expectation.DIRECTIONAL and each.family in FALSITIES]  # fmt: skip
+    told = [
+        (str(item), each.name, FALSITIES[each.family])
+        for item in items
+        for each in probes
+        if each.expectation is Expectation.DIRECTIONAL and each.family in FALSITIES
+    ]
     fixed = {"run": run, "corpus": corpus, "subject": HUMAN, "language": "en", "rank": 0, "key": FALSITY}
     rows = [{**fixed, "item": item, "probe": probe, "value": value} for item, probe, value in told]
     return pa.Table.from_pylist(rows, schema=VARIANTS)
@@ -175,26 +208,49 @@ def _facts(run: str, corpus: str, items: np.ndarray, probes: tuple[Probe, ...]) 
 
 def _probe_columns(probe: Probe | None, probes: tuple[Probe, ...]) -> dict[str, Any]:
     if probe is None:
-        return {"axis": None, "family": IDENTITY, "probe": IDENTITY, "modifier": None, "control": False,
-                "expectation": None, "baseline": None, "word": ""}  # fmt: skip
+        return {
+            "axis": None,
+            "family": IDENTITY,
+            "probe": IDENTITY,
+            "modifier": None,
+            "control": False,
+            "expectation": None,
+            "baseline": None,
+            "word": "",
+        }
     baseline = probe.baseline
     if baseline == LENGTH_MATCHED:
         baseline = next(each.name for each in probes if each.family == probe.family and each.control)
-    return {"axis": probe.axis.value, "family": probe.family, "probe": probe.name, "modifier": probe.modifier,
-            "control": probe.control, "expectation": probe.expectation.value, "baseline": baseline,
-            "word": f"{probe.modifier} " if probe.modifier else ""}  # fmt: skip
+    return {
+        "axis": probe.axis.value,
+        "family": probe.family,
+        "probe": probe.name,
+        "modifier": probe.modifier,
+        "control": probe.control,
+        "expectation": probe.expectation.value,
+        "baseline": baseline,
+        "word": f"{probe.modifier} " if probe.modifier else "",
+    }
 
 
 def _items(run: str, corpus: str, about: dict[str, np.ndarray]) -> pa.Table:
     count = len(about["item"])
-    fixed = {"run": run, "corpus": corpus, "width": 640, "height": 480, "licence": "none", "source": "made up",
-             "bytes_sha256": "0" * 64}  # fmt: skip
+    fixed = {
+        "run": run,
+        "corpus": corpus,
+        "width": 640,
+        "height": 480,
+        "licence": "none",
+        "source": "made up",
+        "bytes_sha256": "0" * 64,
+    }
     pixels = [sha256(name.encode()).hexdigest() for name in about["item"]]
     image = [f"{name}.jpg" for name in about["item"]]
     columns = {name: [value] * count for name, value in fixed.items()}
     own = {"image": image, "pixels_sha256": pixels, "item_group": pixels}
-    return pa.Table.from_pydict({**columns, **{name: about[name].tolist() for name in about}, **own},
-                                schema=ITEM_COLUMNS)  # fmt: skip
+    return pa.Table.from_pydict(
+        {**columns, **{name: about[name].tolist() for name in about}, **own}, schema=ITEM_COLUMNS
+    )
 
 
 def _manifest(run: str, corpus: str, items: int, rows: int, probes: tuple[Probe, ...]) -> dict[str, Any]:
@@ -204,8 +260,14 @@ def _manifest(run: str, corpus: str, items: int, rows: int, probes: tuple[Probe,
         "schema_version": SCHEMA_VERSION,
         "created": "2026-01-01T00:00:00Z",
         "corpus": {"name": corpus, "root": None, "items": items},
-        "counts": {"items": items, "items_kept": items, "items_rejected": 0, "rows": rows,
-                   "pairs": rows // len(EVALUATORS), "scores_null": None},
+        "counts": {
+            "items": items,
+            "items_kept": items,
+            "items_rejected": 0,
+            "rows": rows,
+            "pairs": rows // len(EVALUATORS),
+            "scores_null": None,
+        },
         "evaluators": [{"name": name, "spec": {"score_range": [0.0, 1.0]}} for name in EVALUATORS],
         "probes": [describe_probe(probe) for probe in probes],
-    }  # fmt: skip
+    }

@@ -139,8 +139,14 @@ def made(items: Sequence[Item]) -> dict[str, dict[str, Pair]]:
 
 def measure(items: Sequence[Item], tests: Mapping[str, Mapping[str, Pair]], evaluators: Sequence[str]) -> None:
     """Print a row an evaluator: the share of right captions preferred, with its interval, a column a test."""
-    asked = list(dict.fromkeys((item, text) for pairs in tests.values() for item, (right, wrong) in pairs.items()
-                               for text in (right, *wrong)))  # fmt: skip
+    asked = list(
+        dict.fromkeys(
+            (item, text)
+            for pairs in tests.values()
+            for item, (right, wrong) in pairs.items()
+            for text in (right, *wrong)
+        )
+    )
     images = {item.id: partial(_pixels, item) for item in items}
     cache = EmbeddingCache()
     heads = [f"{name}, n = {len(pairs)}" for name, pairs in tests.items()]

@@ -80,11 +80,13 @@ def throughput(reference: str, device: str, what: str, *, items: int, renderers:
             if turn:
                 shares.append(plain / mine)
                 speeds.append(count / mine)
-        row(f"Audit with {evaluator.spec.name}, reading, editing and writing included",
+        row(
+            f"Audit with {evaluator.spec.name}, reading, editing and writing included",
             f"{median(shares):.2f} of the bare network ({median(speeds):.0f}/s)",
             f"{what}, {towers.precision}, {count} images of 640 × 480 px, batches of {towers.image.batch} of "
             f"{evaluator.full_batch} asked for, pictures prepared by {renderers or 'one thread and no'} processes",
-            "≥ 0.8")  # fmt: skip
+            "≥ 0.8",
+        )
 
 
 def parity(path: Path, device: str, what: str, *, pairs: int) -> None:
@@ -110,8 +112,12 @@ def memory(references: Sequence[str], device: str, what: str) -> None:
     most = (torch.cuda.max_memory_allocated(device) - before) / MB
     pool.release()
     left = (torch.cuda.memory_allocated(device) - before) / MB
-    row("Pool on a card, most at any moment", f"{most / BUDGET_MB:.2f} of the budget; {left:.0f} MB after unloading",
-        f"{what}, {len(references)} evaluators, {ROUNDS} rounds, {BUDGET_MB:.0f} MB", "≤ 1")  # fmt: skip
+    row(
+        "Pool on a card, most at any moment",
+        f"{most / BUDGET_MB:.2f} of the budget; {left:.0f} MB after unloading",
+        f"{what}, {len(references)} evaluators, {ROUNDS} rounds, {BUDGET_MB:.0f} MB",
+        "≤ 1",
+    )
 
 
 def _cosines(path: Path, device: str, precision: str, pairs: int) -> np.ndarray:
@@ -143,8 +149,18 @@ def _photographs(folder: Path, count: int) -> Corpus:
         coarse = Image.fromarray(rng.integers(0, 256, (60, 80, 3), dtype=np.uint8))
         path = folder / f"{index:04d}.jpg"
         coarse.resize((640, 480), Image.Resampling.BICUBIC).save(path, "JPEG", quality=90)
-        items.append(Item(id=path.stem, corpus="noise", image_path=path, width=640, height=480, label="dog",
-                          licence="CC0-1.0", source="made by the benchmark"))  # fmt: skip
+        items.append(
+            Item(
+                id=path.stem,
+                corpus="noise",
+                image_path=path,
+                width=640,
+                height=480,
+                label="dog",
+                licence="CC0-1.0",
+                source="made by the benchmark",
+            )
+        )
     return Corpus("noise", tuple(items))
 
 

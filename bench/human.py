@@ -76,8 +76,9 @@ def _load(data: Path) -> None:
     row(
         f"key to complete screen, {PEOPLE} annotators at once, P50 / P95",
         f"{np.percentile(keys, 50) * 1000:.0f} / {np.percentile(keys, 95) * 1000:.0f} ms",
-        f"{len(keys)} keys, {len(problems)} broken sessions", "P95 < 400 ms",
-    )  # fmt: skip
+        f"{len(keys)} keys, {len(problems)} broken sessions",
+        "P95 < 400 ms",
+    )
     row("votes acknowledged and found in the log", *_found(study, crowd))
 
 
@@ -102,8 +103,12 @@ def _kills(data: Path, kills: int) -> None:
     rows = [each for each in Log(study.folder / LOG).read().rows if each["row"] == "answer"]
     lost += len(acknowledged - {(each["annotator"], each["item"], each["question"]) for each in rows})
     twice = sum(count - 1 for count in Counter((r["annotator"], r["item"], r["question"]) for r in rows).values())
-    row(f"kill -9 of the server at {kills} random moments under {PEOPLE} annotators", f"{lost} lost, {twice} doubled",
-        f"{len(acknowledged)} acknowledged answers, {len(rows)} in the log", "0 lost, 0 doubled")  # fmt: skip
+    row(
+        f"kill -9 of the server at {kills} random moments under {PEOPLE} annotators",
+        f"{lost} lost, {twice} doubled",
+        f"{len(acknowledged)} acknowledged answers, {len(rows)} in the log",
+        "0 lost, 0 doubled",
+    )
 
 
 def _lost(study: Study, crowd: list[Annotator]) -> int:
@@ -128,18 +133,38 @@ def prepare(data: Path, people: int) -> tuple[Study, list[str]]:
             (data / shipped).symlink_to(ROOT / "data" / shipped)
     with Store.open(ROOT / "data" / "results") as store:
         study = create_study(
-            store, "demo", study_id="load", title="Load", kind="acceptability", total=480, per_item=people,
-            attention_rate=0.05, seed=1, parent=data / "studies",
-        )  # fmt: skip
+            store,
+            "demo",
+            study_id="load",
+            title="Load",
+            kind="acceptability",
+            total=480,
+            per_item=people,
+            attention_rate=0.05,
+            seed=1,
+            parent=data / "studies",
+        )
     return study, [str(study.token(name)) for name in study.invite([""] * people)]
 
 
 def _definition(count: int) -> Definition:
     items = tuple(
-        StudyItem(f"{n:04d}", "demo", f"item-{n}", "vflip", "identity", "template", "image", "There is a bed.",
-                  "There is a bed.", "spatial", "vertical-flip", "vertical flip")
+        StudyItem(
+            f"{n:04d}",
+            "demo",
+            f"item-{n}",
+            "vflip",
+            "identity",
+            "template",
+            "image",
+            "There is a bed.",
+            "There is a bed.",
+            "spatial",
+            "vertical-flip",
+            "vertical flip",
+        )
         for n in range(1, count + 1)
-    )  # fmt: skip
+    )
     return Definition("open", "Open", "acceptability", "2026-01-01T00:00:00Z", "demo", 2025, None, 1, 3, 0.0, items)
 
 

@@ -41,9 +41,11 @@ def main() -> None:
     server.start()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {
-            "INVARISCOPE_DATA": folder, f"{PREFIX}URL": f"http://127.0.0.1:{ours.recv()}/v1", f"{PREFIX}MODEL": "eye",
+            "INVARISCOPE_DATA": folder,
+            f"{PREFIX}URL": f"http://127.0.0.1:{ours.recv()}/v1",
+            f"{PREFIX}MODEL": "eye",
             f"{PREFIX}CONCURRENCY": str(CONCURRENCY),
-        }  # fmt: skip
+        }
         measure(count, ours)
     server.terminate()
 

@@ -98,8 +98,11 @@ def report(
             continue
         zeros = int(np.sum(np.diag(scores) <= 0))
         low, middle = np.nanmin(np.diag(scores)), np.nanmedian(np.diag(scores))
-        row(f"`{reference}` score of the right pairs, {name}", f"median {middle:.3g}, least {low:.2g}, {zeros} zeros",
-            f"{len(items)} items")  # fmt: skip
+        row(
+            f"`{reference}` score of the right pairs, {name}",
+            f"median {middle:.3g}, least {low:.2g}, {zeros} zeros",
+            f"{len(items)} items",
+        )
 
 
 def templates(name: str, items: Sequence[Item], evaluators: Sequence[str]) -> None:

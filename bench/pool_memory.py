@@ -41,10 +41,18 @@ def main(budget_mb: float = BUDGET_MB) -> None:
         pool.release()
         left = watch.now_mb()
     turns = f"{len(references)} evaluators, {ROUNDS} rounds, {PHOTOS} photographs each, {budget_mb:.0f} MB"
-    row("Pool, memory after each turn", f"{max(held) / budget_mb:.2f} of the budget (median {median(held):.0f} MB)",
-        turns, "≤ 1")  # fmt: skip
-    row("Pool, most at any moment, loading and scoring included",
-        f"{watch.most_mb / budget_mb:.2f} of the budget ({watch.most_mb:.0f} MB)", turns, "≤ 1")  # fmt: skip
+    row(
+        "Pool, memory after each turn",
+        f"{max(held) / budget_mb:.2f} of the budget (median {median(held):.0f} MB)",
+        turns,
+        "≤ 1",
+    )
+    row(
+        "Pool, most at any moment, loading and scoring included",
+        f"{watch.most_mb / budget_mb:.2f} of the budget ({watch.most_mb:.0f} MB)",
+        turns,
+        "≤ 1",
+    )
     apart = [mine - told for mine, told in zip(held, counted, strict=True)]
     row("Pool, measured less what it counts", f"{min(apart):.0f} to {max(apart):.0f} MB", turns)
     row("Pool, still held once all are unloaded", f"{left:.0f} MB", turns)

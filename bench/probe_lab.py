@@ -28,17 +28,30 @@ WORKING_SIDE = 1024
 REPEATS = 5
 ROOM = 0.8  # of either side: what a position map can move
 PROBES = (
-    "vflip", "hflip", "rotate+10", "blur-2", "reposition-TL", "reposition-BR", "cultural:American",
-    "cultural:African", "economic:luxury", "economic:cheap", "gender:female", "emotion:happy",
-)  # fmt: skip
+    "vflip",
+    "hflip",
+    "rotate+10",
+    "blur-2",
+    "reposition-TL",
+    "reposition-BR",
+    "cultural:American",
+    "cultural:African",
+    "economic:luxury",
+    "economic:cheap",
+    "gender:female",
+    "emotion:happy",
+)
 MAPPED = ("conse-lite0", "conse-lite2", "grounding-judge")
 
 
 def photo(index: int) -> tuple[bytes, Box, str, str]:
     """A demo photograph enlarged to 12 megapixels, as JPEG bytes, with its box as shares of its sides."""
     known = corpora.catalogue().get("demo").load().items
-    items = [item for item in known if item.label and item.box and item.box.width < ROOM * item.width
-             and item.box.height < ROOM * item.height]  # fmt: skip
+    items = [
+        item
+        for item in known
+        if item.label and item.box and item.box.width < ROOM * item.width and item.box.height < ROOM * item.height
+    ]
     item = items[index * 37 % len(items)]
     across, down = (4000, 3000) if item.width >= item.height else (3000, 4000)
     grain = np.random.default_rng(index).normal(0, 4, (down, across, 1))
@@ -46,8 +59,9 @@ def photo(index: int) -> tuple[bytes, Box, str, str]:
     buffer = BytesIO()
     Image.fromarray(np.clip(np.asarray(large) + grain, 0, 255).astype(np.uint8)).save(buffer, "JPEG", quality=92)
     assert item.box is not None
-    box = Box(item.box.x / item.width, item.box.y / item.height, item.box.width / item.width,
-              item.box.height / item.height)  # fmt: skip
+    box = Box(
+        item.box.x / item.width, item.box.y / item.height, item.box.width / item.width, item.box.height / item.height
+    )
     return buffer.getvalue(), box, item.label or "", item.category or ""
 
 

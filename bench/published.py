@@ -49,8 +49,12 @@ def main(images: int = IMAGES, repeats: int = REPEATS) -> None:
             shares.append(plain / mine)
             speeds.append(images / mine)
         how = f"ViT-B/32, random weights, CPU, {torch.get_num_threads()} threads, {images} of {WIDTH} × {HEIGHT} px"
-        row(f"clipscore, {what} encoded", f"{median(shares):.2f} of the bare network ({median(speeds):.1f}/s)",
-            how, "≥ 0.9")  # fmt: skip
+        row(
+            f"clipscore, {what} encoded",
+            f"{median(shares):.2f} of the bare network ({median(speeds):.1f}/s)",
+            how,
+            "≥ 0.9",
+        )
 
 
 def _bare(encode: Callable[[torch.Tensor], torch.Tensor], inputs: torch.Tensor) -> torch.Tensor:

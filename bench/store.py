@@ -136,8 +136,12 @@ def _read_scores(_: Path) -> dict[str, str]:
         f"{table.scores.size / 1e6:.1f} M places of one corpus, {len(taken)} filters: the {PAGE} furthest pairs, with "
         "every evaluator's rows from the store"
     )
-    return {"what": "a filter asked of the table of scores", "value": value, "n": n,
-            "target": f"P95 < {FILTER_S:g} s, < {MEMORY_GB:g} GB"}  # fmt: skip
+    return {
+        "what": "a filter asked of the table of scores",
+        "value": value,
+        "n": n,
+        "target": f"P95 < {FILTER_S:g} s, < {MEMORY_GB:g} GB",
+    }
 
 
 def _publish(folder: Path) -> dict[str, str]:
@@ -147,8 +151,12 @@ def _publish(folder: Path) -> dict[str, str]:
     file = publish([folder / "data" / "runs"], folder / "published.duckdb", overwrite=True)
     taken, size = spent.so_far(), file.stat().st_size / 1e9
     file.unlink()
-    return {"what": "published as one file", "value": _told(taken), "n": f"{size:.2f} GB",
-            "target": f"< {MEMORY_GB:g} GB"}  # fmt: skip
+    return {
+        "what": "published as one file",
+        "value": _told(taken),
+        "n": f"{size:.2f} GB",
+        "target": f"< {MEMORY_GB:g} GB",
+    }
 
 
 STEPS: dict[str, Callable[[Path], dict[str, str]]] = {

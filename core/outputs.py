@@ -15,8 +15,11 @@ LEFTOVER = ".invariscope.tmp"
 """Ends the names of the folders that outputs are filled in, so that no other program's is swept."""
 
 _KINDS = (
-    (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
-)  # fmt: skip
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
 
 def why_not_file(path: Path) -> str | None:

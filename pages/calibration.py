@@ -60,16 +60,25 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     # a score is held to the others of its run, also to those that the reader did not choose to look at
     every = under_all(files, scope)
-    evaluator = state.choose(st.container(width=280), "evaluator", "Evaluator", scores(files, scope).evaluators,
-                             help="Whose scores are calibrated")  # fmt: skip
+    evaluator = state.choose(
+        st.container(width=280),
+        "evaluator",
+        "Evaluator",
+        scores(files, scope).evaluators,
+        help="Whose scores are calibrated",
+    )
     first = st.container()
     options = st.expander("Options: reading, weights, ε, H; what it does, and what it costs", icon=":material/tune:")
     with options:
         choose(state, evaluator, references(scores(files, every).evaluators))
     how: tuple[Any, ...] = (
-        evaluator, state.get("reading"), state.get("weights"), state.get("epsilon"), tuple(state.get("against")),
+        evaluator,
+        state.get("reading"),
+        state.get("weights"),
+        state.get("epsilon"),
+        tuple(state.get("against")),
         votes_present(),
-    )  # fmt: skip
+    )
     key = (files, every, chosen, *how)
     found, bands = fitted(files, every, chosen, *how)
     with options:
@@ -82,8 +91,15 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     with first:
         draw_lead(key, found, source)
     every_family = replace(chosen, axes=(), families=())
-    draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source,
-               lambda: view(files, every, every_family))  # fmt: skip
+    draw_sweep(
+        state,
+        key,
+        found,
+        bands,
+        fingerprint_of(files, scope, evaluator),
+        source,
+        lambda: view(files, every, every_family),
+    )
     draw_choices(state, files, every, chosen, evaluator)
 
 

@@ -59,8 +59,10 @@ def draw() -> None:
 
 def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
     if a == b:
-        st.info("Both sides hold the same. Choose another evaluator, run, family or kind of item on one of them.",
-                icon=":material/balance:")  # fmt: skip
+        st.info(
+            "Both sides hold the same. Choose another evaluator, run, family or kind of item on one of them.",
+            icon=":material/balance:",
+        )
         return
     choose_how(state, own_of(files, a, b))
     of = "; ".join(f"{name}: {scores_of(side.scope, describe(side.chosen))}" for name, side in (("A", a), ("B", b)))

@@ -30,9 +30,12 @@ def draw() -> None:
     files = present()
     state = contrast_state(files)
     state.restore()
-    header("Contrast tests", "Does the score drop where the meaning breaks, and by more than harmless edits move it?",
-           state,
-           words=("comparison", "failure rate", "selectivity", "upheld"))  # fmt: skip
+    header(
+        "Contrast tests",
+        "Does the score drop where the meaning breaks, and by more than harmless edits move it?",
+        state,
+        words=("comparison", "failure rate", "selectivity", "upheld"),
+    )
     if not store(files).runs():
         draw_no_run(command=AUDIT)
         state.publish()

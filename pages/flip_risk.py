@@ -30,9 +30,13 @@ def draw() -> None:
         words=("flip risk", "gap of evidence"),
     )
     st.segmented_control(
-        "View", tuple(VIEWS), format_func=VIEWS.__getitem__, key=state.key("view"), required=True,
+        "View",
+        tuple(VIEWS),
+        format_func=VIEWS.__getitem__,
+        key=state.key("view"),
+        required=True,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     try:
         if state.get("view") == "systems":
             draw_systems(state)

@@ -43,8 +43,12 @@ def draw() -> None:
     state = lab_state()
     state.restore()
     take_picked(state)
-    header("Probe lab", "Edit a picture or its caption so that the meaning stays, and see which metric moves.", state,
-           lost=_lost(state))  # fmt: skip
+    header(
+        "Probe lab",
+        "Edit a picture or its caption so that the meaning stays, and see which metric moves.",
+        state,
+        lost=_lost(state),
+    )
     left, right = st.columns([5, 8], gap="medium")
     stage = right.container(key="lab_stage")
     with left.container(key="lab_bench", gap="small"):

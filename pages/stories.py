@@ -40,23 +40,40 @@ def draw() -> None:
 def _empty() -> None:
     st.info(
         "No story yet. *Collect*, beside any figure, on a card of Failures or in the Probe lab, puts what you see into "
-        "one, pictures and numbers as they are then.", icon=":material/bookmark_add:",
-    )  # fmt: skip
+        "one, pictures and numbers as they are then.",
+        icon=":material/bookmark_add:",
+    )
     _doors()
 
 
 def _doors() -> None:
     """Draw the ways to what can be collected."""
     doors = [
-        Door("Collect a failure", "The pairs that move the furthest, with a button each", ":material/photo_library:",
-             FAILURES),
-        Door("Collect from the Probe lab", "A picture of your own, what each edit does to its scores",
-             ":material/science:", LAB),
-    ]  # fmt: skip
+        Door(
+            "Collect a failure",
+            "The pairs that move the furthest, with a button each",
+            ":material/photo_library:",
+            FAILURES,
+        ),
+        Door(
+            "Collect from the Probe lab",
+            "A picture of your own, what each edit does to its scores",
+            ":material/science:",
+            LAB,
+        ),
+    ]
     files = present()
     if may_operate() and store(files).runs():
-        doors.insert(0, Door("Try an example", "A story of the run that is loaded: a figure and its furthest pairs",
-                             ":material/auto_stories:", act=partial(_example, files), key="example"))  # fmt: skip
+        doors.insert(
+            0,
+            Door(
+                "Try an example",
+                "A story of the run that is loaded: a figure and its furthest pairs",
+                ":material/auto_stories:",
+                act=partial(_example, files),
+                key="example",
+            ),
+        )
     draw_doors(doors)
 
 
@@ -73,18 +90,26 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
     told = {name: each.outline() for name, each in known.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
-            "Story", tuple(known), key=state.key("story"), width=360,
+            "Story",
+            tuple(known),
+            key=state.key("story"),
+            width=360,
             format_func=lambda name: f"{told[name].title or name} · {counted(len(told[name].slides), 'slide')}",
-        )  # fmt: skip
+        )
         story = known[state.get("story")]
         held = story.read()
         draw_present(state, held)
         st.download_button(
-            "HTML", lambda: story_html(held).encode(),
-            f"{story.id}.html", "text/html", icon=":material/download:",
-            on_click="ignore", key="stories.html", disabled=not held.slides,
+            "HTML",
+            lambda: story_html(held).encode(),
+            f"{story.id}.html",
+            "text/html",
+            icon=":material/download:",
+            on_click="ignore",
+            key="stories.html",
+            disabled=not held.slides,
             help="One file with pictures and numbers, which any browser opens without a server",
-        )  # fmt: skip
+        )
         if may_operate():
             _rename(story, held)
     for problem in held.problems:
@@ -97,8 +122,14 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
 
 def _rename(story: Story, told: Telling) -> None:
     with st.popover("Rename", icon=":material/edit:", type="tertiary"):
-        st.text_input("Title", told.title, key=f"stories.title.{story.id}", max_chars=MOST_TITLE,
-                      on_change=_renamed, args=(story,))  # fmt: skip
+        st.text_input(
+            "Title",
+            told.title,
+            key=f"stories.title.{story.id}",
+            max_chars=MOST_TITLE,
+            on_change=_renamed,
+            args=(story,),
+        )
 
 
 @operators_only

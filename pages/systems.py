@@ -46,8 +46,14 @@ def draw() -> None:
         state,
         words=("system",),
     )
-    st.segmented_control("View", tuple(VIEWS), format_func=VIEWS.__getitem__, key=state.key("view"), required=True,
-                         label_visibility="collapsed")  # fmt: skip
+    st.segmented_control(
+        "View",
+        tuple(VIEWS),
+        format_func=VIEWS.__getitem__,
+        key=state.key("view"),
+        required=True,
+        label_visibility="collapsed",
+    )
     try:
         if state.get("view") == "new":
             draw_new(state)
@@ -66,9 +72,15 @@ def _board(state: PageState) -> None:
     made = opened(stamp(name))
     every = systems_of(made.rows)
     state.put("without", [each for each in state.get("without") if each in every][: len(every) - 1])
-    right.multiselect("Leave out", every, key=state.key("without"), placeholder="Nobody",
-                      max_selections=len(every) - 1 or None, disabled=len(every) == 1,
-                      help="Ranks are of the pictures that all others caption")  # fmt: skip
+    right.multiselect(
+        "Leave out",
+        every,
+        key=state.key("without"),
+        placeholder="Nobody",
+        max_selections=len(every) - 1 or None,
+        disabled=len(every) == 1,
+        help="Ranks are of the pictures that all others caption",
+    )
     systems = tuple(each for each in every if each not in state.get("without"))
     found = computed(stamp(name), systems)
     evaluator = state.choose(st.container(width=320), "judge", "Evaluator", tuple(made.evaluators))
@@ -89,11 +101,19 @@ def _board(state: PageState) -> None:
     draw_health(found["health"])
     draw_picks(found["picks"], found["picked-systems"])
     when = safe(moment(made.created))
-    st.caption(f"Corpus {safe(made.corpus)}, scored {when} by {safe(prints, limit=600)}, Invariscope "
-               f"{safe(made.version)}, seed {made.seed}.")  # fmt: skip
-    st.download_button("The leaderboard as a file", lambda: as_bytes(made), f"{made.name}.parquet",
-                       "application/octet-stream", on_click="ignore", key="systems.file",
-                       icon=":material/download:")  # fmt: skip
+    st.caption(
+        f"Corpus {safe(made.corpus)}, scored {when} by {safe(prints, limit=600)}, Invariscope "
+        f"{safe(made.version)}, seed {made.seed}."
+    )
+    st.download_button(
+        "The leaderboard as a file",
+        lambda: as_bytes(made),
+        f"{made.name}.parquet",
+        "application/octet-stream",
+        on_click="ignore",
+        key="systems.file",
+        icon=":material/download:",
+    )
 
 
 enter()

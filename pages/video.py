@@ -23,9 +23,13 @@ def draw() -> None:
     """Draw the page."""
     state = video_state()
     state.restore()
-    header("Video", "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
-           state, lost=UPLOAD_LOST if state.get("source") == "upload" else "",
-           words=("coarse part",))  # fmt: skip
+    header(
+        "Video",
+        "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
+        state,
+        lost=UPLOAD_LOST if state.get("source") == "upload" else "",
+        words=("coarse part",),
+    )
     frames = choose_video(state)
     if frames is not None:
         draw_frames(frames)
@@ -36,16 +40,21 @@ def draw() -> None:
             if not captions:
                 st.info("Write a caption, or several, one a line.", icon=":material/edit:")
             elif not state.get("evaluators"):
-                st.info("Choose an evaluator: each with an image and a text tower scores videos, `emscore` and "
-                        "`pac-s++-video` word by word (`python -m core evaluators get emscore`).",
-                        icon=":material/movie:")  # fmt: skip
+                st.info(
+                    "Choose an evaluator: each with an image and a text tower scores videos, `emscore` and "
+                    "`pac-s++-video` word by word (`python -m core evaluators get emscore`).",
+                    icon=":material/movie:",
+                )
             else:
                 draw_results(state, frames, captions, state.get("other") or (others[0] if others else None))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
     st.caption("Many videos at once, document frequencies, references and suites of videos are on the command line:")
-    st.code("python -m core score candidates.json videos/ --videos --evaluator emscore --frames 10 --idf idf.json",
-            language="shell", wrap_lines=True)  # fmt: skip
+    st.code(
+        "python -m core score candidates.json videos/ --videos --evaluator emscore --frames 10 --idf idf.json",
+        language="shell",
+        wrap_lines=True,
+    )
     state.publish()
 
 

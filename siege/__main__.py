@@ -20,9 +20,20 @@ from bench.report import machine
 from siege.trials import FAILURES, MOST_MB, MOST_S, Tally
 
 KINDS = (
-    "uploads", "files", "texts", "links", "published", "damages", "kills", "writers", "workers", "people", "sessions",
-    "crowd", "tests",
-)  # fmt: skip
+    "uploads",
+    "files",
+    "texts",
+    "links",
+    "published",
+    "damages",
+    "kills",
+    "writers",
+    "workers",
+    "people",
+    "sessions",
+    "crowd",
+    "tests",
+)
 SLOW = ("workers", "sessions", "tests")
 """Kinds that the short form leaves out."""
 BESIDE = ("kills", "writers", "workers", "tests")

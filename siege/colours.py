@@ -10,9 +10,16 @@ from core.evaluators.base import Evaluator, Fingerprint, evaluator
 
 
 @evaluator(
-    name="colours", title="Colours", summary="Mean colour against the letters.", family="siege",
-    score_range=(0.0, 1.0), memory_mb=10, offline=True, source="none", licence="Apache-2.0",
-)  # fmt: skip
+    name="colours",
+    title="Colours",
+    summary="Mean colour against the letters.",
+    family="siege",
+    score_range=(0.0, 1.0),
+    memory_mb=10,
+    offline=True,
+    source="none",
+    licence="Apache-2.0",
+)
 class Colours(Evaluator):
     """How close the mean colour of a picture is to three numbers that a caption's letters come to."""
 

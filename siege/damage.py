@@ -64,6 +64,4 @@ def swap(path: Path, rng: random.Random) -> None:
     other.write_bytes(mine)
 
 
-DAMAGES: dict[str, Damage] = {
-    each.__name__: each for each in (flip, cut, blot, double, append, empty, remove, swap)
-}  # fmt: skip
+DAMAGES: dict[str, Damage] = {each.__name__: each for each in (flip, cut, blot, double, append, empty, remove, swap)}

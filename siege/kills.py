@@ -51,9 +51,10 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
         made = Material(data)
         _audits(tally, made, rng, kills=3 if quick else 30)
         for name, folder, write, read in (
-            ("vote", made.study, _vote, _votes), ("slide", made.story, _add_slide, _slides),
+            ("vote", made.study, _vote, _votes),
+            ("slide", made.story, _add_slide, _slides),
             ("judge's answer", made.journal, _answer, _answers),
-        ):  # fmt: skip
+        ):
             for number in range(1 if quick else 8):
                 tally.attempt(f"{name} writer {number}", partial(_writer, folder, write, read, rng), timed=False)
         for number in range(1 if quick else 4):

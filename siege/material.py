@@ -91,9 +91,17 @@ class Material:
         """Folder of a study with two annotators and votes."""
         with Store.open(self.run) as store:
             study = create_study(
-                store, RUN, study_id="siege", title="Siege", kind="acceptability", total=60, per_item=2,
-                attention_rate=0.0, seed=1, parent=self.data / "studies",
-            )  # fmt: skip
+                store,
+                RUN,
+                study_id="siege",
+                title="Siege",
+                kind="acceptability",
+                total=60,
+                per_item=2,
+                attention_rate=0.0,
+                seed=1,
+                parent=self.data / "studies",
+            )
         for name in study.invite(["Ada", "Bo"]):
             for item in study.definition.items:
                 study.answer(name, item.id, "A", 2, seen=0, seconds=2.0)
@@ -133,10 +141,15 @@ def key(number: int) -> str:
 def slide(title: str) -> Slide:
     """A slide with two pictures."""
     return Slide(
-        title, said=("a cat",), pictures=(Picture("a cat", "png", PNG + title.encode()), Picture("x", "svg", SVG)),
-        columns=("Evaluator", "%Δ"), rows=(("colours", "−12 %"),), of="run demo", page="pages/failures.py",
+        title,
+        said=("a cat",),
+        pictures=(Picture("a cat", "png", PNG + title.encode()), Picture("x", "svg", SVG)),
+        columns=("Evaluator", "%Δ"),
+        rows=(("colours", "−12 %"),),
+        of="run demo",
+        page="pages/failures.py",
         link={"item": "cat"},
-    )  # fmt: skip
+    )
 
 
 def copied(folder: Path, to: Path) -> Path:

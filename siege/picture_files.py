@@ -16,9 +16,21 @@ from siege import bombs
 Made = Callable[[], bytes]
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
 MODES = {
-    "1": "PNG", "L": "PNG", "LA": "PNG", "P": "PNG", "RGBA": "PNG", "I;16": "PNG", "CMYK": "JPEG", "YCbCr": "JPEG",
-    "I": "TIFF", "F": "TIFF", "LAB": "TIFF", "I;16B": "TIFF", "RGBX": "TIFF", "CMYK ": "TIFF",
-}  # fmt: skip
+    "1": "PNG",
+    "L": "PNG",
+    "LA": "PNG",
+    "P": "PNG",
+    "RGBA": "PNG",
+    "I;16": "PNG",
+    "CMYK": "JPEG",
+    "YCbCr": "JPEG",
+    "I": "TIFF",
+    "F": "TIFF",
+    "LAB": "TIFF",
+    "I;16B": "TIFF",
+    "RGBX": "TIFF",
+    "CMYK ": "TIFF",
+}
 FUZZED = 14
 """Files of each format with bytes altered anywhere, and as many with bytes altered in their first hundred."""
 
@@ -129,17 +141,31 @@ def _animated(kind: str, frames: int) -> bytes:
 
 def _no_pictures() -> Iterator[tuple[str, Made]]:
     others = {
-        "nothing": b"", "one byte": b"\xff", "zeros": bytes(4096), "text": b"this is no picture\n" * 50,
-        "HTML": b"<html><script>alert(1)</script>", "SVG": b'<svg xmlns="http://www.w3.org/2000/svg"/>',
+        "nothing": b"",
+        "one byte": b"\xff",
+        "zeros": bytes(4096),
+        "text": b"this is no picture\n" * 50,
+        "HTML": b"<html><script>alert(1)</script>",
+        "SVG": b'<svg xmlns="http://www.w3.org/2000/svg"/>',
         "SVG with an entity": b'<!DOCTYPE s [<!ENTITY x SYSTEM "file:///etc/passwd">]><svg>&x;</svg>',
-        "PDF": b"%PDF-1.7\n%\xe2\xe3\n", "PostScript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(x) show\n",
-        "ELF": b"\x7fELF" + bytes(60), "gzip": b"\x1f\x8b\x08" + bytes(40), "pickle": b"\x80\x04cos\nsystem\n.",
-        "ICO": b"\0\0\1\0\1\0" + bytes(40), "PSD": b"8BPS\0\1" + bytes(40), "TAR": bytes(257) + b"ustar\0" + bytes(300),
-        "MP4": b"\0\0\0\x18ftypisom" + bytes(40), "XPM": b"/* XPM */ static char *x[]={\"9 9 1 1\"};",
-        "FLI": b"\0\0\0\0\x12\xaf" + bytes(200), "PCX": b"\x0a\5\1\x08" + bytes(200), "PPM": b"P6 99999 99999 255\n",
-        "JPEG 2000": b"\0\0\0\x0cjP  \r\n\x87\n" + bytes(60), "SGI": b"\x01\xda\x00\x01" + bytes(600),
-        "PNG of its signature alone": b"\x89PNG\r\n\x1a\n", "GIF in JPEG's clothes": b"\xff\xd8\xff" + plain("GIF"),
-    }  # fmt: skip
+        "PDF": b"%PDF-1.7\n%\xe2\xe3\n",
+        "PostScript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(x) show\n",
+        "ELF": b"\x7fELF" + bytes(60),
+        "gzip": b"\x1f\x8b\x08" + bytes(40),
+        "pickle": b"\x80\x04cos\nsystem\n.",
+        "ICO": b"\0\0\1\0\1\0" + bytes(40),
+        "PSD": b"8BPS\0\1" + bytes(40),
+        "TAR": bytes(257) + b"ustar\0" + bytes(300),
+        "MP4": b"\0\0\0\x18ftypisom" + bytes(40),
+        "XPM": b'/* XPM */ static char *x[]={"9 9 1 1"};',
+        "FLI": b"\0\0\0\0\x12\xaf" + bytes(200),
+        "PCX": b"\x0a\5\1\x08" + bytes(200),
+        "PPM": b"P6 99999 99999 255\n",
+        "JPEG 2000": b"\0\0\0\x0cjP  \r\n\x87\n" + bytes(60),
+        "SGI": b"\x01\xda\x00\x01" + bytes(600),
+        "PNG of its signature alone": b"\x89PNG\r\n\x1a\n",
+        "GIF in JPEG's clothes": b"\xff\xd8\xff" + plain("GIF"),
+    }
     for name, data in others.items():
         yield name, partial(bytes, data)
     yield "picture with an archive behind it", _with_archive

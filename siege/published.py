@@ -29,7 +29,7 @@ STATEMENTS: dict[str, str] = {
     "{t} with a column more": "alter table {t} add column more varchar default 'x'",
     "{t} of one odd column": "drop table {t}; create table {t} as select 1 as x",
     "{t} half": "delete from {t} where rowid % 2 = 0",
-}  # fmt: skip
+}
 """What is done to each table."""
 
 OTHERS: dict[str, str] = {
@@ -50,7 +50,7 @@ OTHERS: dict[str, str] = {
     "a manifest of another run": "update runs set run = '../../etc'",
     "a version that is to come": "update about set schema_version = 999",
     "a version that is none": "update about set schema_version = -1",
-}  # fmt: skip
+}
 
 
 def run(tally: Tally, _seed: int, *, quick: bool) -> None:

@@ -46,9 +46,12 @@ def _kinds(
     """Kind of file -> hostile ones, and what gives one to its command."""
     captions = {f"{number}": f"a cat {number}" for number in range(3)}
     table = [["image", "caption", "label"], *([f"{number}.png", "a cat", "cat"] for number in range(3))]
-    suite = {"flickr8k": [
-        {"image": f"{number}.png", "caption": "a cat", "human": number, "references": ["a cat"]} for number in range(3)
-    ]}  # fmt: skip
+    suite = {
+        "flickr8k": [
+            {"image": f"{number}.png", "caption": "a cat", "human": number, "references": ["a cat"]}
+            for number in range(3)
+        ]
+    }
     votes = json.loads(export_votes(Study(made.study), "json"))
     manifest = json.loads((made.run / "manifest.json").read_text(encoding="utf-8"))
     study = json.loads((made.study / "study.json").read_text(encoding="utf-8"))
@@ -72,9 +75,14 @@ def _images(folder: Path) -> Path:
 
 def _calibrator() -> Any:
     return Calibrator(
-        evaluator="colours", reading="orbit", strength=0.5, weights={"vertical-flip": 1.0},
-        shifts={"vertical-flip": {"vflip": 0.1}}, family_shifts={"vertical-flip": 0.1}, ridge=1.0,
-    ).model_dump(mode="json")  # fmt: skip
+        evaluator="colours",
+        reading="orbit",
+        strength=0.5,
+        weights={"vertical-flip": 1.0},
+        shifts={"vertical-flip": {"vflip": 0.1}},
+        family_shifts={"vertical-flip": 0.1},
+        ridge=1.0,
+    ).model_dump(mode="json")
 
 
 def command(*words: object, may: tuple[int, ...] = (Code.OK, Code.FAILURES, Code.BAD_INPUT)) -> None:

@@ -62,11 +62,14 @@ def _try(tally: Tally, writer: Writer, disk: Path | None, home: Path, rng: rando
             tally.attempt(
                 f"{writer.name}: {free:,} bytes free", partial(_full, writer, disk, free, goes_on), timed=False
             )
-    moments = [found.begins + (found.lasts - found.begins) * (number + rng.random()) / MOMENTS
-               for number in range(0, MOMENTS, 4 if quick else 1)]  # fmt: skip
+    moments = [
+        found.begins + (found.lasts - found.begins) * (number + rng.random()) / MOMENTS
+        for number in range(0, MOMENTS, 4 if quick else 1)
+    ]
     for moment in moments:
-        tally.attempt(f"{writer.name}: killed after {moment:.3f} s", partial(_killed, writer, home, moment),
-                      timed=False)  # fmt: skip
+        tally.attempt(
+            f"{writer.name}: killed after {moment:.3f} s", partial(_killed, writer, home, moment), timed=False
+        )
     tally.attempt(f"{writer.name}: called again", partial(_again, writer, home), timed=False)
     rmtree(home, ignore_errors=True)
 

@@ -110,8 +110,20 @@ def writers(made: Material, address: str) -> list[Writer]:
     file = {"": OLD}
     score = ("score", *captions, "--evaluator", EVALUATOR)
     audit = ("audit", "--corpus", "demo", "--limit", str(ITEMS), "--probes", "null", "--evaluators", EVALUATOR)
-    scores = ("import-scores", str(pairs / "scores.json"), "--evaluator", "mine", "--fingerprint", "1",
-              "--range", "0,1", "--run-id", "in", "--out", "HOME/runs")  # fmt: skip
+    scores = (
+        "import-scores",
+        str(pairs / "scores.json"),
+        "--evaluator",
+        "mine",
+        "--fingerprint",
+        "1",
+        "--range",
+        "0,1",
+        "--run-id",
+        "in",
+        "--out",
+        "HOME/runs",
+    )
     learn = (
         "calibrate",
         "learn",

@@ -40,8 +40,15 @@ for number, source in enumerate(json.load(sys.stdin)):
 print(len(set(space["run"].scores()["item"])), len(space["table"]), sorted(space["table"]["evaluator"].unique()))
 """
     env = {**os.environ, "PYTHONPATH": str(ROOT), "INVARISCOPE_DATA": str(tmp_path / "data")}
-    done = subprocess.run([sys.executable, "-c", code], input=json.dumps(sources), cwd=tmp_path, env=env,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(sources),
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == f"{FEW} 8 ['conse-lite0', 'squeezed']"
 

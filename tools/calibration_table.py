@@ -65,8 +65,10 @@ def calibrations(run: Path, evaluator: str, families: Sequence[str]) -> list[Tol
         scope = narrow(store).only()
         view = read_table(store, scope).view(Slice(families=tuple(families)))
         source = next(each for each in store.runs() if each.id == scope.run)
-        return [_told(fit(view, evaluator=evaluator, reading=reading, weights=weights), weights, source, scope)
-                for reading, weights in CHOICES]  # fmt: skip
+        return [
+            _told(fit(view, evaluator=evaluator, reading=reading, weights=weights), weights, source, scope)
+            for reading, weights in CHOICES
+        ]
 
 
 def tables(told: Sequence[Told]) -> str:
@@ -81,15 +83,25 @@ def tables(told: Sequence[Told]) -> str:
                 continue
             name = row["name"] if row["measure"] == "sensitivity" else "mean of these"
             held = each.constructed.get((row["measure"], row["name"]))
-            cells = [each.name, f"{each.strength:g}", name, str(row["n"]), _ends(row, "before", 4),
-                     "" if held is None else f"{held:.4f}", _ends(row, "after", 4),
-                     f"**{_ends(row, 'ratio', 3)}**"]  # fmt: skip
+            cells = [
+                each.name,
+                f"{each.strength:g}",
+                name,
+                str(row["n"]),
+                _ends(row, "before", 4),
+                "" if held is None else f"{held:.4f}",
+                _ends(row, "after", 4),
+                f"**{_ends(row, 'ratio', 3)}**",
+            ]
             lines.append(f"| {' | '.join(cells)} |")
     head = ("calibration", "λ", "SD of the clean scores, after / before", "Spearman's ρ, before → after", "after from")
     lines += ["", f"| {' | '.join(head)} |", "| --- | --- | --- | --- | --- |"]
     for each in told:
-        kept = [f"{row['name']} {_ends(row, 'before', 3)} → {_ends(row, 'after', 3)}, n = {row['n']}"
-                for row in each.rows if row["measure"] == "spearman"]  # fmt: skip
+        kept = [
+            f"{row['name']} {_ends(row, 'before', 3)} → {_ends(row, 'after', 3)}, n = {row['n']}"
+            for row in each.rows
+            if row["measure"] == "spearman"
+        ]
         strength = f"{each.strength:g}, {each.whence}"
         lines.append(f"| {each.name} | {strength} | {each.spread:.3f} | {'; '.join(kept)} | {each.about} |")
     return "\n".join(lines)

@@ -135,9 +135,9 @@ def auc(plates: Sequence[Plates], way: str) -> tuple[float, int, int]:
     rows = np.concatenate([features for _, features in own])
     groups = np.concatenate([np.full(len(features), index) for index, (_, features) in enumerate(own)])
     model = HistGradientBoostingClassifier(max_iter=80, max_depth=4, random_state=0)
-    held = cross_val_predict(
-        model, rows[:, 1:], rows[:, 0], groups=groups, cv=GroupKFold(5), method="predict_proba"
-    )[:, 1]  # fmt: skip
+    held = cross_val_predict(model, rows[:, 1:], rows[:, 0], groups=groups, cv=GroupKFold(5), method="predict_proba")[
+        :, 1
+    ]
     return float(roc_auc_score(rows[:, 0], held)), len(rows), len(own)
 
 

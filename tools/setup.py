@@ -75,8 +75,11 @@ def version_of(interpreter: str) -> tuple[int, int] | None:
     try:
         answer = subprocess.run(
             [interpreter, "-c", "import sys; print(*sys.version_info[:2])"],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=30, check=True,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=30,
+            check=True,
+        )
         major, minor = answer.stdout.split()
         return int(major), int(minor)
     except (OSError, ValueError, subprocess.SubprocessError):
@@ -164,8 +167,11 @@ def up_to_date(venv: Path, root: Path, *, dev: bool) -> bool:
     if not python.exists() or not isinstance(stamps, dict):
         return False
     kinds = ("dev",) if dev else ("run", "dev")
-    return any(stamps.get(kind) == wanted_stamp(root, python, dev=kind == "dev")
-               for kind in kinds if kind == "run" or (root / DEV_LOCK).is_file())  # fmt: skip
+    return any(
+        stamps.get(kind) == wanted_stamp(root, python, dev=kind == "dev")
+        for kind in kinds
+        if kind == "run" or (root / DEV_LOCK).is_file()
+    )
 
 
 def write_stamp(venv: Path, root: Path, *, dev: bool) -> None:

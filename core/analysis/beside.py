@@ -76,5 +76,8 @@ def _other(table: ScoreTable, rows: pd.DataFrame, subject: str, language: str) -
 @once
 def _read(table: ScoreTable, subject: str, language: str, evaluators: tuple[str, ...]) -> ScoreTable:
     assert table.reader is not None  # :func:`_other` asks
-    return table.reader(replace(table.scope, subject=subject, language=language, evaluators=evaluators, left_out=(),
-                                left_out_in_view=()))  # fmt: skip
+    return table.reader(
+        replace(
+            table.scope, subject=subject, language=language, evaluators=evaluators, left_out=(), left_out_in_view=()
+        )
+    )

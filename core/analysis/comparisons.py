@@ -55,9 +55,21 @@ COLUMNS = (
 """Of :func:`comparison_rows`; shares in percent, detectable in points from 50 %."""
 
 RATED = (
-    "evaluator", "corpus", "axis", "family", "label", "n_items", "n", "failure", "failure_low", "failure_high", "ties",
-    "ties_low", "ties_high", "verdict",
-)  # fmt: skip
+    "evaluator",
+    "corpus",
+    "axis",
+    "family",
+    "label",
+    "n_items",
+    "n",
+    "failure",
+    "failure_low",
+    "failure_high",
+    "ties",
+    "ties_low",
+    "ties_high",
+    "verdict",
+)
 """Of :func:`rate_rows`; each is of :data:`COLUMNS` too."""
 
 NO_FAILURE, NO_SUCCESS = "no failure", "no success"
@@ -129,9 +141,12 @@ def capabilities(view: View, *, axis: str | None = None) -> list[Capability]:
     A family that the view leaves out is not shown.
     """
     kept = families(view, axis=axis)
-    return [Capability(name, name, view.table.axis_of(name), kept.get(name, probes), view.table.axis_of(name),
-                       shown=name in kept)
-            for name, probes in families(view.whole(), axis=axis).items()]  # fmt: skip
+    return [
+        Capability(
+            name, name, view.table.axis_of(name), kept.get(name, probes), view.table.axis_of(name), shown=name in kept
+        )
+        for name, probes in families(view.whole(), axis=axis).items()
+    ]
 
 
 def kinds(view: View) -> list[Capability]:
@@ -144,9 +159,15 @@ def kinds(view: View) -> list[Capability]:
 
 
 def pairs(
-    view: View, evaluator: str, probes: Sequence[str], *, known: bool = False, key: str = "", level: str = "",
+    view: View,
+    evaluator: str,
+    probes: Sequence[str],
+    *,
+    known: bool = False,
+    key: str = "",
+    level: str = "",
     every: bool = False,
-) -> Pairs:  # fmt: skip
+) -> Pairs:
     """Both sides of every comparison of some probes.
 
     Args:
@@ -201,11 +222,19 @@ def uncorrected_rows(
 
 def _records(view: View, tests: Sequence[Capability], *, known: bool, drops: bool) -> list[Mapping[str, object]]:
     return [
-        {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
-         "tests": test.tests, "shown": test.shown, **found}
+        {
+            "evaluator": evaluator,
+            "corpus": corpus,
+            "axis": test.axis,
+            "family": test.family,
+            "label": test.label,
+            "tests": test.tests,
+            "shown": test.shown,
+            **found,
+        }
         for evaluator, test in product(view.evaluators, tests)
         for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
-    ]  # fmt: skip
+    ]
 
 
 def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
@@ -215,12 +244,21 @@ def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -
         RATED.
     """
     records = [
-        {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
-         "n_items": found.n_items, "n": found.n, **percent("failure", found.failure), **percent("ties", found.ties),
-         "verdict": found.verdict}
+        {
+            "evaluator": evaluator,
+            "corpus": corpus,
+            "axis": test.axis,
+            "family": test.family,
+            "label": test.label,
+            "n_items": found.n_items,
+            "n": found.n,
+            **percent("failure", found.failure),
+            **percent("ties", found.ties),
+            "verdict": found.verdict,
+        }
         for evaluator, test in product(view.evaluators, (each for each in tests if each.shown))
         for corpus, found in _rated(view, evaluator, test, known=known)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(records, columns=list(RATED))
 
 
@@ -330,21 +368,45 @@ def _span(whole: Pairs, own: np.ndarray) -> tuple[float, float] | None:
 
 def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
     return {
-        "n_items": found.n_items, "n": found.n, **percent("failure", found.failure),
-        **percent("ties", found.ties), **percent("near", found.near), "tau": found.tau,
-        **percent("beaten", found.beaten), **percent("detection", found.detection), "auroc": found.auroc,
-        "mean_right": found.mean_right, "sd_right": found.sd_right, "mean_wrong": found.mean_wrong,
-        "sd_wrong": found.sd_wrong, "scaled_right": found.scaled_right, "scaled_sd_right": found.scaled_sd_right,
-        "scaled_wrong": found.scaled_wrong, "scaled_sd_wrong": found.scaled_sd_wrong,
-        "drop": found.drop.estimate, "drop_low": found.drop.low, "drop_high": found.drop.high,
-        "median_percent": found.median_drop.estimate, "low": found.median_drop.low, "high": found.median_drop.high,
-        "correct": margin(found.correct, NO_SUCCESS), "n_correct": found.correct.n,
-        "incorrect": margin(found.incorrect, NO_FAILURE), "n_incorrect": found.incorrect.n, "test": found.test.name,
-        "p": found.test.p, "t": found.t, "t_p": found.t_p, "verdict": found.verdict,
-        "detectable": 100 * found.power.detectable, "needed": found.power.needed, "n_missing": missing,
-        "note": "; ".join(filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note,
-                                        _median_said(found)))),
-    }  # fmt: skip
+        "n_items": found.n_items,
+        "n": found.n,
+        **percent("failure", found.failure),
+        **percent("ties", found.ties),
+        **percent("near", found.near),
+        "tau": found.tau,
+        **percent("beaten", found.beaten),
+        **percent("detection", found.detection),
+        "auroc": found.auroc,
+        "mean_right": found.mean_right,
+        "sd_right": found.sd_right,
+        "mean_wrong": found.mean_wrong,
+        "sd_wrong": found.sd_wrong,
+        "scaled_right": found.scaled_right,
+        "scaled_sd_right": found.scaled_sd_right,
+        "scaled_wrong": found.scaled_wrong,
+        "scaled_sd_wrong": found.scaled_sd_wrong,
+        "drop": found.drop.estimate,
+        "drop_low": found.drop.low,
+        "drop_high": found.drop.high,
+        "median_percent": found.median_drop.estimate,
+        "low": found.median_drop.low,
+        "high": found.median_drop.high,
+        "correct": margin(found.correct, NO_SUCCESS),
+        "n_correct": found.correct.n,
+        "incorrect": margin(found.incorrect, NO_FAILURE),
+        "n_incorrect": found.incorrect.n,
+        "test": found.test.name,
+        "p": found.test.p,
+        "t": found.t,
+        "t_p": found.t_p,
+        "verdict": found.verdict,
+        "detectable": 100 * found.power.detectable,
+        "needed": found.power.needed,
+        "n_missing": missing,
+        "note": "; ".join(
+            filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note, _median_said(found)))
+        ),
+    }
 
 
 def margin(side: Side, none: str) -> str:
@@ -396,8 +458,9 @@ def refusals(view: View) -> pd.DataFrame:
     table = view.table
     records = [
         (corpus, family, *_counted(reasons_of(table, probes), own & view.items))
-        for family, probes in families(view).items() for corpus, own in corpora(table)
-    ]  # fmt: skip
+        for family, probes in families(view).items()
+        for corpus, own in corpora(table)
+    ]
     return pd.DataFrame(records, columns=list(REFUSALS_COLUMNS))
 
 

@@ -186,14 +186,37 @@ def effect(
         _withheld_said(shift, unit) if withheld else moved.note,
     )
     return Effect(
-        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high,
-        100 * beyond.estimate, 100 * beyond.low, 100 * beyond.high, shift.estimate, shift.low,
-        shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before), test.name,
-        test.p, test.note, _drift_of_delta(shift) if withheld else drift(moved, narrow, margin=margin),
-        UNDECIDED if withheld else scatter(size, beyond, margin=margin), power.detectable, power.needed,
+        moved.estimate,
+        moved.low,
+        moved.high,
+        size.estimate,
+        size.low,
+        size.high,
+        100 * beyond.estimate,
+        100 * beyond.low,
+        100 * beyond.high,
+        shift.estimate,
+        shift.low,
+        shift.high,
+        shift.estimate / unit,
+        shift.low / unit,
+        shift.high / unit,
+        cliffs_delta(after, before),
+        test.name,
+        test.p,
+        test.note,
+        _drift_of_delta(shift) if withheld else drift(moved, narrow, margin=margin),
+        UNDECIDED if withheld else scatter(size, beyond, margin=margin),
+        power.detectable,
+        power.needed,
         math.nan if withheld else _scatter_needed(size, beyond, margin=margin),
-        len(before) if withheld else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
-    )  # fmt: skip
+        len(before) if withheld else moved.n,
+        len(before),
+        n_shifts,
+        n_zero,
+        n_missing,
+        "; ".join(filter(None, notes)),
+    )
 
 
 def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
@@ -314,8 +337,17 @@ def effects(
                 shown = group.shown and bool((chosen & view.items).any())
                 found = _found(view, evaluator, group, corpus, chosen, margin=margin, whole=shown)
                 if found is not None:
-                    records.append({"evaluator": evaluator, "corpus": corpus, "label": group.label,
-                                    "tests": group.tests, "shown": shown, **cell, **found})  # fmt: skip
+                    records.append(
+                        {
+                            "evaluator": evaluator,
+                            "corpus": corpus,
+                            "label": group.label,
+                            "tests": group.tests,
+                            "shown": shown,
+                            **cell,
+                            **found,
+                        }
+                    )
     names = ["evaluator", "corpus", "label", "tests", *([level] if level else []), *_EFFECT]
     return corrected(pd.DataFrame(records, columns=[*names, "shown"]))
 
@@ -419,12 +451,17 @@ def family_groups(view: View, *, axis: str | None = None, controls: bool = True)
     """
     table, kept = view.table, view.families(axis=axis)
     return [
-        Group(name, kept.get(name, probes), tests="" if table.is_control(name) else table.axis_of(name),
-              shown=name in kept)
+        Group(
+            name,
+            kept.get(name, probes),
+            tests="" if table.is_control(name) else table.axis_of(name),
+            shown=name in kept,
+        )
         for name, probes in view.whole().families(axis=axis).items()
-        if name != BASE_CAPTION and (name in kept or not table.is_control(name))
+        if name != BASE_CAPTION
+        and (name in kept or not table.is_control(name))
         and (controls or not table.is_control(name))
-    ]  # fmt: skip
+    ]
 
 
 def probe_groups(view: View, family: str) -> list[Group]:
@@ -452,15 +489,22 @@ def modifier_groups(view: View, family: str, *, controls: bool = False, bare: bo
     """
     rows, kept = view.table.probes, view.families(controls=True).get(family, ())
     found = [
-        name for name in view.whole().families(controls=True).get(family, ())
+        name
+        for name in view.whole().families(controls=True).get(family, ())
         if (controls and name in kept) or not rows.loc[name, "control"]
-    ]  # fmt: skip
+    ]
     said = rows.loc[found, "modifier"].fillna("").astype(str).tolist()
     return [
-        Group(word if word and said.count(word) == 1 else name.removeprefix(f"{family}:"), (name,),
-              BASE_CAPTION if bare else BASELINE, "" if rows.loc[name, "control"] else family, name in kept)
-        for name, word in zip(found, said, strict=True) if any(said)
-    ]  # fmt: skip
+        Group(
+            word if word and said.count(word) == 1 else name.removeprefix(f"{family}:"),
+            (name,),
+            BASE_CAPTION if bare else BASELINE,
+            "" if rows.loc[name, "control"] else family,
+            name in kept,
+        )
+        for name, word in zip(found, said, strict=True)
+        if any(said)
+    ]
 
 
 def median_over(values: np.ndarray, keep: np.ndarray, sources: np.ndarray | None) -> Interval:
@@ -476,5 +520,10 @@ def median_over(values: np.ndarray, keep: np.ndarray, sources: np.ndarray | None
 
 def words(interval: Interval) -> dict[str, object]:
     """An interval as columns of a table: value, low, high, n_items, note."""
-    return {"value": interval.estimate, "low": interval.low, "high": interval.high, "n_items": interval.n,
-            "note": interval.note}  # fmt: skip
+    return {
+        "value": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "n_items": interval.n,
+        "note": interval.note,
+    }

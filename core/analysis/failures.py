@@ -91,8 +91,11 @@ def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, us
     found = store.shifts(sought, language=scope.language, rank=scope.rank)
     # few rows of many columns: looked up here, since a merge of them takes longer than the question to the store
     place = {pair: number for number, pair in enumerate(keyed(pairs, PAIR))}
-    at = [(place[pair], evaluator, row) for row, (pair, evaluator) in
-          enumerate(zip(keyed(found, PAIR), found["evaluator"], strict=True)) if pair in place]  # fmt: skip
+    at = [
+        (place[pair], evaluator, row)
+        for row, (pair, evaluator) in enumerate(zip(keyed(found, PAIR), found["evaluator"], strict=True))
+        if pair in place
+    ]
     others = [name for name in found.columns if name not in PAIR]
     found = found[[*PAIR, *others]].iloc[[row for *_, row in sorted(at)]].reset_index(drop=True)
     scaled = zip(keyed(usual, _SCALED), keyed(usual, _USUAL), strict=True)
@@ -115,16 +118,23 @@ def record(store: Store, scope: Narrowed, pair: Mapping[str, str], usual: pd.Dat
         return []
     about = store.query(
         "select image, width, height, bytes_sha256, pixels_sha256, licence, source from items "
-        "where run = $run and item = $item limit 1", {"run": pair["run"], "item": pair["item"]},
-    )  # fmt: skip
+        "where run = $run and item = $item limit 1",
+        {"run": pair["run"], "item": pair["item"]},
+    )
     described = about.to_dict("records")[0] if len(about) else {}
     return [_plain({**row, **described}) for row in found.to_dict("records")]
 
 
 def export(
-    store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0,
+    store: Store,
+    scope: Narrowed,
+    chosen: Slice,
+    usual: pd.DataFrame,
+    *,
+    order: str,
+    floor: float = 0.0,
     named: Collection[tuple[str, str]] | None = None,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them.
 
     Args: those of :func:`core.analysis.ranking.rank`.
@@ -256,8 +266,12 @@ def alike(
     Returns:
         None where no evaluator has kept the item's embedding and another one's.
     """
-    found = [(name, kept) for name, keys in fingerprints.items() for key in keys
-             if len(kept := _kept(pixels, key, cache)) > 1 and item in kept]  # fmt: skip
+    found = [
+        (name, kept)
+        for name, keys in fingerprints.items()
+        for key in keys
+        if len(kept := _kept(pixels, key, cache)) > 1 and item in kept
+    ]
     if not found:
         return None
     evaluator, kept = max(found, key=lambda each: len(each[1]))
@@ -305,10 +319,17 @@ def worst_failures(
     margin = np.where(table.of_corpus(table.scope.corpus), both.wrong - both.right, np.nan)
     which, item = np.nonzero(margin >= 0)
     found = pd.DataFrame(
-        {"run": table.scope.run, "item": table.items["item"].to_numpy(dtype=object)[item],
-         "subject": table.scope.subject, "probe": np.array(probes, dtype=object)[which], "corpus": table.scope.corpus,
-         "margin": margin[which, item], "right": both.right[which, item], "wrong": both.wrong[which, item],
-         "upheld": table.upheld[table.places(probes)][which, item]}
-    )  # fmt: skip
+        {
+            "run": table.scope.run,
+            "item": table.items["item"].to_numpy(dtype=object)[item],
+            "subject": table.scope.subject,
+            "probe": np.array(probes, dtype=object)[which],
+            "corpus": table.scope.corpus,
+            "margin": margin[which, item],
+            "right": both.right[which, item],
+            "wrong": both.wrong[which, item],
+            "upheld": table.upheld[table.places(probes)][which, item],
+        }
+    )
     found = found.sort_values(["margin", "item", "probe"], ascending=[False, True, True], kind="stable")
     return found.head(limit).reset_index(drop=True), len(found)

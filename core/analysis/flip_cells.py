@@ -186,8 +186,11 @@ def _units(view: View, evaluator: str, corpus: str) -> tuple[dict[str, float], f
     table = view.table
     clean = table.clean(evaluator)[table.of_corpus(corpus)]
     clean = clean[~np.isnan(clean)]
-    units = {SCALE: table.span(evaluator), IQR: table.middle_half(evaluator, corpus),
-             SD: table.spread(evaluator, corpus)}  # fmt: skip
+    units = {
+        SCALE: table.span(evaluator),
+        IQR: table.middle_half(evaluator, corpus),
+        SD: table.spread(evaluator, corpus),
+    }
     return units, float(np.ptp(clean)) if len(clean) else math.nan
 
 
@@ -375,9 +378,20 @@ def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: st
 
 
 _COLUMNS = (
-    "gap", "d", "risk", "low", "high", "null_risk", "over", "over_low", "over_high", "n_items", "n_shifts", "n_missing",
+    "gap",
+    "d",
+    "risk",
+    "low",
+    "high",
+    "null_risk",
+    "over",
+    "over_low",
+    "over_high",
+    "n_items",
+    "n_shifts",
+    "n_missing",
     "note",
-)  # fmt: skip
+)
 
 
 def _name(cell: Cell) -> tuple[str, ...]:

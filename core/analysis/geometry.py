@@ -116,9 +116,10 @@ def geometry(
     embedded = dict(zip(texts, np.asarray(encode(texts), dtype=np.float64), strict=True))
     direction = valence_direction([embedded[word] for word in positive], [embedded[word] for word in negative])
     placed = {name: _projection([embedded[text] for text in each], direction) for name, each in phrases.items()}
-    points = shifts.assign(projection=shifts["modifier"].map(placed),
-                           n_objects=[len(phrases[str(name)]) if level == PHRASE else 0
-                                      for name in shifts["modifier"]])  # fmt: skip
+    points = shifts.assign(
+        projection=shifts["modifier"].map(placed),
+        n_objects=[len(phrases[str(name)]) if level == PHRASE else 0 for name in shifts["modifier"]],
+    )
     whole = points["projection"].notna() & points["median_percent"].notna()
     left_out = [f"{name} has no text that could be read, or no shift" for name in points["modifier"][~whole]]
     left_out += [
@@ -135,8 +136,17 @@ def _tests(points: pd.DataFrame) -> pd.DataFrame:
     records = []
     for name, rows in parts:
         found: RankTest = rank_test(rows["projection"], rows["median_percent"], groups=rows["family"])
-        records.append({"family": name, "rho": found.rho, "p": found.p, "n": found.n, "method": found.method,
-                        "least": found.least, "note": found.note})  # fmt: skip
+        records.append(
+            {
+                "family": name,
+                "rho": found.rho,
+                "p": found.p,
+                "n": found.n,
+                "method": found.method,
+                "least": found.least,
+                "note": found.note,
+            }
+        )
     return pd.DataFrame(records, columns=["family", "rho", "p", "n", "method", "least", "note"])
 
 
@@ -157,8 +167,10 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
     if math.isnan(row["rho"]):
         return f"Whether the place that {evaluator} gives a word goes with its shift cannot be told from {where}."
     if row["p"] >= ALPHA:
-        return (f"No relation is shown between the place that {evaluator} gives a word, from bad to good, and how far "
-                f"the word moves the score ({where}).{_power(n - families + 1)}")  # fmt: skip
+        return (
+            f"No relation is shown between the place that {evaluator} gives a word, from bad to good, and how far "
+            f"the word moves the score ({where}).{_power(n - families + 1)}"
+        )
     way = "higher" if row["rho"] > 0 else "lower"
     return f"The further {evaluator} places a word on its positive side, the {way} its median %Δ tends to be ({where})."
 

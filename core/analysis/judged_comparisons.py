@@ -141,8 +141,9 @@ def evaluator_rows(judged: pd.DataFrame, tables: Iterable[ScoreTable]) -> pd.Dat
     sides = {name: _sides(judged, scored, name) for name in names}
     rows = [
         {"family": family, "evaluator": name, **_failures(own, sides[name][own.index.to_numpy()])}
-        for family, own in _parts(judged) for name in names
-    ]  # fmt: skip
+        for family, own in _parts(judged)
+        for name in names
+    ]
     return pd.DataFrame(rows, columns=list(EVALUATORS))
 
 
@@ -155,8 +156,9 @@ def _judged(rows: pd.DataFrame, kind: Kind) -> dict[str, Any]:
         "source": source_of(rows),
         "votes": int(min(rows[version].notna().sum() for version in means)),
         "preference": named[majority_preference(asked)] if len(asked) else None,
-        "rated_right": kind.share(means[ORIGINAL]), "rated_wrong": kind.share(means[VARIANT]),
-    }  # fmt: skip
+        "rated_right": kind.share(means[ORIGINAL]),
+        "rated_wrong": kind.share(means[VARIANT]),
+    }
 
 
 def _parts(judged: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -175,25 +177,39 @@ def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
     gap = own["rated_right"] - own["rated_wrong"]
     prefer, higher = share(preferring(RIGHT), groups=groups), share(gap > 0, groups=groups)
     apart = mean_bca(gap, groups=groups)
-    others = {name: share(preferring(what), groups=groups)
-              for name, what in (("against", WRONG), ("tied", TIE), ("undecided", NO_MAJORITY))}  # fmt: skip
+    others = {
+        name: share(preferring(what), groups=groups)
+        for name, what in (("against", WRONG), ("tied", TIE), ("undecided", NO_MAJORITY))
+    }
     return {
-        "family": family, "n": len(own), "n_items": len(own.drop_duplicates(["corpus", "item"])),
-        "n_votes": int(own["votes"].sum()), **percent("prefer", prefer),
+        "family": family,
+        "n": len(own),
+        "n_items": len(own.drop_duplicates(["corpus", "item"])),
+        "n_votes": int(own["votes"].sum()),
+        **percent("prefer", prefer),
         **{column: value for name, found in others.items() for column, value in percent(name, found).items()},
-        **percent("higher", higher), **percent("equal", share(gap == 0, groups=groups)),
-        "mean_right": own["rated_right"].mean(), "mean_wrong": own["rated_wrong"].mean(),
-        "gap": apart.estimate, "gap_low": apart.low, "gap_high": apart.high,
+        **percent("higher", higher),
+        **percent("equal", share(gap == 0, groups=groups)),
+        "mean_right": own["rated_right"].mean(),
+        "mean_wrong": own["rated_wrong"].mean(),
+        "gap": apart.estimate,
+        "gap_low": apart.low,
+        "gap_high": apart.high,
         "note": higher.note,
-    }  # fmt: skip
+    }
 
 
 def _failures(own: pd.DataFrame, sides: np.ndarray) -> dict[str, Any]:
     there = ~np.isnan(sides).any(axis=1)
     right, wrong = sides[there].T
     failure, ties = failures(right, wrong, groups=own["source"].to_numpy()[there])
-    return {"n": int(there.sum()), "n_missing": int((~there).sum()), **percent("failure", failure),
-            **percent("ties", ties), "note": failure.note}  # fmt: skip
+    return {
+        "n": int(there.sum()),
+        "n_missing": int((~there).sum()),
+        **percent("failure", failure),
+        **percent("ties", ties),
+        "note": failure.note,
+    }
 
 
 def _sides(judged: pd.DataFrame, tables: Iterable[ScoreTable], evaluator: str) -> np.ndarray:
@@ -222,12 +238,18 @@ BESIDE = (RATES, OVERLAP)
 """Tables of failure rates that the column stands in."""
 
 BESIDE_COLUMNS = (
-    Column("people", "People fail, % [95 % CI]", digits=1, low="people_low", high="people_high",
-           help="Of the judged comparisons of the family, those whose right side two thirds of the votes do not "
-           "prefer or, where people only rated, whose right side is not rated higher; Wilson’s interval, those of "
-           "one source together. Of several studies that which judged most"),
+    Column(
+        "people",
+        "People fail, % [95 % CI]",
+        digits=1,
+        low="people_low",
+        high="people_high",
+        help="Of the judged comparisons of the family, those whose right side two thirds of the votes do not "
+        "prefer or, where people only rated, whose right side is not rated higher; Wilson’s interval, those of "
+        "one source together. Of several studies that which judged most",
+    ),
     Column("n_people", "n judged", digits=0, help="Comparisons that at least two people judged"),
-)  # fmt: skip
+)
 _NAMES = ("people", "people_low", "people_high", "n_people")
 
 
@@ -289,8 +311,13 @@ def _those_asked(view: View, studies: Sequence[Study], *, known: bool) -> pd.Dat
 
 def _failing(row: Mapping[Hashable, Any]) -> Mapping[str, object]:
     of = "higher" if math.isnan(row["prefer"]) else "prefer"
-    return {"family": row["family"], "people": 100 - row[of], "people_low": 100 - row[f"{of}_high"],
-            "people_high": 100 - row[f"{of}_low"], "n_people": row["n"]}  # fmt: skip
+    return {
+        "family": row["family"],
+        "people": 100 - row[of],
+        "people_low": 100 - row[f"{of}_high"],
+        "people_high": 100 - row[f"{of}_low"],
+        "n_people": row["n"],
+    }
 
 
 # People's mean ratings of both sides of comparisons, as rows beside those of evaluators. Source: paper E, Table 2.
@@ -317,12 +344,22 @@ def _share_rows(view: View, study: Study, families: set[str], *, known: bool) ->
     corpus, judged = judged_in(view, study, known=known)
     rated = people_rows(judged).dropna(subset=["mean_right", "mean_wrong"])
     return [
-        {"evaluator": f"people, study {study.id}", "corpus": corpus, "family": row["family"],
-         "of": WHOLE, "n": row["n"], "n_items": row["n_items"], "mean_right": row["mean_right"],
-         "mean_wrong": row["mean_wrong"], "scaled_right": row["mean_right"], "scaled_wrong": row["mean_wrong"],
-         "note": f"mean ratings on [0, 1]; the right one is rated higher in {row['higher']:.0f} % of them"}
-        for row in rated.to_dict("records") if row["family"] in families
-    ]  # fmt: skip
+        {
+            "evaluator": f"people, study {study.id}",
+            "corpus": corpus,
+            "family": row["family"],
+            "of": WHOLE,
+            "n": row["n"],
+            "n_items": row["n_items"],
+            "mean_right": row["mean_right"],
+            "mean_wrong": row["mean_wrong"],
+            "scaled_right": row["mean_right"],
+            "scaled_wrong": row["mean_wrong"],
+            "note": f"mean ratings on [0, 1]; the right one is rated higher in {row['higher']:.0f} % of them",
+        }
+        for row in rated.to_dict("records")
+        if row["family"] in families
+    ]
 
 
 def judged_in(view: View, study: Study, *, known: bool = False) -> tuple[str, pd.DataFrame]:

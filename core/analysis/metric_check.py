@@ -71,10 +71,16 @@ def check_contract(evaluator: Evaluator, images: Sequence[np.ndarray], captions:
         embeddings. A check that an exception stops is broken, and its detail names the exception.
     """
     checks: list[tuple[str, Callable[[_Bench], str]]] = [
-        ("shape", _shape), ("order", _order), ("determinism", _determinism), ("batches", _batches),
-        ("range", _range), ("nan", _nan), ("inputs", _inputs), ("odd-images", _odd_images),
+        ("shape", _shape),
+        ("order", _order),
+        ("determinism", _determinism),
+        ("batches", _batches),
+        ("range", _range),
+        ("nan", _nan),
+        ("inputs", _inputs),
+        ("odd-images", _odd_images),
         ("fingerprint", _fingerprint),
-    ]  # fmt: skip
+    ]
     if isinstance(evaluator, DualEncoder):
         checks.append(("embeddings", _embeddings))
     bench = _Bench(evaluator, tuple(images), tuple(captions))
@@ -405,7 +411,7 @@ def _families(probes: Sequence[Probe]) -> list[tuple[str, str]]:
 
 def _family(
     family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray
-) -> FamilyShift:  # fmt: skip
+) -> FamilyShift:
     own = [[row for row in item if row.family == family[0]] for item in rows]
     probes = sorted({row.probe for item in own for row in item})
     percent = np.full((len(probes), len(own)), np.nan)

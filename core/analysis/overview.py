@@ -197,11 +197,16 @@ def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {"evaluator": name}
     for each in own.sort_values("axis").itertuples(index=False):
         row |= {
-            str(each.axis): each.family, f"{each.axis}_abs": each.median_abs_percent,
-            f"{each.axis}_low": each.abs_low, f"{each.axis}_high": each.abs_high, f"{each.axis}_n": each.n_items,
-            f"{each.axis}_signed": each.median_percent, f"{each.axis}_drift": each.drift,
-            f"{each.axis}_scatter": each.scatter, f"{each.axis}_alike": each.alike,
-        }  # fmt: skip
+            str(each.axis): each.family,
+            f"{each.axis}_abs": each.median_abs_percent,
+            f"{each.axis}_low": each.abs_low,
+            f"{each.axis}_high": each.abs_high,
+            f"{each.axis}_n": each.n_items,
+            f"{each.axis}_signed": each.median_percent,
+            f"{each.axis}_drift": each.drift,
+            f"{each.axis}_scatter": each.scatter,
+            f"{each.axis}_alike": each.alike,
+        }
     return row | _evidence(risks[(risks["evaluator"] == name) & (risks["unit"] == IQR)])
 
 
@@ -211,8 +216,12 @@ def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
         return {"evidence": math.nan, "of_iqr": math.nan, "evidence_of": "", "null_evidence": math.nan}
     worst = furthest(risks, value="evidence", low="evidence_low", high="evidence_high")
     first = worst.iloc[0]
-    return {"evidence": first["evidence"], "of_iqr": first["of_iqr"], "evidence_of": AND.join(worst["family"]),
-            "null_evidence": first["null_evidence"]}  # fmt: skip
+    return {
+        "evidence": first["evidence"],
+        "of_iqr": first["of_iqr"],
+        "evidence_of": AND.join(worst["family"]),
+        "null_evidence": first["null_evidence"],
+    }
 
 
 NULL = Axis.NULL.value
@@ -343,9 +352,13 @@ def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.D
 
 
 _EVIDENCE = {
-    "d": "evidence", "low": "evidence_low", "high": "evidence_high", "of_iqr": "of_iqr", "null_d": "null_evidence",
+    "d": "evidence",
+    "low": "evidence_low",
+    "high": "evidence_high",
+    "of_iqr": "of_iqr",
+    "null_d": "null_evidence",
     "said": "said",
-}  # fmt: skip
+}
 
 
 def worst_findings(
@@ -392,12 +405,30 @@ def _example(store: Store, view: View, finding: Any) -> pd.DataFrame:
     return store.query(
         f"select {columns} from shifts s where s.run = $run and s.item = $item and s.probe = $probe "
         "and s.subject = $subject and s.language = $language and s.rank = $rank and s.evaluator = $evaluator",
-        {"run": dict(scope.runs)[finding.corpus], "item": table.items["item"].iloc[item], "probe": probe,
-         "subject": scope.subject, "language": scope.language, "rank": scope.rank, "evaluator": finding.evaluator},
-    )  # fmt: skip
+        {
+            "run": dict(scope.runs)[finding.corpus],
+            "item": table.items["item"].iloc[item],
+            "probe": probe,
+            "subject": scope.subject,
+            "language": scope.language,
+            "rank": scope.rank,
+            "evaluator": finding.evaluator,
+        },
+    )
 
 
 _EXAMPLE = (
-    "run", "evaluator", "corpus", "item", "family", "probe", "subject", "caption", "baseline_caption", "score",
-    "baseline_score", "delta", "percent",
-)  # fmt: skip
+    "run",
+    "evaluator",
+    "corpus",
+    "item",
+    "family",
+    "probe",
+    "subject",
+    "caption",
+    "baseline_caption",
+    "score",
+    "baseline_score",
+    "delta",
+    "percent",
+)

@@ -64,8 +64,10 @@ class Planned:
         runs = " and ".join(dict.fromkeys(self.table["run"]))
         ends = [f"{smallest(row['detectable'])} % ({self._of(row, 'detectable', called)})" for row in (least, most)]
         said = ends[0] if least["detectable"] == most["detectable"] else f"from {ends[0]} to {ends[1]}"
-        return (f"With {counted(self.n, 'item')} the smallest drift found with {100 * POWER:.0f} % power is {said}, "
-                f"by the scatter that run {runs} measured.")  # fmt: skip
+        return (
+            f"With {counted(self.n, 'item')} the smallest drift found with {100 * POWER:.0f} % power is {said}, "
+            f"by the scatter that run {runs} measured."
+        )
 
     def _needed(self, called: Callable[[str], str]) -> str:
         ordered = self.table.dropna(subset=["needed"]).sort_values("needed")
@@ -74,8 +76,10 @@ class Planned:
         least, most = ordered.iloc[0], ordered.iloc[-1]
         ends = [f"{counted(int(row['needed']), 'item')} ({self._of(row, 'needed', called)})" for row in (least, most)]
         said = ends[0] if least["needed"] == most["needed"] else f"from {ends[0]} to {ends[1]}"
-        return (f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, with {100 * POWER:.0f} % "
-                f"power, takes {said}.")  # fmt: skip
+        return (
+            f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, with {100 * POWER:.0f} % "
+            f"power, takes {said}."
+        )
 
     def _of(self, row: pd.Series, column: str, called: Callable[[str], str]) -> str:
         """Whose a number is, and how many more have the same."""
@@ -87,18 +91,24 @@ class Planned:
         if not self.still:
             return ""
         named = ", ".join(f"{name} ({', '.join(map(called, families))})" for name, families in self.still.items())
-        return (f"No smallest drift is told of {named}: the stored items all move alike there, or too few of them are "
-                "scored, so that no spread is known.")  # fmt: skip
+        return (
+            f"No smallest drift is told of {named}: the stored items all move alike there, or too few of them are "
+            "scored, so that no spread is known."
+        )
 
     def _unknown(self, called: Callable[[str], str]) -> str:
         if not self.unknown:
             return ""
         every = {*self.table["evaluator"], *self.still}
-        named = ", ".join(f"{name} ({', '.join(map(called, families))})" if name in every else name
-                          for name, families in self.unknown.items())  # fmt: skip
-        return (f"No stored run knows the scatter of {named}: {counted(self.n, 'item')} find a median shift of "
-                f"{self.standardised:.2f} standard deviations of the items' own shifts with {100 * POWER:.0f} % power "
-                "(normal shifts, efficiency 2/π of a median), whatever that is in percent.")  # fmt: skip
+        named = ", ".join(
+            f"{name} ({', '.join(map(called, families))})" if name in every else name
+            for name, families in self.unknown.items()
+        )
+        return (
+            f"No stored run knows the scatter of {named}: {counted(self.n, 'item')} find a median shift of "
+            f"{self.standardised:.2f} standard deviations of the items' own shifts with {100 * POWER:.0f} % power "
+            "(normal shifts, efficiency 2/π of a median), whatever that is in percent."
+        )
 
 
 def drifting(probes: Iterable[Probe]) -> tuple[str, ...]:
@@ -174,12 +184,20 @@ def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequenc
     items = [round(n * part / every) for part, every in zip(measured, whole, strict=True)]
     measured = np.maximum(measured, 1)  # of no item nothing is detectable anyway
     table = pd.DataFrame(
-        {"evaluator": known["evaluator"], "family": known["family"], "n_items": items,
-         "detectable": [rescaled(each, n=int(then), planned=now)
-                        for each, then, now in zip(smallest, measured, items, strict=True)],
-         "needed": np.ceil(needed * whole / measured), "run": known["run"], "corpus": known["corpus"],
-         "n_prior": known["n_items"]}
-    )  # fmt: skip
+        {
+            "evaluator": known["evaluator"],
+            "family": known["family"],
+            "n_items": items,
+            "detectable": [
+                rescaled(each, n=int(then), planned=now)
+                for each, then, now in zip(smallest, measured, items, strict=True)
+            ],
+            "needed": np.ceil(needed * whole / measured),
+            "run": known["run"],
+            "corpus": known["corpus"],
+            "n_prior": known["n_items"],
+        }
+    )
     table = table[table["detectable"].notna()].sort_values(["evaluator", "family"], ignore_index=True)
     there = set(zip(table["evaluator"], table["family"], strict=True))
     flat = set(zip(known["evaluator"], known["family"], strict=True)) - there

@@ -38,9 +38,11 @@ COLUMNS = (
     "joined_low", "joined_high", "tuning", "shorter", "more_items", "more_votes_half", "more_joined_half", "note",
 )  # fmt: skip
 FITS, RATED, UNCHANGED, RIGHT = (
-    "the edited pair's caption fits", "mean rating of the edited pair", "both versions equally good",
+    "the edited pair's caption fits",
+    "mean rating of the edited pair",
+    "both versions equally good",
     "the right side is preferred",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +182,12 @@ def _frame(study: Study, table: ScoreTable) -> _Frame:
         parts.append(own[asked].assign(stratum=number))
     chances = inclusion(held, list(drawn.values()))
     chance = pd.concat(
-        [pd.DataFrame({"stratum": number, "place": places, "chance": share})
-         for number, (places, share) in enumerate(zip(held, chances, strict=True))], ignore_index=True,
-    )  # fmt: skip
+        [
+            pd.DataFrame({"stratum": number, "place": places, "chance": share})
+            for number, (places, share) in enumerate(zip(held, chances, strict=True))
+        ],
+        ignore_index=True,
+    )
     return _Frame(pd.concat(parts, ignore_index=True), chance, drawn)
 
 
@@ -205,17 +210,24 @@ def _candidates(table: ScoreTable) -> pd.DataFrame:
     probes, items = table.probes, table.items
     further = set(further_readings())
     fit = [
-        row.axis != Axis.NULL.value and (not row.control or row.family == "blur")
+        row.axis != Axis.NULL.value
+        and (not row.control or row.family == "blur")
         and not (row.expectation == DIRECTIONAL and name in further)
         for name, row in zip(probes.index, probes.itertuples(), strict=True)
-    ]  # fmt: skip
+    ]
     there = (table.stored & (table.baselines >= 0)).any(axis=0) & np.asarray(fit)[:, None]
     probe, place = np.nonzero(there)
-    return pd.DataFrame({
-        "probe": probes.index.to_numpy()[probe], "probe_place": probe, "place": place,
-        "family": probes["family"].to_numpy()[probe], "expectation": probes["expectation"].to_numpy()[probe],
-        "coverage_bin": items["coverage_bin"].to_numpy()[place], "item": items["item"].to_numpy()[place],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "probe": probes.index.to_numpy()[probe],
+            "probe_place": probe,
+            "place": place,
+            "family": probes["family"].to_numpy()[probe],
+            "expectation": probes["expectation"].to_numpy()[probe],
+            "coverage_bin": items["coverage_bin"].to_numpy()[place],
+            "item": items["item"].to_numpy()[place],
+        }
+    )
 
 
 def _labels(
@@ -233,8 +245,11 @@ def _labels(
     places = pd.Series(np.arange(len(table.items)), index=table.items["item"])
     labels["place"] = labels["item"].map(places)
     labels["probe_place"] = table.probes.index.get_indexer(pd.Index(labels["probe"], dtype=object))
-    asked = {numbers[item.stratum] for item in study.definition.items
-             if not item.attention and item.directional == question.directional}  # fmt: skip
+    asked = {
+        numbers[item.stratum]
+        for item in study.definition.items
+        if not item.attention and item.directional == question.directional
+    }
     given = labels["stratum"].value_counts()
     for number in sorted(asked & set(frame.pairs["stratum"])):
         if (held := int(given.get(number, 0))) < FEWEST_LABELS:
@@ -246,9 +261,7 @@ def _labels(
     return labels
 
 
-def _row(
-    question: _Question, evaluator: str, frame: _Frame, labels: pd.DataFrame, table: ScoreTable
-) -> dict[str, Any]:  # fmt: skip
+def _row(question: _Question, evaluator: str, frame: _Frame, labels: pd.DataFrame, table: ScoreTable) -> dict[str, Any]:
     strata, missing = _strata(question, evaluator, frame, labels, table)
     alone, joined = (powered_mean(strata, tuning=tuning) for tuning in (0.0, None))
     votes, both = alone.interval(), joined.interval()
@@ -258,11 +271,21 @@ def _row(
     grown = [powered_mean(strata, tuning=tuning, more=1 + more / n).interval() for tuning in (0.0, None)]
     shorter = 1 - _half(both) / _half(votes) if _half(votes) > 0 else math.nan
     return {
-        "question": question.name, "evaluator": evaluator, "n": n, "n_votes": n_votes, "n_all": n + rest,
-        "n_missing": missing, **_percent("votes", votes), **_percent("joined", both), "tuning": joined.tuning,
-        "shorter": 100 * shorter, "more_items": more, "more_votes_half": 100 * _half(grown[0]),
-        "more_joined_half": 100 * _half(grown[1]), "note": _note(shorter, rest, votes),
-    }  # fmt: skip
+        "question": question.name,
+        "evaluator": evaluator,
+        "n": n,
+        "n_votes": n_votes,
+        "n_all": n + rest,
+        "n_missing": missing,
+        **_percent("votes", votes),
+        **_percent("joined", both),
+        "tuning": joined.tuning,
+        "shorter": 100 * shorter,
+        "more_items": more,
+        "more_votes_half": 100 * _half(grown[0]),
+        "more_joined_half": 100 * _half(grown[1]),
+        "note": _note(shorter, rest, votes),
+    }
 
 
 def _note(shorter: float, rest: int, votes: Interval) -> str:
@@ -293,12 +316,14 @@ def _strata(
         others = own[~own["place"].isin(exact["place"])].groupby("place")["predicted"].mean()
         found.append(
             Stratum(
-                share=float(sizes[number] / sizes.sum()), labels=exact["label"].to_numpy(),
-                predicted=exact["predicted"].to_numpy(), others=others.to_numpy(),
+                share=float(sizes[number] / sizes.sum()),
+                labels=exact["label"].to_numpy(),
+                predicted=exact["predicted"].to_numpy(),
+                others=others.to_numpy(),
                 weights=1 / labelled.loc[exact["place"]].to_numpy(),
                 other_weights=1 / np.maximum(1 - labelled.loc[others.index].to_numpy(), _NEVER),
             )
-        )  # fmt: skip
+        )
     return found, int(np.isnan(raw).sum())
 
 

@@ -258,8 +258,9 @@ def by_rater(
     codes = np.unique(np.asarray(raters, dtype=object)[whole].astype(str), return_inverse=True)[1]
     several = int(codes.max()) + 1 if len(codes) else 0
     alone = [codes == each for each in range(several)]
-    if not several or any(each.sum() < 2 or np.ptp(r[each]) == 0 or (np.ptp(s[:, each], axis=1) == 0).any()
-                          for each in alone):  # fmt: skip
+    if not several or any(
+        each.sum() < 2 or np.ptp(r[each]) == 0 or (np.ptp(s[:, each], axis=1) == 0).any() for each in alone
+    ):
         none = Interval(math.nan, math.nan, math.nan, s.shape[1], level, "fewer than two ratings of somebody, or alike")
         return {TAU_B_RATERS: none, RHO_RATERS: none}
 

@@ -44,9 +44,18 @@ class Ranking:
 
 
 def rank(
-    table: ScoreTable, chosen: Slice, usual: pd.DataFrame, *, order: str, limit: int, floor: float = 0.0,
-    offset: int = 0, once: bool = False, item: str | None = None, named: Collection[tuple[str, str]] | None = None,
-) -> Ranking:  # fmt: skip
+    table: ScoreTable,
+    chosen: Slice,
+    usual: pd.DataFrame,
+    *,
+    order: str,
+    limit: int,
+    floor: float = 0.0,
+    offset: int = 0,
+    once: bool = False,
+    item: str | None = None,
+    named: Collection[tuple[str, str]] | None = None,
+) -> Ranking:
     """Return one page of the slice's pairs in an order; ties by the names of item and probe.
 
     Args:
@@ -81,11 +90,18 @@ def rank(
     if order != "disagreement":
         every = [key[which, np.arange(len(which))] for key, _ in count.shifts(places)]
         leaders = _leaders(np.array(every).reshape(len(every), len(which)), view.evaluators)
-    pairs = pd.DataFrame({
-        "run": table.scope.run, "corpus": table.scope.corpus, "item": table.items["item"].to_numpy()[places],
-        "subject": table.scope.subject, "probe": np.array(probes, dtype=object)[which],
-        "key": np.where(keys == _UNRANKED, math.nan, keys), "more": more, "leader": leaders,
-    })  # fmt: skip
+    pairs = pd.DataFrame(
+        {
+            "run": table.scope.run,
+            "corpus": table.scope.corpus,
+            "item": table.items["item"].to_numpy()[places],
+            "subject": table.scope.subject,
+            "probe": np.array(probes, dtype=object)[which],
+            "key": np.where(keys == _UNRANKED, math.nan, keys),
+            "more": more,
+            "leader": leaders,
+        }
+    )
     return Ranking(pairs, page.n_pairs, page.n_shifts, page.n_unranked, page.n_items)
 
 
@@ -152,8 +168,9 @@ class _Count:
     def shifts(self, items: Items) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """What the shifts of some items count, float64 [k, n], NaN where nothing, and whether they are stored, bool
         [k, n]; of one evaluator of the view after the other."""
-        scales = {str(row["evaluator"]): (float(row["sd"]), float(row["typical"]))
-                  for row in self.usual.to_dict("records")}  # fmt: skip
+        scales = {
+            str(row["evaluator"]): (float(row["sd"]), float(row["typical"])) for row in self.usual.to_dict("records")
+        }
         for name in self.view.evaluators:
             looked = self.view.where(name, self.probes, items=items)
             after, before, stored = self.view.table.pairs(name, self.probes, where=looked, items=items)

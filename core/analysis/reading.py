@@ -57,8 +57,11 @@ class Places:
         )
         self.shape = (len(evaluators), len(probes), len(self.items))
         corpora, self._items = (scored[name].combine_chunks().unique() for name in ("corpus", "item"))
-        self.names = {"evaluators": list(self.evaluators), "probes": list(map(str, probes)),
-                      "corpora": corpora.to_pylist()}  # fmt: skip
+        self.names = {
+            "evaluators": list(self.evaluators),
+            "probes": list(map(str, probes)),
+            "corpora": corpora.to_pylist(),
+        }
         """Names of each side, by which :func:`place_of` finds a place."""
         ranks = np.full(len(corpora) * len(self._items), -1, dtype=np.int64)
         ranks[self._pairs(_at(scored["corpus"], corpora), scored["item"])] = np.arange(len(self.items))
@@ -211,8 +214,12 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
             one evaluator, or a probe is of two families.
     """
     narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)
-    params = {"runs": list(narrowed.run_ids), "subject": narrowed.subject, "language": narrowed.language,
-              "rank": narrowed.rank}  # fmt: skip
+    params = {
+        "runs": list(narrowed.run_ids),
+        "subject": narrowed.subject,
+        "language": narrowed.language,
+        "rank": narrowed.rank,
+    }
     own = {**params, "evaluators": list(narrowed.evaluators)}
     compared = store.query(_COMPARED, own)
     if compared.empty:
@@ -229,11 +236,21 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     judged = store.table(_VERDICTS, sides | {name: params[name] for name in ("subject", "language", "rank")})
     accepted, upheld = places.laid_out(judged, ("accepted", "upheld"), dtype=np.float32).values()
     table = ScoreTable(
-        narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), cells.scores,
-        cells.baselines, cells.stored, cells.inside, accepted, upheld, measured,
-        _about(store, narrowed, params, probes), reader=partial(read_table, store),
+        narrowed,
+        places.evaluators,
+        probes,
+        items.astype({"corpus": object, "category": object}),
+        cells.scores,
+        cells.baselines,
+        cells.stored,
+        cells.inside,
+        accepted,
+        upheld,
+        measured,
+        _about(store, narrowed, params, probes),
+        reader=partial(read_table, store),
         texts=partial(_texts, store, params),
-    )  # fmt: skip
+    )
     return _told_alone(table) if narrowed.told else table
 
 
@@ -275,13 +292,14 @@ def _about(
     natural = [name for name in map(str, probes.index) if read_name(name) is not None]
     texts = {CAPTIONS: _texts(store, params, natural)} if natural else {}
     return {
-        **texts, "evaluators": _evaluators(store.runs(), scope),
+        **texts,
+        "evaluators": _evaluators(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
         "open": open_probes(store),
         "facts": _encoded(store, _FACTS, {**params, "probes": list(map(str, told)), "always": [HELD, MASK_SOURCE]}),
         TIES: ties_of(store.runs(), scope),
         "refused": _encoded(store, _REFUSED, {"runs": params["runs"], "probes": list(map(str, told))}),
-    }  # fmt: skip
+    }
 
 
 def _texts(store: Store, params: Mapping[str, object], probes: Sequence[str]) -> pd.DataFrame:
@@ -305,9 +323,18 @@ def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
                 made = each.get("fingerprint")
                 told = {name: str(made.get(name, "")) if isinstance(made, Mapping) else "" for name in _MADE}
                 corpus = str(run.manifest["corpus"].get("name", ""))
-                records.append({"run": run.id, "corpus": corpus, "evaluator": str(each["name"]), **told,
-                                "span": _span(each.get("spec")), "blind": _blind(each.get("spec")),
-                                "origin": told_origin(each), **_speed(run, str(each["name"]))})  # fmt: skip
+                records.append(
+                    {
+                        "run": run.id,
+                        "corpus": corpus,
+                        "evaluator": str(each["name"]),
+                        **told,
+                        "span": _span(each.get("spec")),
+                        "blind": _blind(each.get("spec")),
+                        "origin": told_origin(each),
+                        **_speed(run, str(each["name"])),
+                    }
+                )
     return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, "span", "blind", "origin", *_TIMED])
 
 
@@ -372,9 +399,11 @@ def _cells(store: Store, params: dict[str, object], places: Places) -> _Cells:
     """
     shape = places.shape
     cells = _Cells(
-        np.full(shape, math.nan), np.full(shape, math.nan, dtype=np.float32), np.full(shape, -1, dtype=np.int16),
+        np.full(shape, math.nan),
+        np.full(shape, math.nan, dtype=np.float32),
+        np.full(shape, -1, dtype=np.int16),
         np.zeros(shape, dtype=bool),
-    )  # fmt: skip
+    )
     seen = 0
     for rows in _some(store.batches(_SCORES, params | places.names)):
         flat = places.flat(rows)

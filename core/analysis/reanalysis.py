@@ -77,16 +77,22 @@ def reanalyse(table: ScoreTable, outcomes: pd.DataFrame, *, scope: str = "studie
             "has two votes yet"
         )
     families = [
-        (name, probes) for name, probes in table.families().items()
+        (name, probes)
+        for name, probes in table.families().items()
         if table.axis_of(name) != Axis.NULL.value and judged.studied[table.places(probes)].any()
-    ]  # fmt: skip
+    ]
     rows = [
-        {"evaluator": evaluator, "axis": table.axis_of(name), "family": name, "analysis": analysis,
-         **_compared(table, evaluator, probes, judged.whole(scope), judged.kept(scope)[analysis])}
+        {
+            "evaluator": evaluator,
+            "axis": table.axis_of(name),
+            "family": name,
+            "analysis": analysis,
+            **_compared(table, evaluator, probes, judged.whole(scope), judged.kept(scope)[analysis]),
+        }
         for evaluator in table.evaluators
         for name, probes in families
         for analysis in (WITHOUT_ONE_SIDED, BOTH_FULLY_CORRECT)
-    ]  # fmt: skip
+    ]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     dropped = {name: int((judged.studied & ~keep).sum()) for name, keep in judged.kept("studied").items()}
     return Reanalysis(frame[frame["n_all"] > 0].reset_index(drop=True), scope, int(judged.studied.sum()), dropped)
@@ -138,11 +144,19 @@ def _compared(
     )
     lost = bool((whole != kept)[table.places(probes)].any())
     return {
-        "n_all": every.n, "median_all": every.estimate, "low_all": every.low, "high_all": every.high,
-        "n_kept": less.n, "median_kept": less.estimate, "low_kept": less.low, "high_kept": less.high,
+        "n_all": every.n,
+        "median_all": every.estimate,
+        "low_all": every.low,
+        "high_all": every.high,
+        "n_kept": less.n,
+        "median_kept": less.estimate,
+        "low_kept": less.low,
+        "high_kept": less.high,
         "change": less.estimate - every.estimate,
         "flips": bool(np.sign(less.estimate) * np.sign(every.estimate) < 0),
-        "direction": direction(less, every) if lost else NOTHING, "power": untold(less, every) if lost else "",
-        "note": less.note if less.note == every.note else "; ".join(
-            f"{name}: {each.note}" for name, each in (("all", every), ("kept", less)) if each.note),
-    }  # fmt: skip
+        "direction": direction(less, every) if lost else NOTHING,
+        "power": untold(less, every) if lost else "",
+        "note": less.note
+        if less.note == every.note
+        else "; ".join(f"{name}: {each.note}" for name, each in (("all", every), ("kept", less)) if each.note),
+    }

@@ -153,9 +153,14 @@ def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope) -> Narrow
     if corpus not in runs:
         raise InvalidInput(f"no run in this scope is of corpus {corpus!r}; there are: {', '.join(runs)}")
     return Narrowed(
-        tuple(sorted(runs.items())), corpus, str(rows["subject"].iloc[0]), str(rows["language"].iloc[0]),
-        tuple(sorted(map(str, rows["evaluator"].unique()))), rank, tuple(said),
-    )  # fmt: skip
+        tuple(sorted(runs.items())),
+        corpus,
+        str(rows["subject"].iloc[0]),
+        str(rows["language"].iloc[0]),
+        tuple(sorted(map(str, rows["evaluator"].unique()))),
+        rank,
+        tuple(said),
+    )
 
 
 def holdings(store: Store) -> pd.DataFrame:

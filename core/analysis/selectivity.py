@@ -46,9 +46,10 @@ def harmless(view: View) -> dict[str, tuple[str, ...]]:
     table = view.table
     found = view.families()
     return {
-        name: probes for name, probes in found.items()
+        name: probes
+        for name, probes in found.items()
         if table.axis_of(name) != Axis.NULL.value and not table.is_control(name) and name != BASE_CAPTION
-    }  # fmt: skip
+    }
 
 
 _BOTH = "an audit with both halves"
@@ -119,10 +120,13 @@ def headlines(view: View) -> pd.DataFrame:
             own = np.flatnonzero(own & view.items)
             masks = [mask[:, own] for mask in counting.values()]
             found = told_of(
-                [both.counted(mask, own) for mask in masks], [each[own] for each in signals], both.nuisance[own],
-                [both.pooled(mask, own) for mask in masks], unit=table.spread(evaluator, corpus),
+                [both.counted(mask, own) for mask in masks],
+                [each[own] for each in signals],
+                both.nuisance[own],
+                [both.pooled(mask, own) for mask in masks],
+                unit=table.spread(evaluator, corpus),
                 sources=table.sources_of(own),
-            )  # fmt: skip
+            )
             rows += [(of, corpus, each) for of, each in zip(counting, found, strict=True)]
         for of, corpus, each in sorted(rows, key=lambda row: list(counting).index(row[0])):
             there = counting[of][:, table.of_corpus(corpus) & view.items].any()
@@ -173,8 +177,10 @@ def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.nd
     """Every cell of the map, and the selectivity of each item of the slice in it, float64 [cells, n]; NaN for none."""
     seen = _sighted(view) if not lack(view) else []
     broken, kept, places = families(view), harmless(view), view.item_places
-    named = [dict[Hashable, object](zip(("evaluator", "family", "nuisance"), each, strict=True))
-             for each in product(seen, broken, kept)]  # fmt: skip
+    named = [
+        dict[Hashable, object](zip(("evaluator", "family", "nuisance"), each, strict=True))
+        for each in product(seen, broken, kept)
+    ]
     of_items = np.empty((len(seen), len(broken), len(kept), len(places)))
     for evaluator, own in zip(seen, of_items, strict=True):
         counting = _counting(view, VERIFIED_ONLY if known else EVERY)[:, places]
@@ -191,12 +197,17 @@ def _mapped(
     means = means_bca(of_items[:, own[view.items]], groups=groups, held=view.items[own], bounds=bounds)
     found = [(told, each) for told, each in zip(named, means, strict=True) if each.n]
     return pd.DataFrame(
-        {**{name: [told[name] for told, _ in found] for name in ("evaluator", "family", "nuisance")},
-         "corpus": [corpus] * len(found), "n_items": [each.n for _, each in found],
-         "value": [each.estimate for _, each in found], "low": [each.low for _, each in found],
-         "high": [each.high for _, each in found], "note": [each.note for _, each in found]},
+        {
+            **{name: [told[name] for told, _ in found] for name in ("evaluator", "family", "nuisance")},
+            "corpus": [corpus] * len(found),
+            "n_items": [each.n for _, each in found],
+            "value": [each.estimate for _, each in found],
+            "low": [each.low for _, each in found],
+            "high": [each.high for _, each in found],
+            "note": [each.note for _, each in found],
+        },
         columns=list(MAP),
-    )  # fmt: skip
+    )
 
 
 def rivals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -243,13 +254,24 @@ def _numbers(found: Mapping[str, tuple[str, ...]]) -> np.ndarray:
 
 def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
     return {
-        "n_items": found.value.n, "n_pairs": found.n_pairs, "value": found.value.estimate, "low": found.value.low,
-        "high": found.value.high, "pooled": found.pooled, "nuisance": found.nuisance.estimate,
-        "nuisance_low": found.nuisance.low, "nuisance_high": found.nuisance.high, "signal": found.signal.estimate,
-        "signal_low": found.signal.low, "signal_high": found.signal.high, "ratio": found.ratio.estimate,
-        "ratio_low": found.ratio.low, "ratio_high": found.ratio.high, "said": found.said,
+        "n_items": found.value.n,
+        "n_pairs": found.n_pairs,
+        "value": found.value.estimate,
+        "low": found.value.low,
+        "high": found.value.high,
+        "pooled": found.pooled,
+        "nuisance": found.nuisance.estimate,
+        "nuisance_low": found.nuisance.low,
+        "nuisance_high": found.nuisance.high,
+        "signal": found.signal.estimate,
+        "signal_low": found.signal.low,
+        "signal_high": found.signal.high,
+        "ratio": found.ratio.estimate,
+        "ratio_low": found.ratio.low,
+        "ratio_high": found.ratio.high,
+        "said": found.said,
         "note": "; ".join(filter(None, (silent, _said(found)))),
-    }  # fmt: skip
+    }
 
 
 def _said(found: Selectivity) -> str:

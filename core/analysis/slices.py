@@ -118,8 +118,13 @@ class Slice:
 
     def of_items(self) -> "Slice":
         """The same slice of items and evaluators, whichever of their edits it keeps."""
-        return Slice(categories=self.categories, coverage_bins=self.coverage_bins, evaluators=self.evaluators,
-                     told=self.told, untied=self.untied)  # fmt: skip
+        return Slice(
+            categories=self.categories,
+            coverage_bins=self.coverage_bins,
+            evaluators=self.evaluators,
+            told=self.told,
+            untied=self.untied,
+        )
 
     def without(self, field: str) -> "Slice":
         """The same slice with one choice taken back."""
@@ -137,8 +142,11 @@ def where(scope: Narrowed, chosen: Slice, ties: pd.DataFrame | None) -> tuple[st
         What follows ``from shifts s``: joins and the condition; and its parameters by name.
     """
     params: dict[str, Any] = {
-        "run": scope.run, "subject": scope.subject, "language": scope.language, "rank": scope.rank,
-    }  # fmt: skip
+        "run": scope.run,
+        "subject": scope.subject,
+        "language": scope.language,
+        "rank": scope.rank,
+    }
     conditions = [f"s.{name} = ${name}" for name in params] + ["s.expectation = 'invariant'"]
     evaluators = chosen.evaluators or scope.evaluators
     for field, column in CHOICES.items():
@@ -176,16 +184,25 @@ def where(scope: Narrowed, chosen: Slice, ties: pd.DataFrame | None) -> tuple[st
 def stored_values(store: Store) -> dict[str, tuple[str, ...]]:
     """Values of each choice of a slice in any run, sorted."""
     return {
-        name: tuple(map(str, store.query(f"select distinct {column} from {_source(column)} where {column} is not null "
-                                         f"order by {column}")[column]))
+        name: tuple(
+            map(
+                str,
+                store.query(
+                    f"select distinct {column} from {_source(column)} where {column} is not null order by {column}"
+                )[column],
+            )
+        )
         for name, column in CHOICES.items()
-    }  # fmt: skip
+    }
 
 
 def told_values(store: Store, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Values that the variants of any run tell of some facts, sorted."""
-    rows = store.query("select distinct key, value from variants where list_contains($keys, key) and value is not null "
-                       "order by key, value", {"keys": list(keys)})  # fmt: skip
+    rows = store.query(
+        "select distinct key, value from variants where list_contains($keys, key) and value is not null "
+        "order by key, value",
+        {"keys": list(keys)},
+    )
     return {key: tuple(map(str, rows.loc[rows["key"] == key, "value"])) for key in keys}
 
 

@@ -71,9 +71,16 @@ def of_pairs(votes: pd.DataFrame) -> pd.DataFrame:
 
 
 _OUTCOME = (
-    "votes", "accepted_original", "accepted_variant", "accepted", "outcome", "fully_correct", "preference",
-    "leans", "disagreement",
-)  # fmt: skip
+    "votes",
+    "accepted_original",
+    "accepted_variant",
+    "accepted",
+    "outcome",
+    "fully_correct",
+    "preference",
+    "leans",
+    "disagreement",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,11 +66,14 @@ def several_ratings(suite: Suite) -> int:
 def _of_suite(suite: Suite, scores: SuiteScores) -> Iterator[dict[str, object]]:
     table = pd.DataFrame(
         {
-            "image": [each.image for each in suite.rated], "caption": [each.caption for each in suite.rated],
-            "rating": [each.rating for each in suite.rated], "group": [each.group for each in suite.rated],
-            "language": [each.language for each in suite.rated], "rater": [each.rater for each in suite.rated],
+            "image": [each.image for each in suite.rated],
+            "caption": [each.caption for each in suite.rated],
+            "rating": [each.rating for each in suite.rated],
+            "group": [each.group for each in suite.rated],
+            "language": [each.language for each in suite.rated],
+            "rater": [each.rater for each in suite.rated],
         }
-    )  # fmt: skip
+    )
     table["words"] = [
         len(words(each.caption, each.language if each.language in LANGUAGES else "en")) for each in suite.rated
     ]
@@ -144,9 +147,15 @@ def _ties(preferred: np.ndarray, other: np.ndarray) -> int:
 
 def _record(measure: str, group: str, found: Interval, scale: float, ties: int) -> dict[str, object]:
     return {
-        "measure": measure, "group": group, "value": scale * found.estimate, "low": scale * found.low,
-        "high": scale * found.high, "n": found.n, "ties": ties, "note": found.note,
-    }  # fmt: skip
+        "measure": measure,
+        "group": group,
+        "value": scale * found.estimate,
+        "low": scale * found.low,
+        "high": scale * found.high,
+        "n": found.n,
+        "ties": ties,
+        "note": found.note,
+    }
 
 
 # Every decision between a suite's file and its number, with the count that it concerns: why is mine different?
@@ -161,8 +170,13 @@ _TAUS = {TAU_B: "τ_b", TAU_C: "τ_c"}
 
 def decisions_of(suite: Suite) -> tuple[Decision, ...]:
     """The decisions of reading a suite, then those of measuring it."""
-    usable = Decision("unusable", "unusable entries", "entries without a usable rating, label or caption, and those "
-                      "that a decision leaves out, are in no number", suite.left_out, "entries")  # fmt: skip
+    usable = Decision(
+        "unusable",
+        "unusable entries",
+        "entries without a usable rating, label or caption, and those that a decision leaves out, are in no number",
+        suite.left_out,
+        "entries",
+    )
     measured = _decisions_of_ratings(suite) if suite.rated else _decisions_of_pairs(suite)
     return (*suite.decisions, usable, *measured)
 
@@ -187,36 +201,77 @@ def otherwise(convention: str) -> Mapping[str, tuple[tuple[str, str], tuple[str,
 def _decisions_of_ratings(suite: Suite) -> tuple[Decision, ...]:
     levels = Counter(each.rating for each in suite.rated)
     tied = sum(count * (count - 1) // 2 for count in levels.values())
-    ties = Decision("ties", "ties of scores", "accuracy is over captions of one image whose mean ratings differ; a tie "
-                    "of the two scores counts one half, and as an error in the strict accuracy", _rated_pairs(suite),
-                    "pairs")  # fmt: skip
+    ties = Decision(
+        "ties",
+        "ties of scores",
+        "accuracy is over captions of one image whose mean ratings differ; a tie "
+        "of the two scores counts one half, and as an error in the strict accuracy",
+        _rated_pairs(suite),
+        "pairs",
+    )
     if suite.convention == TAU_B_RATERS:
         many = len({each.rater for each in suite.rated})
         return (
-            Decision("annotators", "annotators", "the field reports the mean of τ_b, and of ρ, over annotators, each "
-                     "with all captions; one τ_b of all ratings is the other choice", many, "annotators"),
-            Decision("raters", "several ratings", "the ratings of a caption are not averaged first; τ_b of their mean "
-                     "is the other choice", several_ratings(suite), "captions with several ratings"),
+            Decision(
+                "annotators",
+                "annotators",
+                "the field reports the mean of τ_b, and of ρ, over annotators, each "
+                "with all captions; one τ_b of all ratings is the other choice",
+                many,
+                "annotators",
+            ),
+            Decision(
+                "raters",
+                "several ratings",
+                "the ratings of a caption are not averaged first; τ_b of their mean is the other choice",
+                several_ratings(suite),
+                "captions with several ratings",
+            ),
             ties,
-        )  # fmt: skip
+        )
     other = _TAUS[TAU_B if suite.convention == TAU_C else TAU_C]
     return (
-        Decision("tau", "τ", f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, "
-                 "and they differ in what ties of ratings cost", tied, "pairs of ratings that tie"),
-        Decision("raters", "several ratings", "ratings of one caption stand as so many rows with the same score; "
-                 "their mean is the other choice", several_ratings(suite), "captions with several ratings"),
+        Decision(
+            "tau",
+            "τ",
+            f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, "
+            "and they differ in what ties of ratings cost",
+            tied,
+            "pairs of ratings that tie",
+        ),
+        Decision(
+            "raters",
+            "several ratings",
+            "ratings of one caption stand as so many rows with the same score; their mean is the other choice",
+            several_ratings(suite),
+            "captions with several ratings",
+        ),
         ties,
-    )  # fmt: skip
+    )
 
 
 def _decisions_of_pairs(suite: Suite) -> tuple[Decision, ...]:
     counted = [each for each in suite.compared if not each.tied]
     groups = {each.group for each in counted}
-    found = [Decision("ties", "ties of scores", "a tie of the two scores counts one half, and as an error in the "
-                      "strict accuracy", len(counted), "pairs")]  # fmt: skip
+    found = [
+        Decision(
+            "ties",
+            "ties of scores",
+            "a tie of the two scores counts one half, and as an error in the strict accuracy",
+            len(counted),
+            "pairs",
+        )
+    ]
     if len(groups) > 1:
-        found.append(Decision("groups", "groups", "every pair counts the same; the mean over groups, each counting "
-                              "the same, is the other choice", len(groups), "groups"))  # fmt: skip
+        found.append(
+            Decision(
+                "groups",
+                "groups",
+                "every pair counts the same; the mean over groups, each counting the same, is the other choice",
+                len(groups),
+                "groups",
+            )
+        )
     return tuple(found)
 
 
@@ -324,7 +379,9 @@ def _rates(battles: Sequence[Compared], first: np.ndarray, systems: Sequence[str
     found = [share(part["won"], groups=part["image"]) for part in (rows[rows["system"] == name] for name in systems)]
     return pd.DataFrame(
         {
-            "n": [each.n for each in found], "rate": [100 * each.estimate for each in found],
-            "low": [100 * each.low for each in found], "high": [100 * each.high for each in found],
+            "n": [each.n for each in found],
+            "rate": [100 * each.estimate for each in found],
+            "low": [100 * each.low for each in found],
+            "high": [100 * each.high for each in found],
         }
-    )  # fmt: skip
+    )

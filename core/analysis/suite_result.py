@@ -193,19 +193,28 @@ def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) 
     """
     judged: list[Rated | Compared] = [*suite.rated, *suite.compared]
     return SuiteResult(
-        suite=suite.name, convention=suite.convention,  # type: ignore[arg-type]  # checked by the model
+        suite=suite.name,
+        convention=suite.convention,  # type: ignore[arg-type]  # checked by the model
         sources=tuple(Source(name=each.name, sha256=file_sha256(each)) for each in with_companions(files)),
         options=tuple(options),
-        judgements=len(judged), images=len({each.image for each in judged}),
-        decisions=tuple(Decided(id=each.id, what=each.what, done=each.done, count=each.count, of=each.of)
-                        for each in decisions_of(suite)),
-    )  # fmt: skip
+        judgements=len(judged),
+        images=len({each.image for each in judged}),
+        decisions=tuple(
+            Decided(id=each.id, what=each.what, done=each.done, count=each.count, of=each.of)
+            for each in decisions_of(suite)
+        ),
+    )
 
 
 def reached(
-    suite: Suite, scores: SuiteScores, *, evaluator: str, made_with: str, setting: Setting | None = None,
+    suite: Suite,
+    scores: SuiteScores,
+    *,
+    evaluator: str,
+    made_with: str,
+    setting: Setting | None = None,
     calibrated: str = "",
-) -> Reached:  # fmt: skip
+) -> Reached:
     """What an evaluator's scores reach on a suite.
 
     Args:
@@ -220,11 +229,15 @@ def reached(
     sides = (scores.rated, scores.preferred, scores.other)
     missing = sum(int(np.isnan(np.atleast_2d(each)).any(axis=0).sum()) for each in sides)
     return Reached(
-        evaluator=evaluator, made_with=made_with, references=setting.told if setting else "", calibrated=calibrated,
-        unscored=missing, rows=tuple(map(Row.model_validate, _plain(table))),
+        evaluator=evaluator,
+        made_with=made_with,
+        references=setting.told if setting else "",
+        calibrated=calibrated,
+        unscored=missing,
+        rows=tuple(map(Row.model_validate, _plain(table))),
         ranks=tuple(map(RankRow.model_validate, _plain(ranks.table))) if ranks else (),
         **(_agreement(ranks) if ranks else {}),
-    )  # fmt: skip
+    )
 
 
 def added(result: SuiteResult, *more: Reached) -> SuiteResult:

@@ -17,11 +17,17 @@ from core.probes.base import ENGLISH
 from core.statistics.standings import DRAWS
 
 MEASURES = {
-    TAU_B: "τ_b × 100", TAU_C: "τ_c × 100", TAU_B_RATERS: "τ_b × 100, mean over annotators",
-    RHO_RATERS: "ρ × 100, mean over annotators", AVERAGED[TAU_B]: "τ_b × 100, ratings averaged",
-    AVERAGED[TAU_C]: "τ_c × 100, ratings averaged", ACCURACY: "Accuracy %", STRICT: "Accuracy %, a tie an error",
-    LENGTH: "ρ × 100 of score and words", LENGTH_RATED: "ρ × 100 of score and words, ratings held",
-}  # fmt: skip
+    TAU_B: "τ_b × 100",
+    TAU_C: "τ_c × 100",
+    TAU_B_RATERS: "τ_b × 100, mean over annotators",
+    RHO_RATERS: "ρ × 100, mean over annotators",
+    AVERAGED[TAU_B]: "τ_b × 100, ratings averaged",
+    AVERAGED[TAU_C]: "τ_c × 100, ratings averaged",
+    ACCURACY: "Accuracy %",
+    STRICT: "Accuracy %, a tie an error",
+    LENGTH: "ρ × 100 of score and words",
+    LENGTH_RATED: "ρ × 100 of score and words, ratings held",
+}
 """Measure -> what a reader sees."""
 
 GROUPS = {ALL: "all", MEAN: "mean of groups"}
@@ -54,36 +60,50 @@ RANK_NOTE = (
 )
 
 DECISION_COLUMNS = (
-    Column("decision", "Decision", kind="text"), Column("done", "What was done", kind="text"),
-    Column("count", "Count", digits=0), Column("of", "Of", kind="text"), _EVALUATOR,
-    Column("measure", "Number", kind="text"), Column("value", "As reported", digits=1),
-    Column("otherwise", "Other choice", digits=1), Column("difference", "Δ", digits=1, signed=True),
-)  # fmt: skip
+    Column("decision", "Decision", kind="text"),
+    Column("done", "What was done", kind="text"),
+    Column("count", "Count", digits=0),
+    Column("of", "Of", kind="text"),
+    _EVALUATOR,
+    Column("measure", "Number", kind="text"),
+    Column("value", "As reported", digits=1),
+    Column("otherwise", "Other choice", digits=1),
+    Column("difference", "Δ", digits=1, signed=True),
+)
 
 RANK_COLUMNS = (
-    _EVALUATOR, Column("system", "Captioner", kind="text"), Column("n", "n battles", digits=0),
+    _EVALUATOR,
+    Column("system", "Captioner", kind="text"),
+    Column("n", "n battles", digits=0),
     Column("people_rank", "Rank, people [95 % CI]", digits=0, low="people_rank_low", high="people_rank_high"),
     Column("metric_rank", "Rank, evaluator [95 % CI]", digits=0, low="metric_rank_low", high="metric_rank_high"),
     Column("people", "People: wins % [95 % CI]", digits=1, low="people_low", high="people_high"),
     Column("metric", "Evaluator: wins % [95 % CI]", digits=1, low="metric_low", high="metric_high"),
     Column("people_strength", "Strength, people", signed=True),
     Column("metric_strength", "Strength, evaluator", signed=True),
-)  # fmt: skip
+)
 
 AGREEMENT_COLUMNS = (
-    _EVALUATOR, Column("references", "References", kind="text"), Column("systems", "n captioners", digits=0),
-    Column("battles", "n battles", digits=0), Column("images", "n images", digits=0),
+    _EVALUATOR,
+    Column("references", "References", kind="text"),
+    Column("systems", "n captioners", digits=0),
+    Column("battles", "n battles", digits=0),
+    Column("images", "n images", digits=0),
     Column("spearman", "Spearman’s ρ of the ranks [95 % CI]", digits=3, low="spearman_low", high="spearman_high"),
     Column("kendall", "Kendall’s τ_b [95 % CI]", digits=3, low="kendall_low", high="kendall_high"),
     Column("note", "Remark", kind="text"),
-)  # fmt: skip
+)
 
 BEFORE_COLUMNS = (
-    _SUITE, _EVALUATOR, Column("references", "References", kind="text"), Column("n", "n pairs", digits=0),
+    _SUITE,
+    _EVALUATOR,
+    Column("references", "References", kind="text"),
+    Column("n", "n pairs", digits=0),
     Column("before", "Before % [95 % CI]", digits=1, low="before_low", high="before_high"),
     Column("after", "After % [95 % CI]", digits=1, low="after_low", high="after_high"),
-    Column("change", "Δ, points", digits=1, signed=True), Column("calibrated", "Calibrator", kind="text"),
-)  # fmt: skip
+    Column("change", "Δ, points", digits=1, signed=True),
+    Column("calibrated", "Calibrator", kind="text"),
+)
 
 
 LANGUAGE_NOTE = (
@@ -92,10 +112,14 @@ LANGUAGE_NOTE = (
 )
 
 LANGUAGE_COLUMNS = (
-    _SUITE, _EVALUATOR, Column("references", "References", kind="text"), Column("n", "n ratings, English", digits=0),
+    _SUITE,
+    _EVALUATOR,
+    Column("references", "References", kind="text"),
+    Column("n", "n ratings, English", digits=0),
     Column("english", "τ_c × 100, English [95 % CI]", digits=1, low="english_low", high="english_high"),
-    Column("others", "Mean of the other languages", digits=1), Column("languages", "Each of them", kind="text"),
-)  # fmt: skip
+    Column("others", "Mean of the other languages", digits=1),
+    Column("languages", "Each of them", kind="text"),
+)
 
 
 def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
@@ -107,10 +131,16 @@ def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
         taus = (_measure(TAU_B_RATERS), _measure(RHO_RATERS), *taus)
     lengths = tuple(Column(name, MEASURES[name], digits=1) for name in (LENGTH, LENGTH_RATED)) if rated else ()
     return (
-        *((_SUITE,) if len(held) > 1 else ()), *_WHO, *taus, _measure(ACCURACY), _measure(STRICT),
-        Column("n_pairs", "n pairs", digits=0), Column("ties", "Ties", digits=0), *lengths,
+        *((_SUITE,) if len(held) > 1 else ()),
+        *_WHO,
+        *taus,
+        _measure(ACCURACY),
+        _measure(STRICT),
+        Column("n_pairs", "n pairs", digits=0),
+        Column("ties", "Ties", digits=0),
+        *lengths,
         Column("unscored", "Unscored", digits=0),
-    )  # fmt: skip
+    )
 
 
 def reached_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
@@ -133,13 +163,34 @@ def decision_table(result: SuiteResult) -> pd.DataFrame:
         rows += [told | each for each in numbered if each] or [told]
     for entry in result.reached:
         if entry.references:
-            rows.append({"decision": "references", "done": f"captions are compared with {entry.references}",
-                         "count": result.judgements, "of": "judgements", "evaluator": _with(entry)})  # fmt: skip
+            rows.append(
+                {
+                    "decision": "references",
+                    "done": f"captions are compared with {entry.references}",
+                    "count": result.judgements,
+                    "of": "judgements",
+                    "evaluator": _with(entry),
+                }
+            )
         if entry.evaluator in BY_WORDS:
-            rows.append({"decision": "words", "done": f"captions are compared by words alone, {entry.made_with}",
-                         "count": result.judgements, "of": "judgements", "evaluator": _with(entry)})  # fmt: skip
-        rows.append({"decision": "unscored", "done": "captions without a score are left out", "count": entry.unscored,
-                     "of": "captions", "evaluator": _with(entry)})  # fmt: skip
+            rows.append(
+                {
+                    "decision": "words",
+                    "done": f"captions are compared by words alone, {entry.made_with}",
+                    "count": result.judgements,
+                    "of": "judgements",
+                    "evaluator": _with(entry),
+                }
+            )
+        rows.append(
+            {
+                "decision": "unscored",
+                "done": "captions without a score are left out",
+                "count": entry.unscored,
+                "of": "captions",
+                "evaluator": _with(entry),
+            }
+        )
     frame = pd.DataFrame(rows, columns=[each.name for each in DECISION_COLUMNS])
     return _as_numbers(frame, ("decision", "done", "of", "evaluator", "measure"))
 
@@ -156,10 +207,11 @@ def agreement_table(result: SuiteResult) -> pd.DataFrame:
     frame = pd.DataFrame(
         [
             {**each.model_dump(), "evaluator": named(each), "systems": len(each.ranks)}
-            for each in result.reached if each.ranks
+            for each in result.reached
+            if each.ranks
         ],
         columns=_names(AGREEMENT_COLUMNS),
-    )  # fmt: skip
+    )
     return _as_numbers(frame, ("evaluator", "references", "note"))
 
 
@@ -171,8 +223,12 @@ def before_and_after(results: Iterable[SuiteResult]) -> pd.DataFrame:
             first = _number(entry, ACCURACY, ALL)
             if entry.calibrated or first is None:
                 continue
-            told = {"suite": result.suite, "evaluator": entry.evaluator, "references": entry.references,
-                    "n": first["n"]} | _bounded("before", first)  # fmt: skip
+            told = {
+                "suite": result.suite,
+                "evaluator": entry.evaluator,
+                "references": entry.references,
+                "n": first["n"],
+            } | _bounded("before", first)
             same = (entry.evaluator, entry.references)
             later = [each for each in result.reached if each.calibrated and each.key[:2] == same]
             for each in later:
@@ -197,12 +253,17 @@ def language_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
                 continue
             known = {name: row.value for name, row in taus.items() if name != ENGLISH and row.value is not None}
             english = _number(entry, TAU_C, ENGLISH) or {}
-            rows.append({
-                "suite": result.suite, "evaluator": named(entry), "references": entry.references,
-                "n": english.get("n"), **_bounded("english", english),
-                "others": sum(known.values()) / len(known) if known else None,
-                "languages": ", ".join(f"{name} {value:.1f}" for name, value in sorted(known.items())),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "suite": result.suite,
+                    "evaluator": named(entry),
+                    "references": entry.references,
+                    "n": english.get("n"),
+                    **_bounded("english", english),
+                    "others": sum(known.values()) / len(known) if known else None,
+                    "languages": ", ".join(f"{name} {value:.1f}" for name, value in sorted(known.items())),
+                }
+            )
     frame = pd.DataFrame(rows, columns=[*dict.fromkeys(_names(LANGUAGE_COLUMNS))])
     return _as_numbers(frame, ("suite", "evaluator", "references", "languages"))
 
@@ -216,9 +277,13 @@ def _rows(result: SuiteResult, entry: Reached) -> list[dict[str, object]]:
     found = list[dict[str, object]]()
     for group in dict.fromkeys(each.group for each in entry.rows):
         row: dict[str, object] = {
-            "suite": result.suite, "evaluator": named(entry), "references": entry.references,
-            "group": GROUPS.get(group, group), "unscored": entry.unscored, "made_with": entry.made_with,
-        }  # fmt: skip
+            "suite": result.suite,
+            "evaluator": named(entry),
+            "references": entry.references,
+            "group": GROUPS.get(group, group),
+            "unscored": entry.unscored,
+            "made_with": entry.made_with,
+        }
         for each in (each for each in entry.rows if each.group == group):
             row |= {each.measure: each.value, f"{each.measure}_low": each.low, f"{each.measure}_high": each.high}
             row |= {"n_ratings": each.n} if each.measure in (TAU_B, TAU_C) else {}
@@ -232,10 +297,14 @@ def _choice(entry: Reached, reported: tuple[str, str], other: tuple[str, str]) -
     one, two = _number(entry, *reported), _number(entry, *other)
     if one is None or two is None:
         return {}
-    said = MEASURES[reported[0]] + (f" → {GROUPS[other[1]]}" if other[1] != reported[1] else
-                                    f" → {MEASURES[other[0]]}")  # fmt: skip
-    found = {"evaluator": _with(entry), "measure": said, "value": one["value"], "otherwise": two["value"],
-             "difference": _less(two["value"], one["value"])}  # fmt: skip
+    said = MEASURES[reported[0]] + (f" → {GROUPS[other[1]]}" if other[1] != reported[1] else f" → {MEASURES[other[0]]}")
+    found = {
+        "evaluator": _with(entry),
+        "measure": said,
+        "value": one["value"],
+        "otherwise": two["value"],
+        "difference": _less(two["value"], one["value"]),
+    }
     return found | ({"count": one["ties"], "of": "pairs that tie"} if other[0] == STRICT else {})
 
 

@@ -27,12 +27,36 @@ from core.statistics.standings import (
 )
 
 STANDINGS = (
-    "evaluator", "rank", "system", "mean", "low", "high", "rank_low", "rank_high", "first", "sure_low", "sure_high",
-    "n_items", "own_mean", "own_n", "note",
-)  # fmt: skip
+    "evaluator",
+    "rank",
+    "system",
+    "mean",
+    "low",
+    "high",
+    "rank_low",
+    "rank_high",
+    "first",
+    "sure_low",
+    "sure_high",
+    "n_items",
+    "own_mean",
+    "own_n",
+    "note",
+)
 DIFFERENCES = (
-    "evaluator", "higher", "lower", "difference", "low", "high", "test", "p", "p_holm", "sure", "n_items", "note",
-)  # fmt: skip
+    "evaluator",
+    "higher",
+    "lower",
+    "difference",
+    "low",
+    "high",
+    "test",
+    "p",
+    "p_holm",
+    "sure",
+    "n_items",
+    "note",
+)
 AGREEMENT = (
     "one",
     "other",
@@ -47,9 +71,20 @@ AGREEMENT = (
     "note",
 )
 AT_EQUAL_LENGTH = (
-    "evaluator", "rank", "system", "mean", "rank_low", "rank_high", "rank_as_is", "words", "slope", "slope_low",
-    "slope_high", "n_items", "note",
-)  # fmt: skip
+    "evaluator",
+    "rank",
+    "system",
+    "mean",
+    "rank_low",
+    "rank_high",
+    "rank_as_is",
+    "words",
+    "slope",
+    "slope_low",
+    "slope_high",
+    "n_items",
+    "note",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +226,22 @@ def at_equal_length(
         as_is = standings_ranks(held.scores)
         records += [
             (
-                evaluator, int(found.ranks[place]), held.systems[place], float(found.means[place]),
-                float(found.low[place]), float(found.high[place]), int(as_is[place]), float(lengths[:, place].mean()),
-                found.slope, found.slope_low, found.slope_high, found.n, found.note,
+                evaluator,
+                int(found.ranks[place]),
+                held.systems[place],
+                float(found.means[place]),
+                float(found.low[place]),
+                float(found.high[place]),
+                int(as_is[place]),
+                float(lengths[:, place].mean()),
+                found.slope,
+                found.slope_low,
+                found.slope_high,
+                found.n,
+                found.note,
             )
             for place in np.lexsort((np.arange(len(held.systems)), found.ranks)).tolist()
-        ]  # fmt: skip
+        ]
     return pd.DataFrame(records, columns=list(AT_EQUAL_LENGTH))
 
 
@@ -243,13 +288,24 @@ def _standing_rows(evaluator: str, held: Grid, found: Standings, own: np.ndarray
     order = np.lexsort((np.arange(len(held.systems)), found.ranks)).tolist()
     return [
         (
-            evaluator, int(found.ranks[place]), held.systems[place], found.means[place].estimate,
-            found.means[place].low, found.means[place].high, float(found.low[place]), float(found.high[place]),
-            float(found.first[place]), int(found.sure_low[place]), int(found.sure_high[place]), found.n,
-            float(np.nanmean(own[:, place])), int(np.isfinite(own[:, place]).sum()), found.note,
+            evaluator,
+            int(found.ranks[place]),
+            held.systems[place],
+            found.means[place].estimate,
+            found.means[place].low,
+            found.means[place].high,
+            float(found.low[place]),
+            float(found.high[place]),
+            float(found.first[place]),
+            int(found.sure_low[place]),
+            int(found.sure_high[place]),
+            found.n,
+            float(np.nanmean(own[:, place])),
+            int(np.isfinite(own[:, place]).sum()),
+            found.note,
         )
         for place in order
-    ]  # fmt: skip
+    ]
 
 
 def _pair_rows(evaluator: str, held: Grid, found: Standings) -> list[tuple[object, ...]]:
@@ -261,9 +317,19 @@ def _pair_rows(evaluator: str, held: Grid, found: Standings) -> list[tuple[objec
             one, other, sign, low, high = other, one, -1.0, -high, -low
         ranks = (int(found.ranks[one]), int(found.ranks[other]), one, other)
         row = (
-            evaluator, held.systems[one], held.systems[other], sign * each.interval.estimate, low, high,
-            each.test.name, each.test.p, each.p_holm, each.sure, each.interval.n, each.interval.note or each.test.note,
-        )  # fmt: skip
+            evaluator,
+            held.systems[one],
+            held.systems[other],
+            sign * each.interval.estimate,
+            low,
+            high,
+            each.test.name,
+            each.test.p,
+            each.p_holm,
+            each.sure,
+            each.interval.n,
+            each.interval.note or each.test.note,
+        )
         records.append((ranks, row))
     return [row for _, row in sorted(records, key=lambda pair: pair[0])]
 
@@ -272,12 +338,32 @@ def _pair_rows(evaluator: str, held: Grid, found: Standings) -> list[tuple[objec
 
 
 SWAPS = (
-    "evaluator", "family", "higher", "lower", "gap", "edits", "swapped", "probability", "chance", "least_n", "note",
-)  # fmt: skip
+    "evaluator",
+    "family",
+    "higher",
+    "lower",
+    "gap",
+    "edits",
+    "swapped",
+    "probability",
+    "chance",
+    "least_n",
+    "note",
+)
 EDITS = (
-    "evaluator", "family", "probe", "higher", "lower", "gap_before", "gap_after", "swapped", "probability", "chance",
-    "n_items", "note",
-)  # fmt: skip
+    "evaluator",
+    "family",
+    "probe",
+    "higher",
+    "lower",
+    "gap_before",
+    "gap_after",
+    "swapped",
+    "probability",
+    "chance",
+    "n_items",
+    "note",
+)
 PLACES = ("evaluator", "family", "system", "rank_low", "rank_high", "edits", "least_n", "note")
 
 
@@ -312,11 +398,19 @@ def by_family(table: pd.DataFrame) -> pd.DataFrame:
         told = next((note for note in part["note"] if note), "")
         records.append(
             (
-                evaluator, family, higher, lower, float(part["gap_before"].mean()), len(part),
-                int(part["swapped"].sum()), float(part["probability"].mean(skipna=False)),
-                float(part["chance"].mean(skipna=False)), int(part["n_items"].min()), told,
+                evaluator,
+                family,
+                higher,
+                lower,
+                float(part["gap_before"].mean()),
+                len(part),
+                int(part["swapped"].sum()),
+                float(part["probability"].mean(skipna=False)),
+                float(part["chance"].mean(skipna=False)),
+                int(part["n_items"].min()),
+                told,
             )
-        )  # fmt: skip
+        )
     return pd.DataFrame(records, columns=list(SWAPS))
 
 
@@ -378,8 +472,17 @@ def _told(found: Swap) -> tuple[object, ...]:
 
 
 SWAPPED = (
-    "item", "probe", "a_caption", "b_caption", "a_before", "b_before", "a_after", "b_after", "gap_before", "gap_after",
-)  # fmt: skip
+    "item",
+    "probe",
+    "a_caption",
+    "b_caption",
+    "a_before",
+    "b_before",
+    "a_after",
+    "b_after",
+    "gap_before",
+    "gap_after",
+)
 
 
 def lowest(rows: pd.DataFrame, evaluator: str, system: str) -> pd.DataFrame:
@@ -421,10 +524,13 @@ def swapped(rows: pd.DataFrame, evaluator: str, higher: str, lower: str, family:
         after = edited[edited["system"] == system].set_index(["item", "probe"])["score"]
         items = after.index.get_level_values("item")
         sides[side] = pd.DataFrame(
-            {f"{side}_caption": clean["caption"].reindex(items).to_numpy(),
-             f"{side}_before": clean["score"].reindex(items).to_numpy(), f"{side}_after": after.to_numpy()},
+            {
+                f"{side}_caption": clean["caption"].reindex(items).to_numpy(),
+                f"{side}_before": clean["score"].reindex(items).to_numpy(),
+                f"{side}_after": after.to_numpy(),
+            },
             index=after.index,
-        )  # fmt: skip
+        )
     both = sides["a"].join(sides["b"], how="inner").reset_index()
     both["gap_before"], both["gap_after"] = both["a_before"] - both["b_before"], both["a_after"] - both["b_after"]
     found: pd.DataFrame = both[np.sign(both["gap_before"]) * np.sign(both["gap_after"]) < 0]

@@ -169,9 +169,21 @@ def _share(values: pd.Series, part: pd.DataFrame, level: float) -> _Found:
 
 
 PICKS = (
-    "evaluator", "picked_hollow", "low", "high", "offered_hollow", "excess", "excess_low", "excess_high", "n_images",
-    "n_captions", "tied", "words_picked", "words_offered", "note",
-)  # fmt: skip
+    "evaluator",
+    "picked_hollow",
+    "low",
+    "high",
+    "offered_hollow",
+    "excess",
+    "excess_low",
+    "excess_high",
+    "n_images",
+    "n_captions",
+    "tied",
+    "words_picked",
+    "words_offered",
+    "note",
+)
 SHARES = ("evaluator", "system", "picked", "low", "high", "offered", "n_images")
 
 
@@ -230,9 +242,20 @@ def _pick_row(evaluator: str, offered: pd.DataFrame) -> tuple[object, ...]:
     tied = int((by_item["weight"].max() < 1).sum())
     words = [(offered["words"] * offered[each]).groupby(offered["item"]).sum().mean() for each in ("weight", "offer")]
     return (
-        evaluator, own.estimate, own.low, own.high, 100 * float(blind.mean()) if len(blind) else np.nan,
-        excess.estimate, excess.low, excess.high, len(source), len(offered), tied, *map(float, words), own.note,
-    )  # fmt: skip
+        evaluator,
+        own.estimate,
+        own.low,
+        own.high,
+        100 * float(blind.mean()) if len(blind) else np.nan,
+        excess.estimate,
+        excess.low,
+        excess.high,
+        len(source),
+        len(offered),
+        tied,
+        *map(float, words),
+        own.note,
+    )
 
 
 def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -> list[tuple[object, ...]]:
@@ -295,9 +318,22 @@ ENDS = (5, 50, 95)
 """Percentiles."""
 
 SCALES = (
-    "evaluator", "w", "used", "mean", "low", "high", "p5", "p50", "p95", "over", "over_low", "over_high", "n_captions",
-    "n_items", "note",
-)  # fmt: skip
+    "evaluator",
+    "w",
+    "used",
+    "mean",
+    "low",
+    "high",
+    "p5",
+    "p50",
+    "p95",
+    "over",
+    "over_low",
+    "over_high",
+    "n_captions",
+    "n_items",
+    "note",
+)
 BINS = ("evaluator", "w", "middle", "from_", "to", "share", "n_captions", "n_items")
 
 
@@ -342,11 +378,20 @@ def _row(evaluator: str, w: float, own: float, held: pd.DataFrame, level: float)
     over = share((held["score"] > 1).astype(float), groups=held["source"], level=level)
     used = [*(["here"] if w == own else []), *([PUBLISHED[w]] if w in PUBLISHED else [])]
     return (
-        evaluator, w, "; ".join(used), mean.estimate, mean.low, mean.high,
+        evaluator,
+        w,
+        "; ".join(used),
+        mean.estimate,
+        mean.low,
+        mean.high,
         *(float(each) for each in np.percentile(held["score"], ENDS)),
-        100 * over.estimate, 100 * over.low, 100 * over.high, len(held), held["item"].nunique(),
+        100 * over.estimate,
+        100 * over.low,
+        100 * over.high,
+        len(held),
+        held["item"].nunique(),
         mean.note or over.note,
-    )  # fmt: skip
+    )
 
 
 def _bins(evaluator: str, w: float, scores: np.ndarray, items: int) -> list[tuple[object, ...]]:
@@ -354,7 +399,15 @@ def _bins(evaluator: str, w: float, scores: np.ndarray, items: int) -> list[tupl
     first, last = math.floor(scores.min() / WIDTH), math.floor(scores.max() / WIDTH)
     places = np.floor(scores / WIDTH).astype(int)
     return [
-        (evaluator, w, (place + 0.5) * WIDTH, place * WIDTH, (place + 1) * WIDTH,
-         100 * float((places == place).mean()), len(scores), items)
+        (
+            evaluator,
+            w,
+            (place + 0.5) * WIDTH,
+            place * WIDTH,
+            (place + 1) * WIDTH,
+            100 * float((places == place).mean()),
+            len(scores),
+            items,
+        )
         for place in range(max(first - 1, 0), last + 2)
-    ]  # fmt: skip
+    ]

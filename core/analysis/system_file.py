@@ -152,9 +152,17 @@ def read_leaderboard(path: Path) -> Leaderboard:
         ) from error
     _check(path, rows, told)
     return Leaderboard(
-        path.stem, rows, told["corpus"], told["evaluators"], tuple(told["remarks"]), tuple(told["left_out"]),
-        told["seed"], told["created"], told["invariscope"], _beside(path, told.get("beside", [])),
-    )  # fmt: skip
+        path.stem,
+        rows,
+        told["corpus"],
+        told["evaluators"],
+        tuple(told["remarks"]),
+        tuple(told["left_out"]),
+        told["seed"],
+        told["created"],
+        told["invariscope"],
+        _beside(path, told.get("beside", [])),
+    )
 
 
 def list_leaderboards(folder: Path | None = None) -> tuple[str, ...]:
@@ -178,9 +186,14 @@ def free_name(wanted: str, folder: Path | None = None) -> str:
 
 
 _FIELDS: Mapping[str, type | tuple[type, ...]] = {
-    "corpus": str, "evaluators": dict, "remarks": list, "left_out": list, "seed": int, "created": str,
+    "corpus": str,
+    "evaluators": dict,
+    "remarks": list,
+    "left_out": list,
+    "seed": int,
+    "created": str,
     "invariscope": str,
-}  # fmt: skip
+}
 
 
 def _told(path: Path, raw: bytes | None) -> dict[str, Any]:

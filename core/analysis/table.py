@@ -208,8 +208,9 @@ class ScoreTable:
             for name in ("scores", "baselines", "stored", "inside", "accepted", "upheld")
         }
         measured = {name: each.at(items) for name, each in self.diagnostics.items()}
-        return replace(self, items=self.items.iloc[items].reset_index(drop=True), diagnostics=measured, kept=Memo(),
-                       **dense)  # fmt: skip
+        return replace(
+            self, items=self.items.iloc[items].reset_index(drop=True), diagnostics=measured, kept=Memo(), **dense
+        )
 
     def of_corpus(self, corpus: str) -> np.ndarray:
         """Which items are of a corpus, bool [N]."""
@@ -267,8 +268,10 @@ class ScoreTable:
 
     def _silent(self, evaluator: str, corpus: str) -> str:
         values = self.scores[self.place(evaluator)][:, self.of_corpus(corpus)]
-        low, high = (float(each(values[~np.isnan(values)], initial=end)) for each, end in
-                     ((np.min, math.inf), (np.max, -math.inf)))  # fmt: skip
+        low, high = (
+            float(each(values[~np.isnan(values)], initial=end))
+            for each, end in ((np.min, math.inf), (np.max, -math.inf))
+        )
         if low > high:
             return NO_SCORE
         if low < high:
@@ -420,8 +423,10 @@ class ScoreTable:
         found = [f"{name} on {corpus}" for name in named for corpus in self.corpora if self.withheld(name, corpus)]
         if not found:
             return ""
-        return (f"%Δ is withheld of {', '.join(found)}: some baseline scores are negative, so that no change in "
-                "percent is told; what is of %Δ alone leaves it out.")  # fmt: skip
+        return (
+            f"%Δ is withheld of {', '.join(found)}: some baseline scores are negative, so that no change in "
+            "percent is told; what is of %Δ alone leaves it out."
+        )
 
     def _withheld(self, evaluator: str, before: np.ndarray | None) -> np.ndarray:
         """Items whose %Δ is withheld, bool [N]; ``before``: scores [k, N] that stand in the baselines' place."""
@@ -454,9 +459,14 @@ class ScoreTable:
         return after - before, stored
 
     def pairs(
-        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None,
+        self,
+        evaluator: str,
+        probes: Sequence[str],
+        *,
+        against: str = BASELINE,
+        where: np.ndarray | None = None,
         items: Items = EVERY,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Scores of some probes, what they are compared with, and whether the pair is stored, scored or not.
 
         Args:
@@ -534,13 +544,21 @@ class ScoreTable:
         ranks = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int16)
         at, there = np.ix_(which, probes, items), np.ix_(probes, items)
         return replace(
-            self, scope=scope, evaluators=scope.evaluators, probes=self.probes.iloc[probes],
-            items=self.items.iloc[items].reset_index(drop=True), scores=self.scores[at],
-            baselines=ranks[self.baselines[at]], stored=self.stored[at], inside=self.inside[at],
-            accepted=self.accepted[there], upheld=self.upheld[there], about=self._about_fewer(scope),
+            self,
+            scope=scope,
+            evaluators=scope.evaluators,
+            probes=self.probes.iloc[probes],
+            items=self.items.iloc[items].reset_index(drop=True),
+            scores=self.scores[at],
+            baselines=ranks[self.baselines[at]],
+            stored=self.stored[at],
+            inside=self.inside[at],
+            accepted=self.accepted[there],
+            upheld=self.upheld[there],
+            about=self._about_fewer(scope),
             diagnostics={name: each.part(probes).at(items) for name, each in self.diagnostics.items()},
             kept=self.kept if len(items) == len(self.items) else Memo(),
-        )  # fmt: skip
+        )
 
     def _about_fewer(self, scope: Narrowed) -> dict[str, pd.DataFrame]:
         said = dict(self.about)
@@ -564,11 +582,15 @@ def _changes(after: np.ndarray, before: np.ndarray, stored: np.ndarray, withheld
     scored, counted = ~np.isnan(delta), ~np.isnan(percent)
     percent = np.where(withheld, math.nan, percent)
     return Changes(
-        percent=item_medians(percent), size=item_medians(np.abs(percent)),
-        delta=item_medians(delta), baseline=item_medians(np.where(scored, before, math.nan)),
-        n_shifts=counted.sum(axis=0), n_zero_baseline=(scored & ~counted).sum(axis=0),
-        n_missing=(stored & ~scored).sum(axis=0), withheld=withheld,
-    )  # fmt: skip
+        percent=item_medians(percent),
+        size=item_medians(np.abs(percent)),
+        delta=item_medians(delta),
+        baseline=item_medians(np.where(scored, before, math.nan)),
+        n_shifts=counted.sum(axis=0),
+        n_zero_baseline=(scored & ~counted).sum(axis=0),
+        n_missing=(stored & ~scored).sum(axis=0),
+        withheld=withheld,
+    )
 
 
 class View:
@@ -692,9 +714,13 @@ class View:
     def null_band(self, evaluator: str, corpus: str) -> NullBand:
         """How far one edit that nobody can see moves one score: what a single pair is held against."""
         percent = np.concatenate(
-            [self.changes(evaluator, (name,)).percent[self.items & self.table.of_corpus(corpus)]
-             for names in self.table.families(axis=Axis.NULL.value).values() for name in names] or [np.empty(0)]
-        )  # fmt: skip
+            [
+                self.changes(evaluator, (name,)).percent[self.items & self.table.of_corpus(corpus)]
+                for names in self.table.families(axis=Axis.NULL.value).values()
+                for name in names
+            ]
+            or [np.empty(0)]
+        )
         return null_band(percent)
 
 

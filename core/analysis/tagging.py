@@ -79,8 +79,10 @@ def _rows(text: str, source: str, one: Tagger, other: Tagger) -> list[tuple[str,
             modified |= said
     single = np.array([len(each.objects(text)) == 1 for each in (one, other)])
     clear = single & modified
-    rows += [(ONE, source, text, "", bool(single[0]), bool(single[1])),
-             (CLEAR, source, text, "", bool(clear[0]), bool(clear[1]))]  # fmt: skip
+    rows += [
+        (ONE, source, text, "", bool(single[0]), bool(single[1])),
+        (CLEAR, source, text, "", bool(clear[0]), bool(clear[1])),
+    ]
     for name, family in families().items():
         taken = [find_in(text, family, each) is not None for each in (one, other)]
         rows.append((TAKEN, source, text, name, taken[0], taken[1]))
@@ -90,7 +92,18 @@ def _rows(text: str, source: str, one: Tagger, other: Tagger) -> list[tuple[str,
 def _step(name: str, asked: str, own: pd.DataFrame) -> dict[str, object]:
     found = two_readers(own["one"].to_numpy(bool), own["other"].to_numpy(bool), sources=own["source"].to_numpy(str))
     measured = {"precision": found.precision, "recall": found.recall, "kappa": found.kappa}
-    ends = {f"{key}{end}": value for key, each in measured.items()
-            for end, value in (("", each.estimate), ("_low", each.low), ("_high", each.high))}  # fmt: skip
-    return {"step": name, "asked": asked, "n": found.n, "n_one": found.n_one, "n_other": found.n_other,
-            "n_both": found.n_both, **ends, "note": found.kappa.note}  # fmt: skip
+    ends = {
+        f"{key}{end}": value
+        for key, each in measured.items()
+        for end, value in (("", each.estimate), ("_low", each.low), ("_high", each.high))
+    }
+    return {
+        "step": name,
+        "asked": asked,
+        "n": found.n,
+        "n_one": found.n_one,
+        "n_other": found.n_other,
+        "n_both": found.n_both,
+        **ends,
+        "note": found.kappa.note,
+    }

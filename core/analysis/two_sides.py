@@ -38,8 +38,9 @@ ALL = "all shifts"
 """Label of the row that takes every shift of a side together."""
 
 DIFFER, DIFFER_WITHIN, ALIKE = "drift differs", "drift differs, but within the margin", "drift alike within the margin"
-SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (each.replace("drift", "scatter") for each in
-                                                          (DIFFER, DIFFER_WITHIN, ALIKE))  # fmt: skip
+SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (
+    each.replace("drift", "scatter") for each in (DIFFER, DIFFER_WITHIN, ALIKE)
+)
 NO_SPREAD = "no spread"
 """What is said where the clean scores of a side have none, so that its shifts cannot be standardised."""
 
@@ -73,9 +74,13 @@ COLUMNS = (
 
 
 def compare(
-    a: View, b: View, *, by: str = "family", measure: Literal["percent", "standardised"] = "percent",
+    a: View,
+    b: View,
+    *,
+    by: str = "family",
+    measure: Literal["percent", "standardised"] = "percent",
     margin: float = MARGIN,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Hold side A against side B: everything together, then each level that both have.
 
     An item counts once on a side, by the median over its probes. Where at least half of the items of the smaller
@@ -138,8 +143,16 @@ def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str], not
 
 def can_pair(a: View, b: View) -> bool:
     """Whether the sides are different shifts, so that an item on both has two values; not the same ones twice."""
-    one, other = ((view.evaluators, view.table.scope.run_ids, view.table.scope.subject, view.table.scope.language,
-                   *(getattr(view.chosen, name) for name in _OF_SHIFTS)) for view in (a, b))  # fmt: skip
+    one, other = (
+        (
+            view.evaluators,
+            view.table.scope.run_ids,
+            view.table.scope.subject,
+            view.table.scope.language,
+            *(getattr(view.chosen, name) for name in _OF_SHIFTS),
+        )
+        for view in (a, b)
+    )
     return one != other
 
 
@@ -188,9 +201,11 @@ class _Side:
         """Every shift together, null edits aside unless the slice asks for an axis."""
         table, chosen = self._view.table, self._view.chosen
         kept = [
-            probe for name, probes in self._probes.items() for probe in probes
+            probe
+            for name, probes in self._probes.items()
+            for probe in probes
             if (chosen.axes or table.axis_of(name) != Axis.NULL.value) and (chosen.controls or not self._bare(name))
-        ]  # fmt: skip
+        ]
         return self._values(kept, measure, self._view.items)
 
     def levels(self, by: str, measure: str) -> Mapping[str, _Values]:
@@ -200,8 +215,9 @@ class _Side:
             kept = [probe for name, probes in self._probes.items() for probe in probes if not self._bare(name)]
             column = table.items[by]
             names = sorted(map(str, column[items].dropna().unique()))
-            return {name: self._values(kept, measure, items & (column == name).to_numpy(), of=(by, name))
-                    for name in names}  # fmt: skip
+            return {
+                name: self._values(kept, measure, items & (column == name).to_numpy(), of=(by, name)) for name in names
+            }
         if by.startswith(OWN):  # the other side alone tells it
             return {}
         if by not in BY:
@@ -224,8 +240,11 @@ class _Side:
         if not probes:
             return _Values(self._numbers[:0], np.empty(0), np.empty(0), None, stored=False)
         found = self._view.changes(self._evaluator, tuple(probes))
-        values, sizes = (found.percent, found.size) if measure == "percent" else (
-            self._standardised(found.delta), self._standardised(self._moves(tuple(probes))))  # fmt: skip
+        values, sizes = (
+            (found.percent, found.size)
+            if measure == "percent"
+            else (self._standardised(found.delta), self._standardised(self._moves(tuple(probes))))
+        )
         kept = items & ~np.isnan(values)
         order = np.argsort(self._numbers[kept])
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
@@ -272,16 +291,35 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
     shown, apart = _difference(a, b, pairing, both), _difference(size_a, size_b, pairing, both)
     power, size_power = (reach(each.interval, margin=bound or math.nan) for each in (shown, apart))
     return {
-        "label": label, **sides, "a_n": len(a.items), "b_n": len(b.items), "difference": shown.interval.estimate,
-        "low": shown.interval.low, "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how,
-        "shared": shown.shared, "verdict": _claim(a, b, shown, bound), "test": shown.test, "p": shown.p,
-        "detectable": power.detectable, "needed": power.needed, "cliffs_delta": cliffs_delta(a.values, b.values),
-        "note": _noted(a, b, shown), "control": a.control and b.control,
-        **_medians("size", a, b), "size_difference": apart.interval.estimate,
-        "size_low": apart.interval.low, "size_high": apart.interval.high, "scatter": _claim(a, b, apart, bound),
-        "size_test": apart.test, "size_p": apart.p, "size_detectable": size_power.detectable,
-        "size_needed": size_power.needed, "size_note": _noted(a, b, apart),
-    }  # fmt: skip
+        "label": label,
+        **sides,
+        "a_n": len(a.items),
+        "b_n": len(b.items),
+        "difference": shown.interval.estimate,
+        "low": shown.interval.low,
+        "high": shown.interval.high,
+        "n_items": shown.interval.n,
+        "how": shown.how,
+        "shared": shown.shared,
+        "verdict": _claim(a, b, shown, bound),
+        "test": shown.test,
+        "p": shown.p,
+        "detectable": power.detectable,
+        "needed": power.needed,
+        "cliffs_delta": cliffs_delta(a.values, b.values),
+        "note": _noted(a, b, shown),
+        "control": a.control and b.control,
+        **_medians("size", a, b),
+        "size_difference": apart.interval.estimate,
+        "size_low": apart.interval.low,
+        "size_high": apart.interval.high,
+        "scatter": _claim(a, b, apart, bound),
+        "size_test": apart.test,
+        "size_p": apart.p,
+        "size_detectable": size_power.detectable,
+        "size_needed": size_power.needed,
+        "size_note": _noted(a, b, apart),
+    }
 
 
 def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
@@ -291,9 +329,12 @@ def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
     return {
         column: number
         for name, each in found.items()
-        for column, number in ((f"{name}_{value}", each.estimate), (f"{name}_{ends}low", each.low),
-                               (f"{name}_{ends}high", each.high))
-    }  # fmt: skip
+        for column, number in (
+            (f"{name}_{value}", each.estimate),
+            (f"{name}_{ends}low", each.low),
+            (f"{name}_{ends}high", each.high),
+        )
+    }
 
 
 def _noted(a: _Values, b: _Values, found: "_Found") -> str:

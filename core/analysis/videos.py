@@ -18,13 +18,15 @@ NOTE = (
 )
 
 COLUMNS = (
-    Column("evaluator", "Evaluator", kind="text"), Column("edit", "Frames", kind="text"),
-    Column("how", "How it is known", kind="text"), Column("n", "n videos", digits=0),
+    Column("evaluator", "Evaluator", kind="text"),
+    Column("edit", "Frames", kind="text"),
+    Column("how", "How it is known", kind="text"),
+    Column("n", "n videos", digits=0),
     Column("median", "Median Δ [95 % CI]", digits=4, low="low", high="high", signed=True),
     Column("falls", "Falls in % [95 % CI]", digits=0, low="falls_low", high="falls_high"),
     Column("missing", "No score", digits=0),
     Column("note", "Remark", kind="text"),
-)  # fmt: skip
+)
 
 
 def edit_summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -47,15 +49,30 @@ def _rows(table: pd.DataFrame) -> Iterator[dict[str, object]]:
             continue
         deltas = held["delta"].to_numpy(dtype=np.float64)
         known = deltas[np.isfinite(deltas)]
-        told = {"evaluator": evaluator, "edit": edit, "how": held["how"].iloc[0], "n": len(known),
-                "missing": len(deltas) - len(known)}  # fmt: skip
+        told = {
+            "evaluator": evaluator,
+            "edit": edit,
+            "how": held["how"].iloc[0],
+            "n": len(known),
+            "missing": len(deltas) - len(known),
+        }
         if told["how"] == BY_CONSTRUCTION:
-            yield told | {"median": 0.0, "low": np.nan, "high": np.nan, **dict.fromkeys(_FALLS, np.nan),
-                          "note": "no order of the frames changes the score"}  # fmt: skip
+            yield told | {
+                "median": 0.0,
+                "low": np.nan,
+                "high": np.nan,
+                **dict.fromkeys(_FALLS, np.nan),
+                "note": "no order of the frames changes the score",
+            }
             continue
         found = median_bca(deltas)
-        yield told | {"median": found.estimate, "low": found.low, "high": found.high,
-                      **percent("falls", share(known < 0)), "note": found.note}  # fmt: skip
+        yield told | {
+            "median": found.estimate,
+            "low": found.low,
+            "high": found.high,
+            **percent("falls", share(known < 0)),
+            "note": found.note,
+        }
 
 
 _FALLS = ("falls", "falls_low", "falls_high")

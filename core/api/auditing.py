@@ -97,10 +97,18 @@ def audit(
     if resume and run_id is None:
         raise InvalidInput("resume needs the run_id of the run to go on with")
     plan = _plan(
-        corpus_of(corpus, root=root, options=options), references_of(evaluators), listed(probes),
-        root=root, subject=subject, languages=listed(languages), captions_each=captions_each, idf=idf, limit=limit,
-        sample=sample, seed=seed,
-    )  # fmt: skip
+        corpus_of(corpus, root=root, options=options),
+        references_of(evaluators),
+        listed(probes),
+        root=root,
+        subject=subject,
+        languages=listed(languages),
+        captions_each=captions_each,
+        idf=idf,
+        limit=limit,
+        sample=sample,
+        seed=seed,
+    )
     for warning in plan.warnings:
         _log.warning("%s", warning)
     target = settings.runs_dir() if out is None else Path(out)
@@ -111,9 +119,18 @@ def audit(
     pool = Pool(device=None if device is None else check_device(device))
     try:
         stored = run_audit(
-            plan, target, run_id=name, existing=existing, pool=pool, workers=workers, threads=threads,
-            renderers=renderers, cluster=cluster, device=device, progress=_teller(progress),
-        )  # fmt: skip
+            plan,
+            target,
+            run_id=name,
+            existing=existing,
+            pool=pool,
+            workers=workers,
+            threads=threads,
+            renderers=renderers,
+            cluster=cluster,
+            device=device,
+            progress=_teller(progress),
+        )
     except RunStopped as error:
         raise RunStopped(f"{error} (in Python with run_id={name!r} and resume=True)") from error
     return open_run(stored.path)
@@ -139,10 +156,15 @@ def _plan(
     if subject is not None and subject not in SUBJECT_CHOICES:
         raise InvalidInput(f"subject is one of {', '.join(SUBJECT_CHOICES)}, got {subject!r}; or leave it out")
     return make_plan(
-        items, evaluators=evaluators, probes=probes, root=None if root is None else Path(root),
+        items,
+        evaluators=evaluators,
+        probes=probes,
+        root=None if root is None else Path(root),
         subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
-        seed=RUN_SEED if seed is None else seed, idf=None if idf is None else read_idf(Path(idf)), **more,
-    )  # fmt: skip
+        seed=RUN_SEED if seed is None else seed,
+        idf=None if idf is None else read_idf(Path(idf)),
+        **more,
+    )
 
 
 def _free_name(plan: "Plan", folder: Path) -> str:

@@ -72,7 +72,6 @@ class PlainLines:
         if self.ended or (self.shown is not None and not last and now - self.shown < self.every_s):
             return
         self.shown, self.ended = now, last
-        words = [f"{done:,} of {total:,} {self.unit}", self.clock.passed, self.clock.left(done, total, eta_s),
-                 doing]  # fmt: skip
+        words = [f"{done:,} of {total:,} {self.unit}", self.clock.passed, self.clock.left(done, total, eta_s), doing]
         sys.stderr.write(f"{self.what}: {', '.join(word for word in words if word)}\n")
         sys.stderr.flush()

@@ -131,9 +131,13 @@ class Run:
         raise InvalidInput(f"run {self.id} cannot answer {wanted[0]}: {why}")
 
     def questions(
-        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = (),
+        self,
+        *,
+        subject: str | None = None,
+        language: str | None = None,
+        evaluators: str | Iterable[str] = (),
         where: str | Iterable[str] = (),
-    ) -> "pd.DataFrame":  # fmt: skip
+    ) -> "pd.DataFrame":
         """What :meth:`table` can be asked, in the order of the page Results.
 
         Returns:
@@ -145,8 +149,9 @@ class Run:
         from core.report.build import questions
 
         scores = self._table(subject, language, evaluators, where)
-        rows = [(each.id, each.title, each.section, each.paper, each.needs(scores), each.note)
-                for each in questions(scores)]  # fmt: skip
+        rows = [
+            (each.id, each.title, each.section, each.paper, each.needs(scores), each.note) for each in questions(scores)
+        ]
         return pd.DataFrame(rows, columns=["id", "title", "section", "paper", "missing", "note"])
 
     def scores(self) -> "pd.DataFrame":
@@ -168,9 +173,13 @@ class Run:
         return rows.assign(meaning=[meaning(str(code)) for code in rows["code"]])
 
     def signature(
-        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = (),
+        self,
+        *,
+        subject: str | None = None,
+        language: str | None = None,
+        evaluators: str | Iterable[str] = (),
         where: str | Iterable[str] = (),
-    ) -> str:  # fmt: skip
+    ) -> str:
         """The line that says what the numbers depend on, to be cited beside them."""
         from core.report.signature import signature_of
 

@@ -50,12 +50,18 @@ def plan_again(run: Run, *, root: Path | None = None) -> Plan:
         if any(map(names_code, names)):
             raise InvalidInput(f"the manifest of run {run.id} names a file as a probe; name the corpus and the probes")
         plan = make_plan(
-            corpus_again(run, root=root), evaluators=None, probes=names, root=root,
-            limit=corpus.get("limit"), sample=corpus.get("sample"),
-            subjects=tuple(told.get("subjects") or (TEMPLATE,)), languages=tuple(told.get("languages") or (ENGLISH,)),
-            captions_each=told.get("captions_each") or 1, seed=told.get("seed", RUN_SEED),
+            corpus_again(run, root=root),
+            evaluators=None,
+            probes=names,
+            root=root,
+            limit=corpus.get("limit"),
+            sample=corpus.get("sample"),
+            subjects=tuple(told.get("subjects") or (TEMPLATE,)),
+            languages=tuple(told.get("languages") or (ENGLISH,)),
+            captions_each=told.get("captions_each") or 1,
+            seed=told.get("seed", RUN_SEED),
             shard_items=told.get("shard_items") or SHARD_ITEMS,
-        )  # fmt: skip
+        )
     except InvariscopeError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:

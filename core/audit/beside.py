@@ -28,11 +28,14 @@ class Beside:
         self.run = run
         self._folder = RunFolder(run.path, str(run.manifest.get("key")))
         if run.status != COMPLETE or run.schema_version != SCHEMA_VERSION or not run.path.is_dir():
-            raise InvalidInput(f"run {run.id} is not complete, or older than the tables of this Invariscope; audit it "
-                               "again, or leave --beside out")  # fmt: skip
+            raise InvalidInput(
+                f"run {run.id} is not complete, or older than the tables of this Invariscope; audit it "
+                "again, or leave --beside out"
+            )
         if differs := differing(run.manifest, folder.manifest):
-            raise InvalidInput(f"run {run.id} is of other {', '.join(differs)} than the pairs of {folder.path}; "
-                               "leave --beside out")  # fmt: skip
+            raise InvalidInput(
+                f"run {run.id} is of other {', '.join(differs)} than the pairs of {folder.path}; leave --beside out"
+            )
 
     def finished(self, index: int) -> Finished:
         """What a shard says of itself.

@@ -235,9 +235,10 @@ def _given(draft: Draft) -> dict[str, object]:
     language = draft.subject.language
     place = image_name(draft.image_key, video=bool(draft.item.frames))
     return {
-        "id": pair_id(draft.image_key, draft.caption, language, told), "image": place,
+        "id": pair_id(draft.image_key, draft.caption, language, told),
+        "image": place,
         "references": told,
-    }  # fmt: skip
+    }
 
 
 def _storable(text: str) -> bool:
@@ -289,9 +290,16 @@ def _link(image: Path, name: Path) -> None:
 
 
 @evaluator(
-    name="unknown", title="Unknown", summary="Of whose tokens and crop nothing is known.", family="unknown",
-    score_range=(0.0, None), memory_mb=0, offline=True, source="none", licence="none",
-)  # fmt: skip
+    name="unknown",
+    title="Unknown",
+    summary="Of whose tokens and crop nothing is known.",
+    family="unknown",
+    score_range=(0.0, None),
+    memory_mb=0,
+    offline=True,
+    source="none",
+    licence="none",
+)
 class Unknown(Evaluator):
     """Stands for the metric that will score the pairs while their rows are made: it has no tokenizer."""
 

@@ -65,8 +65,9 @@ def check_references(
             return
         if HUMAN in subjects and any(len(set(item.captions.get(each, ()))) > 1 for each in languages):
             return
-    raise InvalidInput(f"{NO_REFERENCE.format(name=needing).replace('this item', 'every item')}, or choose another "
-                       "evaluator")  # fmt: skip
+    raise InvalidInput(
+        f"{NO_REFERENCE.format(name=needing).replace('this item', 'every item')}, or choose another evaluator"
+    )
 
 
 _LABEL = "label"

@@ -115,9 +115,15 @@ def import_scores(
     corpus = folder.manifest["corpus"]["name"]
     run_id = check_run_id(run_id or f"{corpus}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{key[:6]}")
     manifest = {
-        **folder.manifest, "run": run_id, "key": key, "command": command, "created": now(), "evaluators": entries,
-        "counts": {}, "status": RUNNING,
-    }  # fmt: skip
+        **folder.manifest,
+        "run": run_id,
+        "key": key,
+        "command": command,
+        "created": now(),
+        "evaluators": entries,
+        "counts": {},
+        "status": RUNNING,
+    }
     path = Path(out) / run_id
     check_manifest(manifest, path / MANIFEST)
     with only_one(path):
@@ -206,9 +212,15 @@ def _entry(each: Imported, folder: PairFolder, known: set[str]) -> dict[str, Any
     missing = sum(key not in each.scores.scores for key in known)
     without = sum(math.isnan(score) for score in each.scores.scores.values())
     origin: Mapping[str, Any] = {
-        "file": each.scores.name, "sha256": each.scores.sha256, "column": each.scores.column, "fingerprint": told,
-        "date": now(), "pairs": len(known), "missing": missing, "without_number": without,
-    }  # fmt: skip
+        "file": each.scores.name,
+        "sha256": each.scores.sha256,
+        "column": each.scores.column,
+        "fingerprint": told,
+        "date": now(),
+        "pairs": len(known),
+        "missing": missing,
+        "without_number": without,
+    }
     return {
         "name": each.stored,
         "reference": each.stored,

@@ -14,9 +14,19 @@ from core.corpora.schema import COVERAGE_EDGES
 from core.probes.base import Probe
 
 PACKAGES = (
-    "torch", "torchvision", "timm", "transformers", "open_clip_torch", "numpy", "opencv-python-headless", "pillow",
-    "pyarrow", "duckdb", "pycocotools", "scipy",
-)  # fmt: skip
+    "torch",
+    "torchvision",
+    "timm",
+    "transformers",
+    "open_clip_torch",
+    "numpy",
+    "opencv-python-headless",
+    "pillow",
+    "pyarrow",
+    "duckdb",
+    "pycocotools",
+    "scipy",
+)
 
 
 def versions() -> dict[str, str]:

@@ -34,9 +34,14 @@ RUN = "pairs"
 """Stands for the run in the stored rows until an import names one."""
 
 GIVEN = pa.schema(
-    [("id", pa.string()), ("image", pa.string()), ("caption", pa.string()), ("language", pa.string()),
-     ("references", pa.list_(pa.string()))]
-)  # fmt: skip
+    [
+        ("id", pa.string()),
+        ("image", pa.string()),
+        ("caption", pa.string()),
+        ("language", pa.string()),
+        ("references", pa.list_(pa.string())),
+    ]
+)
 """The pair of each row of a shard's scores, in their order."""
 
 _ID = f"^p[0-9a-f]{{{DIGITS}}}$"

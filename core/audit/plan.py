@@ -170,8 +170,10 @@ class Plan:
                 "see what the captions alone give away"
             )
         if any(item.read_text for item in self.corpus.items) and not self.reading:
-            said.append(f"text=read says of edits that write a word what the photograph says, and none of the family "
-                        f"{text_reader.WRITTEN_IN} is chosen; nothing is read")  # fmt: skip
+            said.append(
+                f"text=read says of edits that write a word what the photograph says, and none of the family "
+                f"{text_reader.WRITTEN_IN} is chosen; nothing is read"
+            )
         return (*said, *self.without)
 
     @property
@@ -329,8 +331,13 @@ def make_plan(
             has, languages of which no evaluator reads any, the template alone where no item has a label, an evaluator
             that cannot score such items, or document frequencies that none takes.
     """
-    for name, value in (("limit", limit), ("sample", sample), ("shard_items", shard_items), ("batch_size", batch_size),
-                        ("captions_each", captions_each)):  # fmt: skip
+    for name, value in (
+        ("limit", limit),
+        ("sample", sample),
+        ("shard_items", shard_items),
+        ("batch_size", batch_size),
+        ("captions_each", captions_each),
+    ):
         if value is not None and value < 1:
             raise InvalidInput(f"{name} must be at least 1, got {value}")
     if limit is not None and sample is not None:
@@ -423,11 +430,19 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
         path = Path(reference.rpartition(":")[0])
         told |= {"reference": f"{told_path(path)}:{reference.rpartition(':')[2]}", "file": file_sha256(path)}
     return {
-        "name": probe.name, "axis": probe.axis.value, "family": probe.family, "expectation": probe.expectation.value,
-        "edits": probe.edits.value, "baseline": probe.baseline, "modifier": probe.modifier, "control": probe.control,
+        "name": probe.name,
+        "axis": probe.axis.value,
+        "family": probe.family,
+        "expectation": probe.expectation.value,
+        "edits": probe.edits.value,
+        "baseline": probe.baseline,
+        "modifier": probe.modifier,
+        "control": probe.control,
         "subjects": list(probe.subjects if probe.edits is Edits.CAPTION else probe.held),
-        "summary": probe.summary, "source": probe.source, **told,  # runs of before know neither
-    }  # fmt: skip
+        "summary": probe.summary,
+        "source": probe.source,
+        **told,  # runs of before know neither
+    }
 
 
 def corpus_fingerprint(corpus: Corpus) -> str:
@@ -438,9 +453,17 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         mask = None if item.mask is None else hashlib.sha256(item.mask.counts).hexdigest()
         captions = {language: list(texts) for language, texts in item.captions.items()}
         parts = (
-            item.id, item.width, item.height, item.label, item.category, box, mask, captions,
-            item.bytes_sha256, item.pixels_sha256,
-        )  # fmt: skip
+            item.id,
+            item.width,
+            item.height,
+            item.label,
+            item.category,
+            box,
+            mask,
+            captions,
+            item.bytes_sha256,
+            item.pixels_sha256,
+        )
         digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
         for rival in item.rivals:  # nothing is added for an item without, so that its corpus keeps its fingerprint
             told = (rival.role, dict(rival.facts), rival.bytes_sha256, rival.pixels_sha256, dict(item.facts))

@@ -33,9 +33,18 @@ LISTED_REJECTIONS = 200
 """Most rejected items that a manifest lists; all of them stand in ``rejections``."""
 
 DECIDES = (
-    "corpus", "probes", "lexicons", "words", "taggers", "reader", "subjects", "languages", "captions_each", "seed",
+    "corpus",
+    "probes",
+    "lexicons",
+    "words",
+    "taggers",
+    "reader",
+    "subjects",
+    "languages",
+    "captions_each",
+    "seed",
     "shard_items",
-)  # fmt: skip
+)
 """Entries of a manifest that decide which pairs are made, beside the versions of what makes them."""
 
 
@@ -59,7 +68,7 @@ def first_manifest(
         command: the command line, or None.
         workers: processes of the last call that worked on it.
         threads: for one operation, in each; None: scored elsewhere.
-    """  # fmt: skip
+    """
     rejected = [{"item": each.subject, "code": each.code, "detail": each.detail} for each in plan.corpus.rejected]
     return {
         "run": run_id,
@@ -179,7 +188,7 @@ def outcome(
         items: that the run was to score.
         rejected_by_loader: entries that the corpus's loader left out.
         before: what the captions took before any shard; None: nothing.
-    """  # fmt: skip
+    """
     told = list(finished)
     counts, found = before or ShardCounts(), _Counted()
     for each in told:

@@ -143,11 +143,18 @@ def rejections_table(run: str, corpus: str, left_out: Iterable[LeftOut]) -> pa.T
 def variants_table(run: str, corpus: str, drafts: Iterable[Draft]) -> pa.Table:
     """Facts of variants, and of items where nothing is edited, as a table of schema VARIANTS."""
     rows = [
-        {"run": run, "corpus": corpus, "item": draft.item.id, "probe": draft.probe.name if draft.probe else IDENTITY,
-         **_subject_columns(draft), "key": key, "value": str(value)}
+        {
+            "run": run,
+            "corpus": corpus,
+            "item": draft.item.id,
+            "probe": draft.probe.name if draft.probe else IDENTITY,
+            **_subject_columns(draft),
+            "key": key,
+            "value": str(value),
+        }
         for draft in drafts
         for key, value in draft.facts.items()
-    ]  # fmt: skip
+    ]
     return pa.Table.from_pylist(rows, schema=VARIANTS)
 
 

@@ -152,9 +152,15 @@ def run_audit(
         keys = [each["fingerprint"]["key"] for each in evaluators]
         folder = RunFolder(path, _key(SHARDS, threads, plan.fingerprint(), *keys))
         manifest = first_manifest(
-            plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=ready.device, command=command,
-            workers=workers, threads=threads,
-        )  # fmt: skip
+            plan,
+            run_id=run_id,
+            key=folder.key,
+            evaluators=evaluators,
+            device=ready.device,
+            command=command,
+            workers=workers,
+            threads=threads,
+        )
         if existing == "replace":  # only now: what could not be loaded must not cost the earlier run
             (path / MANIFEST).unlink(missing_ok=True)  # first, so that a kill leaves no manifest over half its tables
             folder.clear()

@@ -29,9 +29,22 @@ from core.statistics.flip_risk import GAPS, flip_risk_intervals
 from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman, spearman_bands
 
 COLUMNS = (
-    "measure", "axis", "name", "gap", "before", "before_low", "before_high", "after", "after_low", "after_high",
-    "ratio", "ratio_low", "ratio_high", "n", "note",
-)  # fmt: skip
+    "measure",
+    "axis",
+    "name",
+    "gap",
+    "before",
+    "before_low",
+    "before_high",
+    "after",
+    "after_low",
+    "after_high",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "n",
+    "note",
+)
 
 
 OF_FAMILIES = ("sensitivity", "percent", "flip risk")
@@ -105,9 +118,14 @@ class TwoSides:
     """
 
     def __init__(
-        self, scores: Orbits, after: Orbits, others: Mapping[str, np.ndarray], *,
-        bands: Callable[[], Bands] = dict, gaps: Sequence[float] = GAPS,
-    ) -> None:  # fmt: skip
+        self,
+        scores: Orbits,
+        after: Orbits,
+        others: Mapping[str, np.ndarray],
+        *,
+        bands: Callable[[], Bands] = dict,
+        gaps: Sequence[float] = GAPS,
+    ) -> None:
         self._scores, self._after, self._others, self._make_bands, self._gaps = scores, after, others, bands, gaps
         self._known: dict[tuple[str, str], list[Record]] = {}
         self._ranked: dict[str, tuple[RankAgreement, RankAgreement]] = {}
@@ -142,8 +160,10 @@ class TwoSides:
             elif measure == "percent":
                 yield {**head, **_both(*(_percent(each, self._scores.sources) for each in pair))}
             else:
-                risks = [_risks(each, [gap * side.half for gap in self._gaps], self._scores.sources)
-                         for each, side in zip(pair, self._sides, strict=True)]  # fmt: skip
+                risks = [
+                    _risks(each, [gap * side.half for gap in self._gaps], self._scores.sources)
+                    for each, side in zip(pair, self._sides, strict=True)
+                ]
                 for gap, *both in zip(self._gaps, *risks, strict=True):
                     yield {**head, "gap": gap, **_both(*both)}
 
@@ -167,8 +187,10 @@ class TwoSides:
         if measure == "spearman":
             first = spearman(before, ratings)
             found = first, first if still else spearman(after, ratings)
-            rho = [Interval(value, float(low), float(high), n, LEVEL)
-                   for (value, n), low, high in zip(found, *self._bands[name], strict=True)]  # fmt: skip
+            rho = [
+                Interval(value, float(low), float(high), n, LEVEL)
+                for (value, n), low, high in zip(found, *self._bands[name], strict=True)
+            ]
             return _both(*rho)
         whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
         count = int(whole.sum()) if sources is None else len(np.unique(sources[whole]))
@@ -198,10 +220,15 @@ def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Si
 
 def _both(before: Interval, after: Interval) -> dict[str, object]:
     return {
-        "before": before.estimate, "before_low": before.low, "before_high": before.high,
-        "after": after.estimate, "after_low": after.low, "after_high": after.high, "n": before.n,
+        "before": before.estimate,
+        "before_low": before.low,
+        "before_high": before.high,
+        "after": after.estimate,
+        "after_low": after.low,
+        "after_high": after.high,
+        "n": before.n,
         "note": _noted(before.note, after.note),
-    }  # fmt: skip
+    }
 
 
 def _noted(before: str, after: str) -> str:

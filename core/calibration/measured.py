@@ -136,9 +136,7 @@ def lacking(split: Orbits, file: Measurement) -> int:
     return len(scored - set(file.items))
 
 
-def composed_corrections(
-    scores: Orbits, own: Mapping[str, np.ndarray], terms: Terms
-) -> tuple[Orbits, Corrections]:  # fmt: skip
+def composed_corrections(scores: Orbits, own: Mapping[str, np.ndarray], terms: Terms) -> tuple[Orbits, Corrections]:
     """What λ multiplies, for every pair from its own variants.
 
     Args:
@@ -199,9 +197,7 @@ def unfit(found: Fit, file: Measurement, run: Run, *, subject: str, language: st
     return ""
 
 
-def find(
-    found: Fit, run: Run, *, subject: str, language: str
-) -> tuple[Measured | None, tuple[str, ...]]:  # fmt: skip
+def find(found: Fit, run: Run, *, subject: str, language: str) -> tuple[Measured | None, tuple[str, ...]]:
     """The latest measurement that serves a calibration, and why others of this evaluator do not.
 
     Returns:

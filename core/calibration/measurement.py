@@ -234,9 +234,13 @@ def composed_plan(
             "read here; name its folder and options as the audit did"
         )
     plan = make_plan(
-        replace(corpus, items=kept, rejected=()), evaluators=[evaluator], probes=[probe.name for probe in probes],
-        subjects=(subject,), languages=(language,), seed=seed,
-    )  # fmt: skip
+        replace(corpus, items=kept, rejected=()),
+        evaluators=[evaluator],
+        probes=[probe.name for probe in probes],
+        subjects=(subject,),
+        languages=(language,),
+        seed=seed,
+    )
     firsts: tuple[Probe | None, ...] = (None, *probes)
     return replace(plan, probes=(*probes, *(_then(first, second, seed) for first in firsts for second in probes)))
 
@@ -264,7 +268,13 @@ def _then(first: Probe | None, second: Probe, seed: int) -> Probe:
 
     family = second.family if first is None else f"{first.family}>{second.family}"
     return Probe(
-        name, second.axis, family, Expectation.INVARIANT, Edits.IMAGE,
-        f"{second.name} of what {IDENTITY if first is None else first.name} makes.", make, default=False,
+        name,
+        second.axis,
+        family,
+        Expectation.INVARIANT,
+        Edits.IMAGE,
+        f"{second.name} of what {IDENTITY if first is None else first.name} makes.",
+        make,
+        default=False,
         framewise=second.framewise and (first is None or first.framewise),
-    )  # fmt: skip
+    )

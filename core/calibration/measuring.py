@@ -78,10 +78,14 @@ class Asked:
     def items(self) -> tuple[str, ...]:
         """Items of both splits that have a clean score, in the order of their names."""
         splits = (self.fit.dev_scores, self.fit.scores)
-        return tuple(sorted(
-            item for split in splits for (_, item), value in zip(split.items, split.clean, strict=True)
-            if not math.isnan(value)
-        ))  # fmt: skip
+        return tuple(
+            sorted(
+                item
+                for split in splits
+                for (_, item), value in zip(split.items, split.clean, strict=True)
+                if not math.isnan(value)
+            )
+        )
 
     @property
     def corpus(self) -> str:
@@ -208,9 +212,14 @@ def _plan(asked: Asked, reference: str, root: Path | None, options: dict[str, st
     corpus = corpus_again(asked.run, root=root, options=options)
     seed = asked.run.manifest.get("seed")
     return composed_plan(
-        corpus, asked.items, asked.families, evaluator=reference, subject=asked.subject, language=asked.language,
+        corpus,
+        asked.items,
+        asked.families,
+        evaluator=reference,
+        subject=asked.subject,
+        language=asked.language,
         seed=seed if isinstance(seed, int) else RUN_SEED,
-    )  # fmt: skip
+    )
 
 
 def _read(asked: Asked, run: Run, fingerprint: str, seconds: float) -> Measurement:
@@ -223,12 +232,21 @@ def _read(asked: Asked, run: Run, fingerprint: str, seconds: float) -> Measureme
     }
     key, created = about(asked.run)
     return Measurement(
-        run=asked.run.id, run_key=key, run_created=created, corpus=asked.corpus, evaluator=asked.fit.evaluator,
-        fingerprint=fingerprint, subject=asked.subject, language=asked.language,
-        families={name: list(probes) for name, probes in asked.families.items()}, items=list(asked.items),
+        run=asked.run.id,
+        run_key=key,
+        run_created=created,
+        corpus=asked.corpus,
+        evaluator=asked.fit.evaluator,
+        fingerprint=fingerprint,
+        subject=asked.subject,
+        language=asked.language,
+        families={name: list(probes) for name, probes in asked.families.items()},
+        items=list(asked.items),
         scores={name: [rows.get((item, name)) for item in asked.items] for name in compositions(asked.families)},
-        images=int(run.manifest["counts"].get("unique_images") or 0), seconds=_spent(run, seconds), made=now(),
-    )  # fmt: skip
+        images=int(run.manifest["counts"].get("unique_images") or 0),
+        seconds=_spent(run, seconds),
+        made=now(),
+    )
 
 
 def _spent(run: Run, seconds: float) -> float:

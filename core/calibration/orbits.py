@@ -187,9 +187,11 @@ def side_of(scores: Orbits, *, like: Side | None = None, still: bool = False) ->
     counts = sample_counts(n, resamples, sources=scores.sources) if n else np.zeros((resamples, 0), dtype=np.int32)
     sizes = {name: row_medians(np.abs(family.shifts)) for name, family in scores.families.items()}
     drawn = {
-        name: like.drawn[name] if like is not None and np.array_equal(like.sizes[name], values, equal_nan=True)
-        else sample_medians(values, counts) for name, values in sizes.items()
-    }  # fmt: skip
+        name: like.drawn[name]
+        if like is not None and np.array_equal(like.sizes[name], values, equal_nan=True)
+        else sample_medians(values, counts)
+        for name, values in sizes.items()
+    }
     if like is not None and still:
         return replace(like, sizes=sizes, drawn=drawn)
     spread = standard_deviation(scores.clean) or math.nan
@@ -208,9 +210,7 @@ def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:
     return {"ratio": second / first, "ratio_low": low, "ratio_high": high}
 
 
-def _ends(
-    drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, wide: bool
-) -> tuple[float, float, str]:  # fmt: skip
+def _ends(drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, wide: bool) -> tuple[float, float, str]:
     """Ends of an interval from what was drawn, and why there is none.
 
     Args:

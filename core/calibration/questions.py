@@ -91,13 +91,22 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def _sensitivity(of: str) -> tuple[Question, ...]:
     columns = (
-        EVALUATOR, CORPUS, *_READING, Column("axis", "Axis", kind="text"), _N, *_STRENGTH,
-        _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4), _RATIO,
-        Column("loss", "Largest loss of ρ, held out", digits=3, signed=True), _REMARK,
-    )  # fmt: skip
-    said = (f"{HOW} Sensitivity: median over items of an item's median |Δ|, in standard deviations of the clean scores "
-            "of the same side, so that evaluators of different scales compare; mean over the axis' families. Largest "
-            f"loss: the most negative change of ρ with another evaluator.{of}")  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        *_READING,
+        Column("axis", "Axis", kind="text"),
+        _N,
+        *_STRENGTH,
+        _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4),
+        _RATIO,
+        Column("loss", "Largest loss of ρ, held out", digits=3, signed=True),
+        _REMARK,
+    )
+    said = (
+        f"{HOW} Sensitivity: median over items of an item's median |Δ|, in standard deviations of the clean scores "
+        "of the same side, so that evaluators of different scales compare; mean over the axis' families. Largest "
+        f"loss: the most negative change of ρ with another evaluator.{of}"
+    )
     title = "Calibration: sensitivity by axis, before and after, held out"
     drawing = Drawing("F12a", "Calibration: sensitivity by axis, held out", said, _two_sides, "Figure 12, left")
     return (_asked("T14", title, said, columns, _by_axis, drawing),)
@@ -105,8 +114,14 @@ def _sensitivity(of: str) -> tuple[Question, ...]:
 
 def _societal(of: str) -> Question:
     columns = (
-        EVALUATOR, CORPUS, *_READING, _FAMILY, _N, _change("Median |%Δ|, held out, before → after [95 % CI]"), _REMARK,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        *_READING,
+        _FAMILY,
+        _N,
+        _change("Median |%Δ|, held out, before → after [95 % CI]"),
+        _REMARK,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         frame = _measure(view, "percent")
@@ -125,12 +140,21 @@ def _no_words(table: ScoreTable) -> str:
 
 def _risks(of: str) -> Question:
     columns = (
-        EVALUATOR, CORPUS, *_READING, Column("name", "Contrast or family", kind="text"),
-        Column("of", "Which", kind="text"), _N, _change("Risk %, held out, before → after [95 % CI]", digits=1),
-        Column("null_risk", "Null edits, risk %", digits=1, help="Under edits that nobody can see, uncalibrated, the "
-               "same items and the gap before: the floor"),
+        EVALUATOR,
+        CORPUS,
+        *_READING,
+        Column("name", "Contrast or family", kind="text"),
+        Column("of", "Which", kind="text"),
+        _N,
+        _change("Risk %, held out, before → after [95 % CI]", digits=1),
+        Column(
+            "null_risk",
+            "Null edits, risk %",
+            digits=1,
+            help="Under edits that nobody can see, uncalibrated, the same items and the gap before: the floor",
+        ),
         _REMARK,
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         frames = [_contrast_risks(view, name, reading) for name, reading in _all(view, *READING)]
@@ -139,8 +163,10 @@ def _risks(of: str) -> Question:
         return frame.assign(**{name: 100 * frame[name] for name in (*_BOUNDS, "null_risk")})
 
     title = "Calibration: flip risk at 0.7 % of the interquartile range, before and after, held out"
-    note = (f"{HOW} The gap is 0.7 % of the interquartile range of the clean scores of the same side. The paper's "
-            f"contrasts come first, then whole families. {READ.partition('Beside it')[0].strip()}{of}")  # fmt: skip
+    note = (
+        f"{HOW} The gap is 0.7 % of the interquartile range of the clean scores of the same side. The paper's "
+        f"contrasts come first, then whole families. {READ.partition('Beside it')[0].strip()}{of}"
+    )
     return _asked("T16", title, note, columns, compute)
 
 
@@ -157,19 +183,32 @@ def _utility(of: str) -> Question:
 
 
 def _no_other(table: ScoreTable) -> str:
-    return "" if len(table.evaluators) > 1 else (
-        f"it holds {table.evaluators[0]} to another evaluator and the scope has no other; audit a second one beside it"
-    )  # fmt: skip
+    return (
+        ""
+        if len(table.evaluators) > 1
+        else (
+            f"it holds {table.evaluators[0]} to another evaluator and the scope has no other; "
+            "audit a second one beside it"
+        )
+    )
 
 
 def _choices(of: str) -> Question:
     columns = (
-        EVALUATOR, CORPUS, Column("reading", "Reading", kind="text"), Column("weights", "Weights", kind="text"),
-        Column("epsilon", "ε", digits=3), *_STRENGTH, Column("basis", "Rests on", kind="text"), _N,
-        _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4), _RATIO,
+        EVALUATOR,
+        CORPUS,
+        Column("reading", "Reading", kind="text"),
+        Column("weights", "Weights", kind="text"),
+        Column("epsilon", "ε", digits=3),
+        *_STRENGTH,
+        Column("basis", "Rests on", kind="text"),
+        _N,
+        _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4),
+        _RATIO,
         Column("loss", "Largest loss of ρ, held out", digits=3, signed=True),
-        Column("raised", "Moved further than before, held out", kind="text"), _REMARK,
-    )  # fmt: skip
+        Column("raised", "Moved further than before, held out", kind="text"),
+        _REMARK,
+    )
     note = (
         "Every reading with every weighting at every ε (paper A, A.7). λ is chosen on the dev split, or by nothing "
         "where its effect holds by construction; every number is of the held-out split: mean over families of the "
@@ -185,9 +224,13 @@ def _choices(of: str) -> Question:
 
 
 def _asked(
-    id_: str, title: str, note: str, columns: tuple[Column, ...],
-    compute: Callable[[View, Options], pd.DataFrame], *figures: Drawing,
-) -> Question:  # fmt: skip
+    id_: str,
+    title: str,
+    note: str,
+    columns: tuple[Column, ...],
+    compute: Callable[[View, Options], pd.DataFrame],
+    *figures: Drawing,
+) -> Question:
     paper = f"Table {id_.removeprefix('T')}" if id_.startswith("T") else ""
     return Question(id_, title, "calibration", "calibration", note, columns, compute, _needs, figures, paper)
 
@@ -304,9 +347,19 @@ def _sweeps(view: View, options: Options) -> pd.DataFrame:
     for (name, _), each in _all(view, ALONG).items():
         swept, strength = each.fit.dev, each.fit.choice.strength
         for other, values in swept.spearman.items():
-            rows.append(pd.DataFrame({"evaluator": name, "corpus": view.table.reference, "other": other,
-                                      "strength": swept.lambdas, "value": values, "n_items": swept.n,
-                                      "chosen": np.isclose(swept.lambdas, strength)}))  # fmt: skip
+            rows.append(
+                pd.DataFrame(
+                    {
+                        "evaluator": name,
+                        "corpus": view.table.reference,
+                        "other": other,
+                        "strength": swept.lambdas,
+                        "value": values,
+                        "n_items": swept.n,
+                        "chosen": np.isclose(swept.lambdas, strength),
+                    }
+                )
+            )
     columns = ["evaluator", "corpus", "other", "strength", "value", "n_items", "chosen"]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
 
@@ -317,23 +370,39 @@ def _change(header: str, *, digits: int = 2) -> Column:
 
 def _two_sides(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     sides = [
-        pd.DataFrame({"label": frame["axis"], "series": stem, "value": frame[stem],
-                      "panel": frame["evaluator"] + ", " + frame["reading"] + ", " + frame["basis"],
-                      "low": frame[f"{stem}_low"], "high": frame[f"{stem}_high"], "n": frame["n"]})
+        pd.DataFrame(
+            {
+                "label": frame["axis"],
+                "series": stem,
+                "value": frame[stem],
+                "panel": frame["evaluator"] + ", " + frame["reading"] + ", " + frame["basis"],
+                "low": frame[f"{stem}_low"],
+                "high": frame[f"{stem}_high"],
+                "n": frame["n"],
+            }
+        )
         for stem in ("before", "after")
-    ]  # fmt: skip
+    ]
     data = pd.concat(sides, ignore_index=True).sort_values("panel", kind="stable", ignore_index=True)
     return Figure(drawing.id, drawing.title, drawing.note, data, "median |Δ|, SD", free=True, paper=drawing.paper)
 
 
 def _along(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     data = pd.DataFrame(
-        {"label": frame["strength"].astype(float), "series": frame["other"], "panel": frame["evaluator"],
-         "value": frame["value"], "low": np.nan, "high": np.nan, "n": frame["n_items"],
-         "chosen": frame["chosen"].astype(bool)}
-    )  # fmt: skip
-    return Figure(drawing.id, drawing.title, drawing.note, data, "Spearman’s ρ", kind="lines", mark="chosen",
-                  paper=drawing.paper)  # fmt: skip
+        {
+            "label": frame["strength"].astype(float),
+            "series": frame["other"],
+            "panel": frame["evaluator"],
+            "value": frame["value"],
+            "low": np.nan,
+            "high": np.nan,
+            "n": frame["n_items"],
+            "chosen": frame["chosen"].astype(bool),
+        }
+    )
+    return Figure(
+        drawing.id, drawing.title, drawing.note, data, "Spearman’s ρ", kind="lines", mark="chosen", paper=drawing.paper
+    )
 
 
 # The paper's contrasts of one evaluator's scores, in the arrangement of whole families: what table 16 is of.
@@ -420,5 +489,7 @@ def _outcome(test: Orbits, terms: Terms, sweeps: Sweeps, strength: float, before
     losses = [values[1] - values[0] for values in swept.spearman.values() if not np.isnan(values[0])]
     told = overall(test, sweeps.corrections(terms), strength, before=before)
     return {
-        **told, "loss": float(min(losses)) if losses else np.nan, "raised": ", ".join(raised(swept, strength)),
-    }  # fmt: skip
+        **told,
+        "loss": float(min(losses)) if losses else np.nan,
+        "raised": ", ".join(raised(swept, strength)),
+    }

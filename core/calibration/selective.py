@@ -91,10 +91,15 @@ def moved(made: Change, name: str, after: str) -> pd.DataFrame:
 
 def _end(name: str, found: Selectivity) -> dict[str, object]:
     return {
-        "evaluator": name, "n_items": found.value.n, "value": found.value.estimate,
-        **{f"{side}{end}": getattr(getattr(found, side), field) for side in ("nuisance", "signal")
-           for end, field in (("", "estimate"), ("_low", "low"), ("_high", "high"))},
-    }  # fmt: skip
+        "evaluator": name,
+        "n_items": found.value.n,
+        "value": found.value.estimate,
+        **{
+            f"{side}{end}": getattr(getattr(found, side), field)
+            for side in ("nuisance", "signal")
+            for end, field in (("", "estimate"), ("_low", "low"), ("_high", "high"))
+        },
+    }
 
 
 def measured_beside(view: View, found: Fit) -> tuple[str, ...]:

@@ -149,9 +149,13 @@ class Sweeps:
 
 
 def _swept(
-    scores: Orbits, along: Mapping[str, np.ndarray], change: np.ndarray, others: Mapping[str, np.ndarray],
-    lambdas: Sequence[float], ceilings: Mapping[str, float],
-) -> Sweep:  # fmt: skip
+    scores: Orbits,
+    along: Mapping[str, np.ndarray],
+    change: np.ndarray,
+    others: Mapping[str, np.ndarray],
+    lambdas: Sequence[float],
+    ceilings: Mapping[str, float],
+) -> Sweep:
     """A sweep from the sensitivities along λ and what λ multiplies in the clean scores, float64 [n]."""
     spread = np.array([standard_deviation(scores.clean + strength * change) for strength in lambdas])
     spread = np.where(spread > 0, spread, math.nan)
@@ -359,7 +363,15 @@ def _rows(scores: Orbits, name: str, family: Family) -> pd.DataFrame:
     after, before = family.scores[probe, item], family.baselines[probe, item]
     corpus, names = zip(*(scores.items[place] for place in item), strict=True) if len(item) else ((), ())
     return pd.DataFrame(
-        {"corpus": corpus, "item": names, "axis": family.axis, "family": name,
-         "probe": [family.probes[place] for place in probe], "baseline_score": before, "score": after,
-         "delta": after - before, "percent": percent_change(after, before)}
-    )  # fmt: skip
+        {
+            "corpus": corpus,
+            "item": names,
+            "axis": family.axis,
+            "family": name,
+            "probe": [family.probes[place] for place in probe],
+            "baseline_score": before,
+            "score": after,
+            "delta": after - before,
+            "percent": percent_change(after, before),
+        }
+    )

@@ -13,8 +13,11 @@ ALLOWED = "#00936B"
 """Shade of the strengths that keep every correlation."""
 
 _SPLITS = {
-    "dev": "dev", "test": "held out", "measured": "held out, measured", "measured dev": "dev, measured",
-}  # fmt: skip
+    "dev": "dev",
+    "test": "held out",
+    "measured": "held out, measured",
+    "measured dev": "dev, measured",
+}
 _LINES: Mapping[str, Mapping[str, Any]] = {
     "dev": {"dash": "dash", "width": 1.2},
     "test": {"width": 2.4},
@@ -23,9 +26,7 @@ _LINES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def spearman_along(
-    table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]
-) -> Figure:  # fmt: skip
+def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]) -> Figure:
     """ρ of the calibrated score with every H along λ.
 
     Args:
@@ -42,7 +43,7 @@ def spearman_along(
 
 def sensitivity_along(
     table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]
-) -> Figure:  # fmt: skip
+) -> Figure:
     """The sensitivity of every axis along λ, over the spread of the calibrated clean scores.
 
     Args:
@@ -65,16 +66,31 @@ def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Fi
     rows = table.to_dict("records")
     sides = [
         pd.DataFrame(
-            {"label": table["name"].astype(str), "series": side, "panel": "", "value": table[side],
-             "low": table[f"{side}_low"], "high": table[f"{side}_high"], "n": table["n"],
-             "hover": [_side_hover(row, side, unit) for row in rows], **_opens(table)}
+            {
+                "label": table["name"].astype(str),
+                "series": side,
+                "panel": "",
+                "value": table[side],
+                "low": table[f"{side}_low"],
+                "high": table[f"{side}_high"],
+                "n": table["n"],
+                "hover": [_side_hover(row, side, unit) for row in rows],
+                **_opens(table),
+            }
         )
         for side in ("before", "after")
-    ]  # fmt: skip
+    ]
     return Figure(
-        "", "", "", pd.concat(sides, ignore_index=True), "", kind="bars", unit=unit, counts=True,
+        "",
+        "",
+        "",
+        pd.concat(sides, ignore_index=True),
+        "",
+        kind="bars",
+        unit=unit,
+        counts=True,
         styles={"before": Style(NEUTRAL, fill=0.55), "after": Style(colour)},
-    )  # fmt: skip
+    )
 
 
 def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
@@ -94,18 +110,37 @@ def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
     ]
     sides = [
         pd.DataFrame(
-            {"label": table["name"].astype(str), "series": name, "panel": "", "value": value, "low": low, "high": high,
-             "n": table["n"],
-             "hover": [f"{row['name']}, {name}\n{each:.4g}\nn = {counted(row['n'])}"
-                       for row, each in zip(rows, value, strict=True)], **_opens(table)}
+            {
+                "label": table["name"].astype(str),
+                "series": name,
+                "panel": "",
+                "value": value,
+                "low": low,
+                "high": high,
+                "n": table["n"],
+                "hover": [
+                    f"{row['name']}, {name}\n{each:.4g}\nn = {counted(row['n'])}"
+                    for row, each in zip(rows, value, strict=True)
+                ],
+                **_opens(table),
+            }
         )
         for name, value, low, high in parts
-    ]  # fmt: skip
+    ]
     return Figure(
-        "", "", "", pd.concat(sides, ignore_index=True), "median |Δ|, SD", kind="bars", counts=True,
-        styles={"before": Style(NEUTRAL, fill=0.55), "by construction": Style(colour, fill=0.35),
-                "measured": Style(colour)},
-    )  # fmt: skip
+        "",
+        "",
+        "",
+        pd.concat(sides, ignore_index=True),
+        "median |Δ|, SD",
+        kind="bars",
+        counts=True,
+        styles={
+            "before": Style(NEUTRAL, fill=0.55),
+            "by construction": Style(colour, fill=0.35),
+            "measured": Style(colour),
+        },
+    )
 
 
 def _opens(table: pd.DataFrame) -> dict[str, pd.Series]:
@@ -119,17 +154,30 @@ def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:
 
 
 def _along(
-    table: pd.DataFrame, strength: float, chosen: float | None, colour: Mapping[str, str], *, axis: str,
+    table: pd.DataFrame,
+    strength: float,
+    chosen: float | None,
+    colour: Mapping[str, str],
+    *,
+    axis: str,
     span: tuple[float | None, float | None],
-) -> Figure:  # fmt: skip
+) -> Figure:
     """A figure over λ: the allowed strengths shaded, λ* and the strength that is looked at marked."""
-    rows = table.assign(series=[f"{name}, {_SPLITS[split]}" for name, split in
-                                zip(table["name"], table["split"], strict=True)])  # fmt: skip
+    rows = table.assign(
+        series=[f"{name}, {_SPLITS[split]}" for name, split in zip(table["name"], table["split"], strict=True)]
+    )
     frame = pd.DataFrame(
-        {"label": rows["strength"].astype(float), "series": rows["series"], "panel": "", "value": rows["value"],
-         "low": rows["low"], "high": rows["high"], "n": rows["n"],
-         "hover": [_strength_hover(row) for row in rows[_TOLD].to_dict("records")]}
-    )  # fmt: skip
+        {
+            "label": rows["strength"].astype(float),
+            "series": rows["series"],
+            "panel": "",
+            "value": rows["value"],
+            "low": rows["low"],
+            "high": rows["high"],
+            "n": rows["n"],
+            "hover": [_strength_hover(row) for row in rows[_TOLD].to_dict("records")],
+        }
+    )
     styles = {
         f"{name}, {words}": Style(colour[name], **_LINES[split])
         for name in sorted(table["name"].unique())
@@ -142,10 +190,21 @@ def _along(
     allowed = _stretches(grid["strength"].to_numpy(float), grid["allowed"].to_numpy(bool))
     frame["opens"] = [f"{each:g}" for each in frame["label"]]
     return Figure(
-        "", "", "", frame, axis, kind="lines", bounds="band", click="to choose this strength", span=span,
-        along=Axis("strength λ", span=(-0.02, 1.02)), styles=styles, references=tuple(marks), height=290,
+        "",
+        "",
+        "",
+        frame,
+        axis,
+        kind="lines",
+        bounds="band",
+        click="to choose this strength",
+        span=span,
+        along=Axis("strength λ", span=(-0.02, 1.02)),
+        styles=styles,
+        references=tuple(marks),
+        height=290,
         shades=tuple(Shade(low, high, "along", ALLOWED, 0.1) for low, high in allowed),
-    )  # fmt: skip
+    )
 
 
 _TOLD = ["series", "strength", "value", "low", "high", "n"]

@@ -15,8 +15,15 @@ _DIFFERENCE = "A − B"
 def of_scatter(table: pd.DataFrame) -> pd.DataFrame:
     """Rows whose scatter stands where the figures here look for the drift."""
     ends = {f"{side}_{end}": table[f"{side}_size_{end}"] for side in ("a", "b") for end in ("low", "high")}
-    return table.assign(**ends, a_value=table["a_size"], b_value=table["b_size"], difference=table["size_difference"],
-                        low=table["size_low"], high=table["size_high"], verdict=table["scatter"])  # fmt: skip
+    return table.assign(
+        **ends,
+        a_value=table["a_size"],
+        b_value=table["b_size"],
+        difference=table["size_difference"],
+        low=table["size_low"],
+        high=table["size_high"],
+        verdict=table["scatter"],
+    )
 
 
 def dumbbell(
@@ -41,14 +48,32 @@ def dumbbell(
             for label, v, lo, hi, count in rows
         ]
         sides.append(
-            pd.DataFrame({"label": table["label"].astype(str), "series": side, "panel": "", "value": value, "low": low,
-                          "high": high, "n": n, "hover": hover,
-                          **({"opens": table[f"{column}_opens"]} if f"{column}_opens" in table else {})})
-        )  # fmt: skip
+            pd.DataFrame(
+                {
+                    "label": table["label"].astype(str),
+                    "series": side,
+                    "panel": "",
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                    "n": n,
+                    "hover": hover,
+                    **({"opens": table[f"{column}_opens"]} if f"{column}_opens" in table else {}),
+                }
+            )
+        )
     return Figure(
-        "", "", "", pd.concat(sides, ignore_index=True), _title(f"median {of} of each side", unit), unit=unit,
-        names=names or {}, counts=True, styles=_SIDES, joined=True,
-    )  # fmt: skip
+        "",
+        "",
+        "",
+        pd.concat(sides, ignore_index=True),
+        _title(f"median {of} of each side", unit),
+        unit=unit,
+        names=names or {},
+        counts=True,
+        styles=_SIDES,
+        joined=True,
+    )
 
 
 def differences(
@@ -69,15 +94,30 @@ def differences(
         for row in table.to_dict("records")
     ]
     frame = pd.DataFrame(
-        {"label": table["label"].astype(str), "series": _DIFFERENCE, "panel": "", "value": table["difference"],
-         "low": table["low"], "high": table["high"], "n": table["n_items"],
-         "hollow": ~table["how"].str.startswith("paired").to_numpy(dtype=bool), "hover": hover}
-    )  # fmt: skip
+        {
+            "label": table["label"].astype(str),
+            "series": _DIFFERENCE,
+            "panel": "",
+            "value": table["difference"],
+            "low": table["low"],
+            "high": table["high"],
+            "n": table["n_items"],
+            "hollow": ~table["how"].str.startswith("paired").to_numpy(dtype=bool),
+            "hover": hover,
+        }
+    )
     return Figure(
-        "", "", "", frame, _title(_DIFFERENCE, unit), unit=unit, names=names or {}, counts=True,
+        "",
+        "",
+        "",
+        frame,
+        _title(_DIFFERENCE, unit),
+        unit=unit,
+        names=names or {},
+        counts=True,
         styles={_DIFFERENCE: Style(PALETTE[2], "diamond", size=10)},
         shades=() if margin is None else (Shade(-margin, margin),),
-    )  # fmt: skip
+    )
 
 
 def _title(words: str, unit: str) -> str:

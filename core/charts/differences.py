@@ -129,9 +129,13 @@ def _frame(drawn: np.ndarray, box: Box, scale: tuple[float, float], *, dash: int
 
 
 def _line(
-    drawn: np.ndarray, start: tuple[int, int], end: tuple[int, int], colour: tuple[int, int, int], thickness: int,
+    drawn: np.ndarray,
+    start: tuple[int, int],
+    end: tuple[int, int],
+    colour: tuple[int, int, int],
+    thickness: int,
     dash: int,
-) -> None:  # fmt: skip
+) -> None:
     length = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
     if dash == 0 or length == 0:
         cv2.line(drawn, start, end, colour, thickness)
@@ -170,7 +174,9 @@ def _ends(before: str, after: str) -> tuple[Change, ...]:
     start = next((at for at in range(shortest) if before[at] != after[at]), shortest)
     end = next((at for at in range(shortest - start) if before[-1 - at] != after[-1 - at]), shortest - start)
     parts = (
-        Change("same", before[:start]), Change("removed", before[start : len(before) - end]),
-        Change("added", after[start : len(after) - end]), Change("same", before[len(before) - end :]),
-    )  # fmt: skip
+        Change("same", before[:start]),
+        Change("removed", before[start : len(before) - end]),
+        Change("added", after[start : len(after) - end]),
+        Change("same", before[len(before) - end :]),
+    )
     return tuple(each for each in parts if each.text)

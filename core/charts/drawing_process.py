@@ -120,8 +120,9 @@ def _process() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]
     asked: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     where = settings.ROOT if not settings.INSTALLED else None
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    process = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=where, env=settings.environment() | one_thread,
-                               **asked)  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", _MODULE], cwd=where, env=settings.environment() | one_thread, **asked
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

@@ -31,15 +31,29 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
     null = float(card["null_median"].max()) if len(card) else math.nan
     top = shared_top(contrasts, card) if top is None else top
     frame = pd.DataFrame(
-        {"label": rows["family"].astype(str), "series": "median |%Δ|", "panel": "", "value": rows["median_abs_percent"],
-         "low": rows["abs_low"], "high": rows["abs_high"], "n": rows["n_items"],
-         "hollow": [not each for each in marked],
-         "hover": [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)]}
-    )  # fmt: skip
+        {
+            "label": rows["family"].astype(str),
+            "series": "median |%Δ|",
+            "panel": "",
+            "value": rows["median_abs_percent"],
+            "low": rows["abs_low"],
+            "high": rows["abs_high"],
+            "n": rows["n_items"],
+            "hollow": [not each for each in marked],
+            "hover": [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)],
+        }
+    )
     return Figure(
-        "", "", "", frame, "", unit=" %", span=(0, 1.08 * top), styles={"median |%Δ|": Style(colour)},
+        "",
+        "",
+        "",
+        frame,
+        "",
+        unit=" %",
+        span=(0, 1.08 * top),
+        styles={"median |%Δ|": Style(colour)},
         shades=() if math.isnan(null) else (Shade(0, null),),
-    )  # fmt: skip
+    )
 
 
 def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
@@ -55,20 +69,39 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
     axes = [str(name).removesuffix("_abs") for name in rows.columns if str(name).endswith("_abs")]
     parts = [
         pd.DataFrame(
-            {"label": rows["evaluator"], "series": rows["evaluator"], "panel": f"{axis}, worst family",
-             "value": rows[f"{axis}_abs"], "low": rows[f"{axis}_low"], "high": rows[f"{axis}_high"],
-             "n": rows[f"{axis}_n"],
-             "hover": [_hover_of_axis(row, axis, names) for row in rows.to_dict("records")],
-             "opens": [json.dumps({"evaluators": row["evaluator"], "families": row[axis]}) if
-                       isinstance(row[axis], str) else "" for row in rows.to_dict("records")]}
-        ) for axis in axes
-    ]  # fmt: skip
+            {
+                "label": rows["evaluator"],
+                "series": rows["evaluator"],
+                "panel": f"{axis}, worst family",
+                "value": rows[f"{axis}_abs"],
+                "low": rows[f"{axis}_low"],
+                "high": rows[f"{axis}_high"],
+                "n": rows[f"{axis}_n"],
+                "hover": [_hover_of_axis(row, axis, names) for row in rows.to_dict("records")],
+                "opens": [
+                    json.dumps({"evaluators": row["evaluator"], "families": row[axis]})
+                    if isinstance(row[axis], str)
+                    else ""
+                    for row in rows.to_dict("records")
+                ],
+            }
+        )
+        for axis in axes
+    ]
     frame = pd.concat(parts).dropna(subset=["value"]).reset_index(drop=True)
     look = colours(frame["series"].unique())
     return Figure(
-        "", "", "", frame, "median |%Δ| of the worst family", unit=" %", span=(0, None), overlay=True,
-        order=tuple(rows["evaluator"]), styles={name: Style(colour) for name, colour in look.items()},
-    )  # fmt: skip
+        "",
+        "",
+        "",
+        frame,
+        "median |%Δ| of the worst family",
+        unit=" %",
+        span=(0, None),
+        overlay=True,
+        order=tuple(rows["evaluator"]),
+        styles={name: Style(colour) for name, colour in look.items()},
+    )
 
 
 def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) -> str:
@@ -76,9 +109,10 @@ def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) 
         return ""
     family = names.get(row[axis], row[axis])
     interval = (
-        "no interval" if math.isnan(row[f"{axis}_low"]) else
-        f"95 % CI {row[f'{axis}_low']:.2f} to {row[f'{axis}_high']:.2f}"
-    )  # fmt: skip
+        "no interval"
+        if math.isnan(row[f"{axis}_low"])
+        else f"95 % CI {row[f'{axis}_low']:.2f} to {row[f'{axis}_high']:.2f}"
+    )
     return (
         f"{row['evaluator']}: {family} ({row[axis]})\n"
         f"median |%Δ| {row[f'{axis}_abs']:.2f} % ({interval}); {row[f'{axis}_scatter']}\n"

@@ -33,11 +33,19 @@ def risk_map(cells: pd.DataFrame) -> Figure:
     """
     rows = cells.assign(last=cells["axis"] == NULL).sort_values(["last", "axis", "family"], kind="stable")
     frame = pd.DataFrame(
-        {"label": rows["family"].astype(str), "series": rows["evaluator"].astype(str), "panel": "",
-         "value": 100 * rows["risk"], "low": 100 * rows["low"], "high": 100 * rows["high"], "n": rows["n_items"],
-         "text": [f"{100 * risk:.1f}" if risk == risk else "" for risk in rows["risk"]],
-         "hover": [_cell_hover(row) for row in _told(rows)], **_opens(rows)}
-    )  # fmt: skip
+        {
+            "label": rows["family"].astype(str),
+            "series": rows["evaluator"].astype(str),
+            "panel": "",
+            "value": 100 * rows["risk"],
+            "low": 100 * rows["low"],
+            "high": 100 * rows["high"],
+            "n": rows["n_items"],
+            "text": [f"{100 * risk:.1f}" if risk == risk else "" for risk in rows["risk"]],
+            "hover": [_cell_hover(row) for row in _told(rows)],
+            **_opens(rows),
+        }
+    )
     styles = {name: Style() for name in sorted(cells["evaluator"].astype(str).unique())}
     return Figure("", "", "", frame, "risk of ranking flip, %", kind="map", unit=" %", span=(0, BOUND), styles=styles)
 
@@ -53,18 +61,35 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
     rows = cells[cells["gap"] > 0].sort_values(["evaluator", "family", "gap"], kind="stable")
     nothing = np.full(len(rows), np.nan)
     frame = pd.DataFrame(
-        {"label": 100 * rows["gap"].astype(float), "series": rows["family"].astype(str),
-         "panel": rows["evaluator"].astype(str),
-         "value": 100 * rows["risk"], "low": 100 * rows["low"] if "low" in rows else nothing,
-         "high": 100 * rows["high"] if "high" in rows else nothing, "n": rows["n_items"],
-         "hover": [_cell_hover(row) for row in _told(rows)], **_opens(rows)}
-    )  # fmt: skip
+        {
+            "label": 100 * rows["gap"].astype(float),
+            "series": rows["family"].astype(str),
+            "panel": rows["evaluator"].astype(str),
+            "value": 100 * rows["risk"],
+            "low": 100 * rows["low"] if "low" in rows else nothing,
+            "high": 100 * rows["high"] if "high" in rows else nothing,
+            "n": rows["n_items"],
+            "hover": [_cell_hover(row) for row in _told(rows)],
+            **_opens(rows),
+        }
+    )
     looks = {family: Style(colour, dash=dash, width=2) for family, (colour, dash) in sorted(styles.items())}
     marks = (Reference(BOUND, dash="dot"), *([Reference(100 * gap, on="along")] if gap > 0 else []))
     return Figure(
-        "", "", "", frame, "", kind="lines", bounds="none", unit=" %", span=(0, BOUND + 3), styles=looks, height=270,
-        along=Axis("gap d, %", log=True, ticks=_TICKS), references=marks,
-    )  # fmt: skip
+        "",
+        "",
+        "",
+        frame,
+        "",
+        kind="lines",
+        bounds="none",
+        unit=" %",
+        span=(0, BOUND + 3),
+        styles=looks,
+        height=270,
+        along=Axis("gap d, %", log=True, ticks=_TICKS),
+        references=marks,
+    )
 
 
 def _opens(rows: pd.DataFrame) -> dict[str, pd.Series]:
@@ -101,21 +126,45 @@ def flip_shares(table: pd.DataFrame, *, colour: str) -> Figure:
     """
     hover = [_share_hover(row) for row in table.to_dict("records")]
     shares = pd.DataFrame(
-        {"label": table["family"].astype(str), "series": FLIPPED, "panel": "", "value": 100 * table["share"],
-         "low": 100 * table["low"], "high": 100 * table["high"], "n": table["n_items"], "hover": hover}
-    )  # fmt: skip
+        {
+            "label": table["family"].astype(str),
+            "series": FLIPPED,
+            "panel": "",
+            "value": 100 * table["share"],
+            "low": 100 * table["low"],
+            "high": 100 * table["high"],
+            "n": table["n_items"],
+            "hover": hover,
+        }
+    )
     rings = shares.assign(series=STRICTLY, value=100 * table["strict"], low=np.nan, high=np.nan)
     top = float(pd.concat([shares["high"], shares["value"], rings["value"]]).max())
     return Figure(
-        "", "", "", pd.concat([shares, rings], ignore_index=True), "", unit=" %", overlay=True,
+        "",
+        "",
+        "",
+        pd.concat([shares, rings], ignore_index=True),
+        "",
+        unit=" %",
+        overlay=True,
         span=(-1, max(1.1 * top, 5.0) if top == top else 5.0),
         styles={FLIPPED: Style(colour), STRICTLY: Style(colour, size=14, fill=0)},
-    )  # fmt: skip
+    )
 
 
 _TOLD = {
-    "family", "evaluator", "risk", "low", "high", "null_risk", "gap", "d", "n_items", "n_shifts", "note",
-}  # fmt: skip
+    "family",
+    "evaluator",
+    "risk",
+    "low",
+    "high",
+    "null_risk",
+    "gap",
+    "d",
+    "n_items",
+    "n_shifts",
+    "note",
+}
 """Columns of a cell that its hover says."""
 
 

@@ -27,17 +27,32 @@ def valence_scatter(
     families = points["family"].astype(str)
     titles = families.map(lambda family: (names or {}).get(family, family))
     frame = pd.DataFrame(
-        {"label": points["modifier"].astype(str), "series": "modifiers", "panel": titles,
-         "x": points["projection"], "value": points["median_percent"], "low": points["low"], "high": points["high"],
-         "n": points["n_items"], "hover": [_hover(row) for row in points.to_dict("records")],
-         **({"opens": points["opens"]} if "opens" in points else {})}
-    )  # fmt: skip
+        {
+            "label": points["modifier"].astype(str),
+            "series": "modifiers",
+            "panel": titles,
+            "x": points["projection"],
+            "value": points["median_percent"],
+            "low": points["low"],
+            "high": points["high"],
+            "n": points["n_items"],
+            "hover": [_hover(row) for row in points.to_dict("records")],
+            **({"opens": points["opens"]} if "opens" in points else {}),
+        }
+    )
     return Figure(
-        "", "", "", frame, "median %Δ", kind="scatter", unit=" %", height=_TALL if len(set(titles)) > 1 else 2 * _TALL,
+        "",
+        "",
+        "",
+        frame,
+        "median %Δ",
+        kind="scatter",
+        unit=" %",
+        height=_TALL if len(set(titles)) > 1 else 2 * _TALL,
         span=_span(points[["median_percent", "low", "high"]], room=0.1),
         along=Axis("projection on the valence direction", span=_span(points[["projection"]], room=0.22)),
         references=() if math.isnan(neutral) else (Reference(neutral, "along", dash="dot"),),
-    )  # fmt: skip
+    )
 
 
 def _span(values: pd.DataFrame, *, room: float) -> tuple[float, float]:

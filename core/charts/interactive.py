@@ -113,8 +113,11 @@ def _parts(
         if figure.joined:
             traces.append(_joints(panel) | axes)
         for marks in panel.marks:
-            named = {"name": "<br>".join(map(plain, keyed(figure, marks.name))), "legendgroup": plain(marks.name),
-                     "showlegend": marks.name not in told}  # fmt: skip
+            named = {
+                "name": "<br>".join(map(plain, keyed(figure, marks.name))),
+                "legendgroup": plain(marks.name),
+                "showlegend": marks.name not in told,
+            }
             told.add(marks.name)
             texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}
             texts |= _opening(opens, marks.rows)
@@ -138,11 +141,14 @@ def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
     room = 44 if named.title else 0
     height = drawn.layout.height + room
     drawn.update_layout(
-        template="plotly_white", paper_bgcolor="white", plot_bgcolor="white", font={"color": INK, "size": 13},
+        template="plotly_white",
+        paper_bgcolor="white",
+        plot_bgcolor="white",
+        font={"color": INK, "size": 13},
         title={"text": plain(named.title), "x": 0.01, "y": 1 - 12 / height, "yanchor": "top", "font": {"size": 15}},
         height=height,
         margin_t=drawn.layout.margin.t + room,
-    )  # fmt: skip
+    )
     if drawn.layout.legend.y is not None:
         drawn.layout.legend.y *= 1 - room / height
     whole: str = drawn.to_html(include_plotlyjs=True, full_html=True, config=CONFIG)
@@ -155,8 +161,10 @@ def _hovers(figure: Figure) -> list[str]:
     said = _described(figure)
     if "opens" not in figure.frame:
         return said
-    return [f"{text}<br><i>click {figure.click}</i>" if opens else text
-            for text, opens in zip(said, figure.frame["opens"].tolist(), strict=True)]  # fmt: skip
+    return [
+        f"{text}<br><i>click {figure.click}</i>" if opens else text
+        for text, opens in zip(said, figure.frame["opens"].tolist(), strict=True)
+    ]
 
 
 def _described(figure: Figure) -> list[str]:
@@ -205,9 +213,12 @@ def _marker(marks: Marks) -> dict[str, Any]:
     style = marks.style
     size = np.where(marks.chosen, CHOSEN * style.size, style.size) if marks.chosen.any() else style.size
     return {
-        "symbol": style.symbol, "color": _fills(marks), "line": {"color": style.colour, "width": 1.5},
-        "size": size, "opacity": 1.0,
-    }  # fmt: skip
+        "symbol": style.symbol,
+        "color": _fills(marks),
+        "line": {"color": style.colour, "width": 1.5},
+        "size": size,
+        "opacity": 1.0,
+    }
 
 
 def _whiskers(figure: Figure, marks: Marks) -> dict[str, Any]:
@@ -218,8 +229,9 @@ def _whiskers(figure: Figure, marks: Marks) -> dict[str, Any]:
     ends = {name: reach(marks, along=along) for name, along in zip(names, (False, True), strict=True)}
     return {
         name: {"array": above, "arrayminus": below, "color": colour, "thickness": 1.5, "width": 3}
-        for name, (below, above) in ends.items() if not np.isnan(below).all()
-    }  # fmt: skip
+        for name, (below, above) in ends.items()
+        if not np.isnan(below).all()
+    }
 
 
 def _dots(figure: Figure, marks: Marks) -> dict[str, Any]:
@@ -234,21 +246,31 @@ def _line(figure: Figure, marks: Marks) -> dict[str, Any]:
     with_marks = style.size > 0 and figure.bounds == "whiskers"
     unseen = {"mode": "lines+markers", "marker": _UNSEEN} if "opens" in figure.frame and not with_marks else {}
     return {
-        "type": "scatter", "x": marks.along, "y": marks.value, "mode": "lines+markers" if with_marks else "lines",
+        "type": "scatter",
+        "x": marks.along,
+        "y": marks.value,
+        "mode": "lines+markers" if with_marks else "lines",
         "line": {"color": style.colour, "width": style.width, "dash": style.dash},
-        **({"marker": _marker(marks)} if with_marks else {}), **_whiskers(figure, marks), **unseen,
-    }  # fmt: skip
+        **({"marker": _marker(marks)} if with_marks else {}),
+        **_whiskers(figure, marks),
+        **unseen,
+    }
 
 
 def _bars(figure: Figure, marks: Marks) -> dict[str, Any]:
     texts = figure.frame["text"].to_numpy()[marks.rows] if "text" in figure.frame else None
     said = {} if texts is None else {"text": [plain(str(text)) for text in texts], "textposition": "outside"}
     return {
-        "type": "bar", "orientation": "h", "x": np.nan_to_num(marks.value), "y": marks.along, "cliponaxis": False,
+        "type": "bar",
+        "orientation": "h",
+        "x": np.nan_to_num(marks.value),
+        "y": marks.along,
+        "cliponaxis": False,
         "width": SPREAD / (1 if figure.overlay else len(series_styles(figure))),
         "marker": {"color": _fills(marks), "line": {"color": marks.style.colour, "width": 1.2}},
-        **said, **_whiskers(figure, marks),
-    }  # fmt: skip
+        **said,
+        **_whiskers(figure, marks),
+    }
 
 
 _DRAWN = {"dots": _dots, "lines": _line, "bars": _bars, "scatter": _dots}
@@ -261,10 +283,17 @@ def _band(figure: Figure, marks: Marks) -> Iterable[dict[str, Any]]:
         return
     at, low, high = (each[there] for each in (marks.along, marks.low, marks.high))
     yield {
-        "type": "scatter", "x": np.concatenate([at, at[::-1]]), "y": np.concatenate([high, low[::-1]]),
-        "fill": "toself", "fillcolor": faded(marks.style.colour, FAINT), "line": {"width": 0}, "mode": "lines",
-        "hoverinfo": "skip", "showlegend": False, "legendgroup": plain(marks.name),
-    }  # fmt: skip
+        "type": "scatter",
+        "x": np.concatenate([at, at[::-1]]),
+        "y": np.concatenate([high, low[::-1]]),
+        "fill": "toself",
+        "fillcolor": faded(marks.style.colour, FAINT),
+        "line": {"width": 0},
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "legendgroup": plain(marks.name),
+    }
 
 
 def _joints(panel: Panel) -> dict[str, Any]:
@@ -276,9 +305,14 @@ def _joints(panel: Panel) -> dict[str, Any]:
     gap = (np.nan, np.nan)
     path = [point for _, points in sorted(ends.items()) for point in (*points, gap)]
     return {
-        "type": "scatter", "x": [x for x, _ in path], "y": [y for _, y in path], "mode": "lines", "hoverinfo": "skip",
-        "line": {"color": faded(NEUTRAL, 0.6), "width": 4}, "showlegend": False,
-    }  # fmt: skip
+        "type": "scatter",
+        "x": [x for x, _ in path],
+        "y": [y for _, y in path],
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "line": {"color": faded(NEUTRAL, 0.6), "width": 4},
+        "showlegend": False,
+    }
 
 
 def _openings(figure: Figure) -> list[Any] | None:
@@ -302,25 +336,45 @@ def _map(
     upward, around = (UPWARD_DARK, AROUND_DARK) if dark else (UPWARD, AROUND)
     colours = around if figure.diverging else upward
     yield {
-        "type": "heatmap", "z": np.where(bare, np.nan, value),
-        "x": list(range(len(panel.marks))), "y": list(range(len(panel.names))),
-        "text": [["" if said is None or row < 0 or open_ else _lines(said[row])
-                  for row, open_ in zip(line, opens, strict=True)] for line, opens in zip(rows, bare, strict=True)],
-        "hovertext": _map_hovers(panel, rows, hovers), "hoverinfo": "text",
-        "texttemplate": "%{text}", "textfont": {"color": CHALK if dark else INK, "size": 12}, "xgap": 2, "ygap": 2,
-        "showscale": False, "zmin": low, "zmax": high, "hoverongaps": True,
+        "type": "heatmap",
+        "z": np.where(bare, np.nan, value),
+        "x": list(range(len(panel.marks))),
+        "y": list(range(len(panel.names))),
+        "text": [
+            [
+                "" if said is None or row < 0 or open_ else _lines(said[row])
+                for row, open_ in zip(line, opens, strict=True)
+            ]
+            for line, opens in zip(rows, bare, strict=True)
+        ],
+        "hovertext": _map_hovers(panel, rows, hovers),
+        "hoverinfo": "text",
+        "texttemplate": "%{text}",
+        "textfont": {"color": CHALK if dark else INK, "size": 12},
+        "xgap": 2,
+        "ygap": 2,
+        "showscale": False,
+        "zmin": low,
+        "zmax": high,
+        "hoverongaps": True,
         "colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)],
-    }  # fmt: skip
+    }
     if bare.any():
         yield _open_cells(rows, bare, said, hovers)
     if opens is not None:
         down, across = np.nonzero(rows >= 0)
         there = rows[down, across]
         yield {
-            "type": "scatter", "x": across.tolist(), "y": down.tolist(), "mode": "markers", "showlegend": False,
-            "marker": {"size": _CLICKED, "symbol": "square", "opacity": 0}, "hoverinfo": "text",
-            "hovertext": [hovers[row] for row in there], **_opening(opens, there),
-        }  # fmt: skip
+            "type": "scatter",
+            "x": across.tolist(),
+            "y": down.tolist(),
+            "mode": "markers",
+            "showlegend": False,
+            "marker": {"size": _CLICKED, "symbol": "square", "opacity": 0},
+            "hoverinfo": "text",
+            "hovertext": [hovers[row] for row in there],
+            **_opening(opens, there),
+        }
 
 
 def _open_cells(rows: np.ndarray, bare: np.ndarray, said: np.ndarray | None, hovers: list[str]) -> dict[str, Any]:
@@ -328,20 +382,28 @@ def _open_cells(rows: np.ndarray, bare: np.ndarray, said: np.ndarray | None, hov
     down, across = np.nonzero(bare)
     there = rows[down, across]
     return {
-        "type": "scatter", "x": across.tolist(), "y": down.tolist(), "mode": "markers+text", "showlegend": False,
+        "type": "scatter",
+        "x": across.tolist(),
+        "y": down.tolist(),
+        "mode": "markers+text",
+        "showlegend": False,
         "marker": {"size": _CLICKED, "symbol": "square-open", "color": NEUTRAL, "line": {"width": 1.5}},
         "text": ["" if said is None else _lines(said[row]) for row in there],
-        "textfont": {"color": NEUTRAL, "size": 12}, "hoverinfo": "text", "hovertext": [hovers[row] for row in there],
-    }  # fmt: skip
+        "textfont": {"color": NEUTRAL, "size": 12},
+        "hoverinfo": "text",
+        "hovertext": [hovers[row] for row in there],
+    }
 
 
 def _map_hovers(panel: Panel, rows: np.ndarray, hovers: list[str]) -> list[list[str]]:
     """What every cell says; one that the frame does not have says that it has no value."""
     return [
-        [hovers[row] if row >= 0 else _bold(f"{name}, {marks.name}", "no value")
-         for row, marks in zip(line, panel.marks, strict=True)]
+        [
+            hovers[row] if row >= 0 else _bold(f"{name}, {marks.name}", "no value")
+            for row, marks in zip(line, panel.marks, strict=True)
+        ]
         for name, line in zip(panel.names, rows, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _lines(text: str) -> str:
@@ -354,16 +416,38 @@ def _names(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:
     for at, value, text, (across, down) in beside(figure, panel, sizes):
         far = abs(across) + abs(down) > 40
         yield {
-            "x": at, "y": value, "xref": f"x{own}", "yref": f"y{own}", "text": plain(text), "ax": across, "ay": down,
-            "showarrow": True, "arrowhead": 0, "arrowwidth": 0.8 if far else 0.1, "arrowcolor": NEUTRAL,
-            "standoff": 6, "font": {"size": 12},
-        }  # fmt: skip
+            "x": at,
+            "y": value,
+            "xref": f"x{own}",
+            "yref": f"y{own}",
+            "text": plain(text),
+            "ax": across,
+            "ay": down,
+            "showarrow": True,
+            "arrowhead": 0,
+            "arrowwidth": 0.8 if far else 0.1,
+            "arrowcolor": NEUTRAL,
+            "standoff": 6,
+            "font": {"size": 12},
+        }
 
 
 def _arrows(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:
     for (x, y), (to_x, to_y) in arrows(figure, panel):
         yield {
-            "x": to_x, "y": to_y, "ax": x, "ay": y, "xref": f"x{own}", "yref": f"y{own}", "axref": f"x{own}",
-            "ayref": f"y{own}", "text": "", "showarrow": True, "arrowhead": 2, "arrowwidth": 1.5,
-            "arrowcolor": NEUTRAL, "standoff": 6, "startstandoff": 6,
-        }  # fmt: skip
+            "x": to_x,
+            "y": to_y,
+            "ax": x,
+            "ay": y,
+            "xref": f"x{own}",
+            "yref": f"y{own}",
+            "axref": f"x{own}",
+            "ayref": f"y{own}",
+            "text": "",
+            "showarrow": True,
+            "arrowhead": 2,
+            "arrowwidth": 1.5,
+            "arrowcolor": NEUTRAL,
+            "standoff": 6,
+            "startstandoff": 6,
+        }

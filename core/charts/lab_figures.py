@@ -43,17 +43,34 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
     said = rows["title" if "title" in rows else "probe"].astype(str)
     percents = pd.to_numeric(rows["percent"]).to_numpy(dtype=np.float64)
     frame = pd.DataFrame(
-        {"label": said, "series": series, "panel": "", "value": percents,
-         "low": math.nan, "high": math.nan, "n": 1, "text": [signed(value) for value in percents],
-         "hollow": [value is True and name == PERCENT
-                    for value, name in zip(rows["in_null_band"], series, strict=True)],
-         "hover": [_hover(row) for row in rows.to_dict("records")]}
-    )  # fmt: skip
+        {
+            "label": said,
+            "series": series,
+            "panel": "",
+            "value": percents,
+            "low": math.nan,
+            "high": math.nan,
+            "n": 1,
+            "text": [signed(value) for value in percents],
+            "hollow": [
+                value is True and name == PERCENT for value, name in zip(rows["in_null_band"], series, strict=True)
+            ],
+            "hover": [_hover(row) for row in rows.to_dict("records")],
+        }
+    )
     return Figure(
-        "", "", "", frame, "", kind="bars", unit=" %", span=_range(percents, low, high),
-        styles={PERCENT: Style(colour)} | _BROKEN, overlay=len(set(series)) > 1,
+        "",
+        "",
+        "",
+        frame,
+        "",
+        kind="bars",
+        unit=" %",
+        span=_range(percents, low, high),
+        styles={PERCENT: Style(colour)} | _BROKEN,
+        overlay=len(set(series)) > 1,
         shades=() if math.isnan(low) else (Shade(low, high),),
-    )  # fmt: skip
+    )
 
 
 def _dropped(rows: pd.DataFrame) -> list[bool | None]:
@@ -119,17 +136,30 @@ def shift_curves(
     """
     strengths = {name: strength for strength, name in points.items()}
     own = rows[rows["probe"].isin(strengths) & rows["percent"].notna()]
-    frame = pd.DataFrame({
-        "label": [strengths[name] for name in own["probe"]], "series": own["evaluator"].to_numpy(), "panel": "",
-        "value": own["percent"].astype(float).to_numpy(), "low": np.nan, "high": np.nan, "n": 1,
-    }).sort_values(["series", "label"])  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "label": [strengths[name] for name in own["probe"]],
+            "series": own["evaluator"].to_numpy(),
+            "panel": "",
+            "value": own["percent"].astype(float).to_numpy(),
+            "low": np.nan,
+            "high": np.nan,
+            "n": 1,
+        }
+    ).sort_values(["series", "label"])
     bands = {name: reaches[name] for name in frame["series"].unique() if reaches.get(name, math.nan) >= 0}
     return Figure(
-        "lab-curves", title, "Percent change of one picture along the strength of the edit. " + _SHADED * bool(bands),
-        frame, PERCENT, kind="lines", unit=" %", along=along,
+        "lab-curves",
+        title,
+        "Percent change of one picture along the strength of the edit. " + _SHADED * bool(bands),
+        frame,
+        PERCENT,
+        kind="lines",
+        unit=" %",
+        along=along,
         styles={name: Style(colour) for name, colour in colours.items()},
         shades=tuple(Shade(-reach, reach, colour=colours[name], alpha=0.1) for name, reach in bands.items()),
-    )  # fmt: skip
+    )
 
 
 A_TABLE = 3
@@ -228,10 +258,16 @@ def _share(value: float, low: float, high: float) -> float:
 
 def _legend(figures: Iterable[Figure]) -> str:
     """The series by their colours, where there is more than the evaluators' own."""
-    styles = {name: style for figure in figures if figure.overlay for name, style in figure.styles.items()
-              if name in set(figure.frame["series"]) and name != PERCENT}  # fmt: skip
-    keys = "".join(f'<span><i style="background:{style.colour}"></i>{escape(name)}</span>'
-                   for name, style in styles.items())  # fmt: skip
+    styles = {
+        name: style
+        for figure in figures
+        if figure.overlay
+        for name, style in figure.styles.items()
+        if name in set(figure.frame["series"]) and name != PERCENT
+    }
+    keys = "".join(
+        f'<span><i style="background:{style.colour}"></i>{escape(name)}</span>' for name, style in styles.items()
+    )
     return f'<p class="key">{keys}</p>' if keys else ""
 
 
@@ -245,17 +281,30 @@ def edit_dots(table: pd.DataFrame) -> Figure:
     captions = list(dict.fromkeys(held["caption"]))
     frame = pd.DataFrame(
         {
-            "label": held["edit"], "series": [_named(captions, each) for each in held["caption"]],
-            "panel": held["evaluator"], "value": held["score"], "low": np.nan, "high": np.nan, "n": held["frames"],
+            "label": held["edit"],
+            "series": [_named(captions, each) for each in held["caption"]],
+            "panel": held["evaluator"],
+            "value": held["score"],
+            "low": np.nan,
+            "high": np.nan,
+            "n": held["frames"],
             "hollow": held["how"] != "measured",
             "hover": [
                 f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\nn = {row.frames} frames"
                 for row in held.itertuples()
             ],
         }
-    )  # fmt: skip
-    return Figure("", "", "", frame.reset_index(drop=True), "score", free=True, bounds="none",
-                  styles=coloured([_named(captions, each) for each in captions]))  # fmt: skip
+    )
+    return Figure(
+        "",
+        "",
+        "",
+        frame.reset_index(drop=True),
+        "score",
+        free=True,
+        bounds="none",
+        styles=coloured([_named(captions, each) for each in captions]),
+    )
 
 
 def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[int] = ()) -> Figure:
@@ -268,12 +317,19 @@ def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[i
     """
     shown = numbers or range(1, cosines.shape[1] + 1)
     rows = [
-        {"label": f"{place:02d}", "series": f"frame {shown[frame]}", "panel": "", "value": float(cosines[place, frame]),
-         "low": np.nan, "high": np.nan, "n": 1,
-         "hover": f"{word}, frame {shown[frame]}\ncosine {cosines[place, frame]:.3f}, n = 1"}
+        {
+            "label": f"{place:02d}",
+            "series": f"frame {shown[frame]}",
+            "panel": "",
+            "value": float(cosines[place, frame]),
+            "low": np.nan,
+            "high": np.nan,
+            "n": 1,
+            "hover": f"{word}, frame {shown[frame]}\ncosine {cosines[place, frame]:.3f}, n = 1",
+        }
         for place, word in enumerate(words)
         for frame in range(cosines.shape[1])
-    ]  # fmt: skip
+    ]
     names = {f"{place:02d}": word for place, word in enumerate(words)}
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "hover"])
     return Figure("", "", "", frame, "cosine", kind="map", names=names, order=tuple(names))

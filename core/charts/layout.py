@@ -42,11 +42,18 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     if legend:  # close to the panels: what a wide screen does not need is left on the far side
         legend["y"] = (height - above if above else below - _below(figure, found)) / height
     made: dict[str, Any] = {
-        "height": height, "dragmode": False,
+        "height": height,
+        "dragmode": False,
         "margin": {"l": 8, "r": 24 if figure.upright else 12, "t": top, "b": below},
-        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hoverlabel": {"align": "left"},
-        "showlegend": bool(legend), "legend": legend, "barmode": "overlay", "shapes": [], "annotations": [],
-    }  # fmt: skip
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hoverlabel": {"align": "left"},
+        "showlegend": bool(legend),
+        "legend": legend,
+        "barmode": "overlay",
+        "shapes": [],
+        "annotations": [],
+    }
     for place, (panel, domain) in enumerate(zip(found, _domains(heights, area), strict=True)):
         own, last = number(place), place == len(found) - 1
         across, upward = _axes(figure, panel, last=last, shared=number(len(found) - 1))
@@ -159,9 +166,17 @@ def _broken(title: str) -> list[str]:
 def _numbers(axis: Axis) -> dict[str, Any]:
     """An axis of numbers."""
     made: dict[str, Any] = {
-        "gridcolor": GRID, "zeroline": not axis.log, "zerolinecolor": NEUTRAL, "zerolinewidth": 1, "automargin": True,
-        "fixedrange": True, "ticksuffix": axis.unit, "nticks": 6, "exponentformat": "e", "showticklabels": True,
-    }  # fmt: skip
+        "gridcolor": GRID,
+        "zeroline": not axis.log,
+        "zerolinecolor": NEUTRAL,
+        "zerolinewidth": 1,
+        "automargin": True,
+        "fixedrange": True,
+        "ticksuffix": axis.unit,
+        "nticks": 6,
+        "exponentformat": "e",
+        "showticklabels": True,
+    }
     if axis.log:
         made["type"] = "log"
     if axis.ticks:
@@ -179,8 +194,10 @@ def _labels(figure: Figure, panel: Panel) -> dict[str, Any]:
             plain(name) if figure.upright else "<br>".join(map(plain, folded(name, letters=_FOLD)))
             for name in panel.names
         ]
-        words = [f"{name}<br><span style='font-size:10px'>{n}</span>" if n else name
-                 for name, n in zip(names, counts, strict=True)]  # fmt: skip
+        words = [
+            f"{name}<br><span style='font-size:10px'>{n}</span>" if n else name
+            for name, n in zip(names, counts, strict=True)
+        ]
         return _words(words, upright=figure.upright)
     if figure.upright:
         return _numbers(figure.along) | ({} if figure.kind == "scatter" else {"showgrid": False, "zeroline": False})
@@ -191,9 +208,14 @@ def _words(said: Sequence[str], *, upright: bool) -> dict[str, Any]:
     """An axis of words, each written as it is, its markup too."""
     span = [-0.5, len(said) - 0.5]
     made = {
-        "tickvals": list(range(len(said))), "ticktext": list(said), "range": span if upright else span[::-1],
-        "showgrid": False, "zeroline": False, "automargin": True, "fixedrange": True,
-    }  # fmt: skip
+        "tickvals": list(range(len(said))),
+        "ticktext": list(said),
+        "range": span if upright else span[::-1],
+        "showgrid": False,
+        "zeroline": False,
+        "automargin": True,
+        "fixedrange": True,
+    }
     return made | ({"tickangle": 0, "tickfont": {"size": 10}} if upright else {"ticksuffix": "  "})
 
 
@@ -214,9 +236,16 @@ def _domains(heights: Sequence[int], area: int) -> list[list[float]]:
 
 def _title(text: str, top: float) -> dict[str, Any]:
     return {
-        "text": plain(shortened(text, most=44)), "x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
-        "yanchor": "bottom", "showarrow": False, "font": {"size": 13},
-    }  # fmt: skip
+        "text": plain(shortened(text, most=44)),
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": top,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 13},
+    }
 
 
 def _across(figure: Figure, on: str) -> bool:
@@ -243,9 +272,16 @@ def _ray(end: tuple[float, float], own: str) -> dict[str, Any]:
 def _ray_said(figure: Figure, ray: Ray, end: tuple[float, float], own: str) -> dict[str, Any]:
     at_top = end[1] == figure.span[1]
     return {
-        "text": plain(ray.text), "x": end[0], "y": end[1], "xref": f"x{own}", "yref": f"y{own}", "showarrow": False,
-        "xanchor": "center" if at_top else "right", "yanchor": "bottom", "font": {"size": 11, "color": NEUTRAL},
-    }  # fmt: skip
+        "text": plain(ray.text),
+        "x": end[0],
+        "y": end[1],
+        "xref": f"x{own}",
+        "yref": f"y{own}",
+        "showarrow": False,
+        "xanchor": "center" if at_top else "right",
+        "yanchor": "bottom",
+        "font": {"size": 11, "color": NEUTRAL},
+    }
 
 
 def _stretch(figure: Figure, on: str, low: float, high: float, own: str) -> dict[str, Any]:

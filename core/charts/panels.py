@@ -72,8 +72,10 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
     styles = series_styles(figure)
     titles, series = frame["panel"].astype(str).to_numpy(), frame["series"].astype(str).to_numpy()
     numbers = {name: frame[name].to_numpy(dtype=np.float64) for name in ("value", "low", "high", "n")}
-    numbers |= {side: frame[name].to_numpy(dtype=np.float64) if name in frame else np.full(len(frame), np.nan)
-                for side, name in (("left", "x_low"), ("right", "x_high"))}  # fmt: skip
+    numbers |= {
+        side: frame[name].to_numpy(dtype=np.float64) if name in frame else np.full(len(frame), np.nan)
+        for side, name in (("left", "x_low"), ("right", "x_high"))
+    }
     looks = {"hollow": hollow(figure), "chosen": _flags(frame, figure.mark)}
     every = _Labels.of(figure, frame)
     found = []
@@ -287,15 +289,20 @@ def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[R
         at, low, high = (
             np.interp(each, ends, room)
             for each, ends, room in (
-                (marks.along, across_ends, [0, wide]), (marks.low, upward_ends, [tall, 0]),
+                (marks.along, across_ends, [0, wide]),
+                (marks.low, upward_ends, [tall, 0]),
                 (marks.high, upward_ends, [tall, 0]),
             )
-        )  # fmt: skip
+        )
         there = np.isfinite(marks.low) & np.isfinite(marks.high)
         found += list(zip(at[there], high[there], low[there], strict=True))
         flat += _flat(marks, across_ends, upward_ends, size)
-    outside = [(-wide, 0.0, 0.0, tall), (wide, 0.0, 2 * wide, tall), (0.0, -tall, wide, 0.0),
-               (0.0, tall, wide, 2 * tall)]  # fmt: skip
+    outside = [
+        (-wide, 0.0, 0.0, tall),
+        (wide, 0.0, 2 * wide, tall),
+        (0.0, -tall, wide, 0.0),
+        (0.0, tall, wide, 2 * tall),
+    ]
     return [*outside, *flat, *((x - _WHISKER, top, x + _WHISKER, bottom) for x, top, bottom in found)]
 
 
@@ -325,8 +332,10 @@ def placed(
     Returns:
         Offset of each label's middle from its mark's, in px.
     """
-    taken = [np.array([*marks, *others], dtype=np.float64).reshape(-1, 4)
-             for marks, others in zip(views, lines or [()] * len(views), strict=True)]  # fmt: skip
+    taken = [
+        np.array([*marks, *others], dtype=np.float64).reshape(-1, 4)
+        for marks, others in zip(views, lines or [()] * len(views), strict=True)
+    ]
     middles = [[((left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in marks] for marks in views]
     crowd = [sum(math.dist(at, other) < _NEAR for at in middles[0]) for other in middles[0]]
     offsets = [(0.0, 0.0)] * len(texts)
@@ -336,8 +345,10 @@ def placed(
         overlap = _shared([_rectangles(at[index], tried, half) for at in middles], taken)
         best = tried[int(overlap.argmin())]
         offsets[index] = (float(best[0]), float(best[1]))
-        taken = [np.vstack([others, _rectangles(at[index], best[None], half)])
-                 for at, others in zip(middles, taken, strict=True)]  # fmt: skip
+        taken = [
+            np.vstack([others, _rectangles(at[index], best[None], half)])
+            for at, others in zip(middles, taken, strict=True)
+        ]
     return offsets
 
 

@@ -21,16 +21,35 @@ def outcome_bars(table: pd.DataFrame) -> Figure:
         table: what, share, low, high, n; see ``Aggregates.table``.
     """
     hover = [
-        f"{what}\n{100 * share:.1f} % ({_interval(100 * low, 100 * high)})\nn = {n}" if share == share
+        f"{what}\n{100 * share:.1f} % ({_interval(100 * low, 100 * high)})\nn = {n}"
+        if share == share
         else f"{what}\nno votes"
         for what, share, low, high, n in table[["what", "share", "low", "high", "n"]].itertuples(index=False)
-    ]  # fmt: skip
+    ]
     frame = pd.DataFrame(
-        {"label": table["what"].astype(str), "series": "share", "panel": "", "value": 100 * table["share"],
-         "low": 100 * table["low"], "high": 100 * table["high"], "n": table["n"], "hover": hover}
-    )  # fmt: skip
-    return Figure("", "", "", frame, "share", kind="bars", unit=" %", span=(0, 102), counts=True,
-                  styles={"share": Style(PALETTE[0], fill=0.55)})  # fmt: skip
+        {
+            "label": table["what"].astype(str),
+            "series": "share",
+            "panel": "",
+            "value": 100 * table["share"],
+            "low": 100 * table["low"],
+            "high": 100 * table["high"],
+            "n": table["n"],
+            "hover": hover,
+        }
+    )
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        "share",
+        kind="bars",
+        unit=" %",
+        span=(0, 102),
+        counts=True,
+        styles={"share": Style(PALETTE[0], fill=0.55)},
+    )
 
 
 def reanalysis_dots(table: pd.DataFrame) -> Figure:
@@ -43,8 +62,7 @@ def reanalysis_dots(table: pd.DataFrame) -> Figure:
     parts += [_medians(rows, str(name), "kept") for name, rows in table.groupby("analysis", sort=False)]
     styles = {ALL_PAIRS: Style(NEUTRAL, size=11, fill=0)}
     styles |= dict(zip(map(str, table["analysis"].unique()), _ANALYSES, strict=False))
-    return Figure("", "", "", pd.concat(parts, ignore_index=True), "median %Δ", unit=" %", styles=styles,
-                  counts=True)  # fmt: skip
+    return Figure("", "", "", pd.concat(parts, ignore_index=True), "median %Δ", unit=" %", styles=styles, counts=True)
 
 
 def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
@@ -65,10 +83,19 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
         f"{row['label']}, {row['series']}\nthe right one wins: {row['value']:.1f} % "
         f"({_interval(row['low'], row['high'])})\nn = {counted(row['n'], 'comparison')}"
         for row in frame.to_dict("records")
-    ]  # fmt: skip
+    ]
     frame = frame.assign(hover=hover, hollow=frame["n"] < FEW)
-    return Figure("", "", "", frame, "right one wins", unit=" %", span=(0, 102), counts=True,
-                  styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)})  # fmt: skip
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        "right one wins",
+        unit=" %",
+        span=(0, 102),
+        counts=True,
+        styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)},
+    )
 
 
 def competence_dots(people: pd.DataFrame) -> Figure:
@@ -82,15 +109,34 @@ def competence_dots(people: pd.DataFrame) -> Figure:
     if "study" in own:
         panel = own["study"].astype(str) + ", " + panel
     frame = pd.DataFrame(
-        {"label": own["annotator"].astype(str), "series": "competence", "panel": panel, "value": own["competence"],
-         "low": own["low"], "high": own["high"], "n": own["n"], "hollow": own["n"] < FEW}
-    )  # fmt: skip
+        {
+            "label": own["annotator"].astype(str),
+            "series": "competence",
+            "panel": panel,
+            "value": own["competence"],
+            "low": own["low"],
+            "high": own["high"],
+            "n": own["n"],
+            "hollow": own["n"] < FEW,
+        }
+    )
     frame["hover"] = [
         f"{row['label']}\nknows {row['value']:.0f} % under MACE ({_interval(row['low'], row['high'])})\n"
-        f"n = {row['n']} judged by others too" for row in frame.to_dict("records")
-    ]  # fmt: skip
-    return Figure("S-human-competence-dots", COMPETENCE_TITLE, COMPETENCE_NOTE, frame, "answers by knowing", unit=" %",
-                  span=(0, 102), counts=True, styles={"competence": Style(PALETTE[0])}, paper="")  # fmt: skip
+        f"n = {row['n']} judged by others too"
+        for row in frame.to_dict("records")
+    ]
+    return Figure(
+        "S-human-competence-dots",
+        COMPETENCE_TITLE,
+        COMPETENCE_NOTE,
+        frame,
+        "answers by knowing",
+        unit=" %",
+        span=(0, 102),
+        counts=True,
+        styles={"competence": Style(PALETTE[0])},
+        paper="",
+    )
 
 
 COMPETENCE_TITLE = "Who answers by knowing?"
@@ -115,8 +161,16 @@ def powered_dots(rows: pd.DataFrame) -> Figure:
         parts.append(_rates(first, ["votes alone"], "votes alone", panel, "votes"))
         parts.append(_rates(own, own["evaluator"].astype(str), "joined with scores", panel, "joined"))
     styles = {"votes alone": Style(NEUTRAL, "diamond", size=11), "joined with scores": Style(PALETTE[0])}
-    return Figure("S-human-powered-rates", POWERED_TITLE, POWERED_NOTE, pd.concat(parts, ignore_index=True),
-                  "rate over all pairs", unit=" %", span=(0, 102), styles=styles)  # fmt: skip
+    return Figure(
+        "S-human-powered-rates",
+        POWERED_TITLE,
+        POWERED_NOTE,
+        pd.concat(parts, ignore_index=True),
+        "rate over all pairs",
+        unit=" %",
+        span=(0, 102),
+        styles=styles,
+    )
 
 
 POWERED_TITLE = "What would people say of every pair?"
@@ -130,9 +184,16 @@ POWERED_NOTE = (
 
 def _rates(rows: pd.DataFrame, labels: Iterable[str], series: str, panel: str, name: str) -> pd.DataFrame:
     frame = pd.DataFrame(
-        {"label": list(labels), "series": series, "panel": panel, "value": rows[name].to_numpy(),
-         "low": rows[f"{name}_low"].to_numpy(), "high": rows[f"{name}_high"].to_numpy(), "n": rows["n"].to_numpy()}
-    )  # fmt: skip
+        {
+            "label": list(labels),
+            "series": series,
+            "panel": panel,
+            "value": rows[name].to_numpy(),
+            "low": rows[f"{name}_low"].to_numpy(),
+            "high": rows[f"{name}_high"].to_numpy(),
+            "n": rows["n"].to_numpy(),
+        }
+    )
     hover = [
         f"{row['label']}\n{row['value']:.1f} % ({_interval(row['low'], row['high'])})\n"
         f"n = {counted(row['n'])} with votes"
@@ -153,10 +214,16 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
     names = sorted({*both["one"].astype(str), *both["other"].astype(str)})
     both = both.sort_values(["one", "other"], kind="stable", ignore_index=True)
     frame = pd.DataFrame(
-        {"label": both["one"].astype(str), "series": both["other"].astype(str),
-         "panel": both["study"].astype(str) if "study" in both else "", "value": both["kappa"].astype(float),
-         "low": both["low"], "high": both["high"], "n": both["n"]}
-    )  # fmt: skip
+        {
+            "label": both["one"].astype(str),
+            "series": both["other"].astype(str),
+            "panel": both["study"].astype(str) if "study" in both else "",
+            "value": both["kappa"].astype(float),
+            "low": both["low"],
+            "high": both["high"],
+            "n": both["n"],
+        }
+    )
     items = both["n_items"] if "n_items" in both else both["n"]
     frame["text"] = [f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], items, strict=True)]
     frame["hover"] = [
@@ -165,8 +232,18 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
         for row, n in zip(frame.to_dict("records"), items, strict=True)
     ]
     frame["hollow"] = (items < FEW).to_numpy()
-    return Figure("S-human-kappa-map", KAPPA_TITLE, KAPPA_NOTE, frame, "weighted κ", kind="map", diverging=True,
-                  order=tuple(names), styles={name: Style(NEUTRAL) for name in names}, paper="E, Figure 4")  # fmt: skip
+    return Figure(
+        "S-human-kappa-map",
+        KAPPA_TITLE,
+        KAPPA_NOTE,
+        frame,
+        "weighted κ",
+        kind="map",
+        diverging=True,
+        order=tuple(names),
+        styles={name: Style(NEUTRAL) for name in names},
+        paper="E, Figure 4",
+    )
 
 
 KAPPA_TITLE = "How far do two annotators agree?"
@@ -179,14 +256,24 @@ KAPPA_NOTE = (
 
 def _medians(rows: pd.DataFrame, series: str, which: str) -> pd.DataFrame:
     frame = pd.DataFrame(
-        {"label": rows["family"].astype(str), "series": series, "panel": rows["evaluator"].astype(str),
-         "value": rows[f"median_{which}"], "low": rows[f"low_{which}"], "high": rows[f"high_{which}"],
-         "n": rows[f"n_{which}"]}
-    )  # fmt: skip
-    return frame.assign(hollow=frame["n"] < FEW, hover=[
-        f"{row['label']}, {row['panel']}\n{series}: {row['value']:.2f} % ({_interval(row['low'], row['high'])})\n"
-        f"n = {counted(row['n'])}" for row in frame.to_dict("records")
-    ])  # fmt: skip
+        {
+            "label": rows["family"].astype(str),
+            "series": series,
+            "panel": rows["evaluator"].astype(str),
+            "value": rows[f"median_{which}"],
+            "low": rows[f"low_{which}"],
+            "high": rows[f"high_{which}"],
+            "n": rows[f"n_{which}"],
+        }
+    )
+    return frame.assign(
+        hollow=frame["n"] < FEW,
+        hover=[
+            f"{row['label']}, {row['panel']}\n{series}: {row['value']:.2f} % ({_interval(row['low'], row['high'])})\n"
+            f"n = {counted(row['n'])}"
+            for row in frame.to_dict("records")
+        ],
+    )
 
 
 def _interval(low: float, high: float) -> str:
@@ -203,23 +290,28 @@ def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
     """
     held = table[table[measure].notna()]
     counts = held["n_pairs"] if measure.startswith("accuracy") else held["n_ratings"].fillna(held["n_pairs"])
-    labels = [f"{who}, {told}" if told else str(who) for who, told in zip(held["evaluator"], held["references"],
-                                                                       strict=True)]  # fmt: skip
+    labels = [
+        f"{who}, {told}" if told else str(who) for who, told in zip(held["evaluator"], held["references"], strict=True)
+    ]
     several = len(set(held["group"])) > 1
     own = not several and not held["references"].astype(bool).any()
     frame = pd.DataFrame(
         {
-            "label": labels, "panel": "",
+            "label": labels,
+            "panel": "",
             "series": held["group"].astype(str) if several else held["evaluator"].astype(str) if own else "all",
-            "value": held[measure], "low": held[f"{measure}_low"], "high": held[f"{measure}_high"],
+            "value": held[measure],
+            "low": held[f"{measure}_low"],
+            "high": held[f"{measure}_high"],
             "n": counts.fillna(0).astype(int),
             "hover": [
-                f"{label}, {group}\n{value:.1f} ({low:.1f} to {high:.1f})" if low == low else
-                f"{label}, {group}\n{value:.1f}"
+                f"{label}, {group}\n{value:.1f} ({low:.1f} to {high:.1f})"
+                if low == low
+                else f"{label}, {group}\n{value:.1f}"
                 for label, group, value, low, high in zip(
                     labels, held["group"], held[measure], held[f"{measure}_low"], held[f"{measure}_high"], strict=True
                 )
             ],
         }
-    )  # fmt: skip
+    )
     return Figure("", axis, "", frame.reset_index(drop=True), axis, overlay=own)

@@ -82,8 +82,17 @@ def _rays(place: "Axes", figure: Figure) -> None:
     for ray, (x, y) in zip(figure.rays, ray_ends(figure), strict=True):
         place.plot([0, x], [0, y], color=NEUTRAL, linewidth=0.7, linestyle=DASHES["dot"], zorder=1)
         side = "center" if y == figure.span[1] else "right"
-        place.annotate(ray.text, (x, y), xytext=(0, 1), textcoords="offset points", ha=side, va="bottom", fontsize=6,
-                       color=NEUTRAL, annotation_clip=False)  # fmt: skip
+        place.annotate(
+            ray.text,
+            (x, y),
+            xytext=(0, 1),
+            textcoords="offset points",
+            ha=side,
+            va="bottom",
+            fontsize=6,
+            color=NEUTRAL,
+            annotation_clip=False,
+        )
 
 
 def finish(place: "Axes", figure: Figure, *, first: bool, lowest: bool) -> None:
@@ -143,8 +152,17 @@ def _across(figure: Figure, on: str) -> bool:
     return figure.upright == (on == "along")
 
 
-SYMBOLS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "cross": "P", "star": "*",
-           "pentagon": "p", "triangle-down": "v", "x": "X"}  # fmt: skip
+SYMBOLS = {
+    "circle": "o",
+    "square": "s",
+    "diamond": "D",
+    "triangle-up": "^",
+    "cross": "P",
+    "star": "*",
+    "pentagon": "p",
+    "triangle-down": "v",
+    "x": "X",
+}
 """Plotly's symbol -> matplotlib's."""
 
 _POINT = 0.42  # points of a drawing a px of a page
@@ -179,10 +197,15 @@ def key(figure: Figure, style: Style) -> "Artist":
     line = figure.kind == "lines"
     marked = style.size > 0 and not (line and figure.bounds != "whiskers")
     return Line2D(
-        [], [], color=style.colour, linestyle=DASHES[style.dash] if line else "none",
-        linewidth=_width(style), marker=SYMBOLS[style.symbol] if marked else "", markersize=style.size * _POINT,
+        [],
+        [],
+        color=style.colour,
+        linestyle=DASHES[style.dash] if line else "none",
+        linewidth=_width(style),
+        marker=SYMBOLS[style.symbol] if marked else "",
+        markersize=style.size * _POINT,
         markerfacecolor=style.colour if style.fill > 0 else "none",
-    )  # fmt: skip
+    )
 
 
 def _dots(place: "Axes", figure: Figure, marks: Marks) -> None:
@@ -209,15 +232,30 @@ def _bars(place: "Axes", figure: Figure, marks: Marks) -> None:
     _whiskers(place, figure, marks)
     if "text" in figure.frame:
         for at, value, text in zip(marks.along, drawn, figure.frame["text"].to_numpy()[marks.rows], strict=True):
-            place.annotate(str(text), (value, at), xytext=(-3 if value < 0 else 3, 0), textcoords="offset points",
-                           ha="right" if value < 0 else "left", va="center")  # fmt: skip
+            place.annotate(
+                str(text),
+                (value, at),
+                xytext=(-3 if value < 0 else 3, 0),
+                textcoords="offset points",
+                ha="right" if value < 0 else "left",
+                va="center",
+            )
 
 
 def _symbols(place: "Axes", x: np.ndarray, y: np.ndarray, marks: Marks) -> None:
     style = marks.style
     size = np.where(marks.chosen, _CHOSEN, 1.0) * style.size * _POINT
-    place.scatter(x, y, s=size**2, marker=SYMBOLS[style.symbol], facecolors=_fills(marks), edgecolors=style.colour,
-                  linewidths=0.8, zorder=3, clip_on=False)  # fmt: skip
+    place.scatter(
+        x,
+        y,
+        s=size**2,
+        marker=SYMBOLS[style.symbol],
+        facecolors=_fills(marks),
+        edgecolors=style.colour,
+        linewidths=0.8,
+        zorder=3,
+        clip_on=False,
+    )
 
 
 def _whiskers(place: "Axes", figure: Figure, marks: Marks) -> None:
@@ -236,8 +274,12 @@ def _joints(place: "Axes", panel: Panel) -> None:
     """One line a label, from its first mark to its last."""
     places = sorted({round(at) for marks in panel.marks for at in marks.along})
     for label in places:
-        ends = [(value, at) for marks in panel.marks for at, value in zip(marks.along, marks.value, strict=True)
-                if round(at) == label]  # fmt: skip
+        ends = [
+            (value, at)
+            for marks in panel.marks
+            for at, value in zip(marks.along, marks.value, strict=True)
+            if round(at) == label
+        ]
         place.plot(*zip(*ends, strict=True), color=NEUTRAL, alpha=0.6, linewidth=2.2, zorder=1.5)
 
 
@@ -257,8 +299,12 @@ def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
         shown = np.ma.masked_invalid(np.where(bare, np.nan, value))
         place.pcolormesh(*edges, shown, cmap=colours, vmin=low, vmax=high, edgecolors="white", linewidth=1.5)
     for row, column in np.argwhere(bare):
-        place.plot(np.array([-1, 1, 1, -1, -1]) * _OPEN + column, np.array([-1, -1, 1, 1, -1]) * _OPEN + row,
-                   color=NEUTRAL, linewidth=1.2)  # fmt: skip
+        place.plot(
+            np.array([-1, 1, 1, -1, -1]) * _OPEN + column,
+            np.array([-1, -1, 1, 1, -1]) * _OPEN + row,
+            color=NEUTRAL,
+            linewidth=1.2,
+        )
     for (row, column), at in np.ndenumerate(rows):
         if at >= 0 and "text" in figure.frame:
             place.text(column, row, str(figure.frame["text"].iloc[at]), ha="center", va="center", fontsize=7, color=INK)
@@ -272,10 +318,15 @@ def _names(place: "Axes", figure: Figure, panel: Panel) -> None:
     for at, value, text, (across, down) in beside(figure, panel, [_PLOT]):
         far = abs(across) + abs(down) > 40
         place.annotate(
-            text, (at, value), xytext=(_SCALE * across, -_SCALE * down), textcoords="offset points", ha="center",
-            va="center", fontsize=7,
+            text,
+            (at, value),
+            xytext=(_SCALE * across, -_SCALE * down),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=7,
             arrowprops={"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.5} if far else None,
-        )  # fmt: skip
+        )
 
 
 def _fills(marks: Marks) -> list[tuple[str, float]]:
@@ -302,11 +353,21 @@ _FOOT_LETTERS, _FOOT_LINE = 150, 0.11  # of a line of the words below a figure; 
 _LETTER, _KEY = 0.062, 0.55  # inches: a letter of the legend, the sign before a name
 _WHEN = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
 _STYLE: Any = {
-    "font.size": 8, "font.family": "sans-serif", "svg.fonttype": "none", "svg.hashsalt": "invariscope",
-    "pdf.fonttype": 3, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": NEUTRAL,
-    "axes.linewidth": 0.6, "xtick.color": "#333333", "ytick.color": "#333333", "legend.frameon": False,
-    "axes.axisbelow": True, "text.parse_math": False,
-}  # fmt: skip
+    "font.size": 8,
+    "font.family": "sans-serif",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "invariscope",
+    "pdf.fonttype": 3,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": NEUTRAL,
+    "axes.linewidth": 0.6,
+    "xtick.color": "#333333",
+    "ytick.color": "#333333",
+    "legend.frameon": False,
+    "axes.axisbelow": True,
+    "text.parse_math": False,
+}
 
 
 def drawing(figure: Figure, *, kind: str = "svg", row: float = ROW) -> bytes:
@@ -376,9 +437,13 @@ def canvas(figure: Figure, *, row: float = ROW, titled: bool = False, foot: str 
     drawn = Canvas(figsize=(WIDTH, whole), dpi=72, layout=engine)
     share, upright = not figure.free and figure.kind != "map", figure.upright
     axes = drawn.subplots(
-        len(lines), columns, squeeze=False, sharex=upright or share, sharey=upright and share,
+        len(lines),
+        columns,
+        squeeze=False,
+        sharex=upright or share,
+        sharey=upright and share,
         gridspec_kw={"height_ratios": heights},
-    )  # fmt: skip
+    )
     used = list(axes.flat)[: len(found)]
     for place, panel in zip(used, found, strict=True):
         prepare(place, figure, panel)
@@ -416,9 +481,11 @@ def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
     names = ["\n".join(each) for each in words]
     widest = max(len(line) for each in words for line in each) * _LETTER + _KEY
     drawn.legend(
-        [key(figure, style) for style in styles.values()], names, ncols=max(min(len(names), int(WIDTH // widest)), 1),
+        [key(figure, style) for style in styles.values()],
+        names,
+        ncols=max(min(len(names), int(WIDTH // widest)), 1),
         loc="outside lower center" if below else "outside upper center",
-    )  # fmt: skip
+    )
 
 
 def _lay_out(drawn: "Canvas", kind: str) -> None:

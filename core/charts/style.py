@@ -36,16 +36,20 @@ FAINT = 0.2
 
 _FIXED: Mapping[str, int] = {
     name: place
-    for place, names in enumerate((
-        "conse-lite0 siglip pac-s++ emscore protoscore", "conse-lite2 vqascore refclipscore pac-s-l14 siglip2",
-        "grounding-judge judge refpac-s refemscore vqascore-xl", "conse-multilingual umic pac-s++-l14 mcs "
-        "judge-protoscore",
-        "offline-ensemble pac-s refpac-s++ reffleur vqascore-qwen pac-s++-video",
-        "clipscore refpac-s-l14 pr-mcs protoscore-base",
-        "blind-typicality fleur refpac-s++-l14 judge-local", "blind-length pickscore fleur-7b refpac-s++-video",
-    ))
+    for place, names in enumerate(
+        (
+            "conse-lite0 siglip pac-s++ emscore protoscore",
+            "conse-lite2 vqascore refclipscore pac-s-l14 siglip2",
+            "grounding-judge judge refpac-s refemscore vqascore-xl",
+            "conse-multilingual umic pac-s++-l14 mcs judge-protoscore",
+            "offline-ensemble pac-s refpac-s++ reffleur vqascore-qwen pac-s++-video",
+            "clipscore refpac-s-l14 pr-mcs protoscore-base",
+            "blind-typicality fleur refpac-s++-l14 judge-local",
+            "blind-length pickscore fleur-7b refpac-s++-video",
+        )
+    )
     for name in names.split()
-}  # fmt: skip
+}
 """Evaluator that comes with Invariscope -> its place in the palette, whoever stands beside it; those that are often
 seen together differ."""
 

@@ -28,14 +28,28 @@ def system_means(standings: pd.DataFrame) -> Figure:
         for row in standings.to_dict("records")
     ]
     frame = pd.DataFrame(
-        {"label": standings["system"].astype(str), "series": evaluator, "panel": "", "value": standings["mean"],
-         "low": standings["low"], "high": standings["high"], "n": standings["n_items"], "hover": hover,
-         "opens": _of_system(standings)}
-    )  # fmt: skip
+        {
+            "label": standings["system"].astype(str),
+            "series": evaluator,
+            "panel": "",
+            "value": standings["mean"],
+            "low": standings["low"],
+            "high": standings["high"],
+            "n": standings["n_items"],
+            "hover": hover,
+            "opens": _of_system(standings),
+        }
+    )
     return Figure(
-        "", "", "", frame, f"mean score of {evaluator}", order=tuple(frame["label"]),
-        styles={evaluator: Style(colours([evaluator])[evaluator])}, click=_CLICK,
-    )  # fmt: skip
+        "",
+        "",
+        "",
+        frame,
+        f"mean score of {evaluator}",
+        order=tuple(frame["label"]),
+        styles={evaluator: Style(colours([evaluator])[evaluator])},
+        click=_CLICK,
+    )
 
 
 def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
@@ -51,12 +65,21 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
         for row in standings.to_dict("records")
     ]
     frame = pd.DataFrame(
-        {"label": standings["system"].astype(str), "series": standings["evaluator"].astype(str), "panel": "",
-         "value": standings["rank"].astype(float), "low": standings["rank_low"], "high": standings["rank_high"],
-         "n": standings["n_items"], "hover": hover, "opens": _of_system(standings)}
-    )  # fmt: skip
-    return Figure("", "", "", frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order,
-                  click=_CLICK)  # fmt: skip
+        {
+            "label": standings["system"].astype(str),
+            "series": standings["evaluator"].astype(str),
+            "panel": "",
+            "value": standings["rank"].astype(float),
+            "low": standings["rank_low"],
+            "high": standings["rank_high"],
+            "n": standings["n_items"],
+            "hover": hover,
+            "opens": _of_system(standings),
+        }
+    )
+    return Figure(
+        "", "", "", frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order, click=_CLICK
+    )
 
 
 def swap_map(swaps: pd.DataFrame) -> Figure:
@@ -72,31 +95,61 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
         for pair, row in zip(pairs, swaps.to_dict("records"), strict=True)
     ]
     edited = pd.DataFrame(
-        {"label": pairs, "series": swaps["family"].astype(str), "panel": "", "value": 100 * swaps["probability"],
-         "low": np.nan, "high": np.nan, "n": swaps["least_n"], "hover": hover,
-         "opens": [json.dumps({name: str(row[name]) for name in ("evaluator", "higher", "lower", "family")})
-                   for row in swaps.to_dict("records")]}
-    )  # fmt: skip
+        {
+            "label": pairs,
+            "series": swaps["family"].astype(str),
+            "panel": "",
+            "value": 100 * swaps["probability"],
+            "low": np.nan,
+            "high": np.nan,
+            "n": swaps["least_n"],
+            "hover": hover,
+            "opens": [
+                json.dumps({name: str(row[name]) for name in ("evaluator", "higher", "lower", "family")})
+                for row in swaps.to_dict("records")
+            ],
+        }
+    )
     chance = swaps.assign(pair=pairs).groupby("pair", sort=False).agg(value=("chance", "mean"), n=("least_n", "min"))
     alone = pd.DataFrame(
-        {"label": chance.index, "series": BY_CHANCE, "panel": "", "value": 100 * chance["value"], "low": np.nan,
-         "high": np.nan, "n": chance["n"],
-         "hover": [f"{pair}\n{_percent(value)} of samples of pictures have another order, without an edit"
-                   for pair, value in chance["value"].items()], "opens": ""}
-    )  # fmt: skip
+        {
+            "label": chance.index,
+            "series": BY_CHANCE,
+            "panel": "",
+            "value": 100 * chance["value"],
+            "low": np.nan,
+            "high": np.nan,
+            "n": chance["n"],
+            "hover": [
+                f"{pair}\n{_percent(value)} of samples of pictures have another order, without an edit"
+                for pair, value in chance["value"].items()
+            ],
+            "opens": "",
+        }
+    )
     frame = pd.concat([edited, alone], ignore_index=True)
     frame["text"] = [f"{value:.0f}" if value == value else "" for value in frame["value"]]
     families = [*dict.fromkeys(edited["series"]), BY_CHANCE]
     return Figure(
-        "", "", "", frame, "samples that change order, %", kind="map", unit=" %", span=(0, 100),
-        order=tuple(dict.fromkeys(pairs)), styles={name: Style() for name in families}, along=Axis("neighbours"),
+        "",
+        "",
+        "",
+        frame,
+        "samples that change order, %",
+        kind="map",
+        unit=" %",
+        span=(0, 100),
+        order=tuple(dict.fromkeys(pairs)),
+        styles={name: Style() for name in families},
+        along=Axis("neighbours"),
         click=_CLICK,
-    )  # fmt: skip
+    )
 
 
 def _of_system(standings: pd.DataFrame) -> list[str]:
-    return [json.dumps({name: str(row[name]) for name in ("evaluator", "system")})
-            for row in standings.to_dict("records")]  # fmt: skip
+    return [
+        json.dumps({name: str(row[name]) for name in ("evaluator", "system")}) for row in standings.to_dict("records")
+    ]
 
 
 def _interval(low: float, high: float, digits: int) -> str:
@@ -129,11 +182,30 @@ def scale_shares(bins: pd.DataFrame, *, id_: str = "", title: str = "", note: st
         for name, row in zip(scale, bins.to_dict("records"), strict=True)
     ]
     frame = pd.DataFrame(
-        {"label": bins["middle"], "series": scale, "panel": panels.astype(str), "value": bins["share"],
-         "low": math.nan, "high": math.nan, "n": bins["n_captions"], "hover": hover}
-    )  # fmt: skip
+        {
+            "label": bins["middle"],
+            "series": scale,
+            "panel": panels.astype(str),
+            "value": bins["share"],
+            "low": math.nan,
+            "high": math.nan,
+            "n": bins["n_captions"],
+            "hover": hover,
+        }
+    )
     return Figure(
-        id_, title, note, frame, "share of the captions", kind="lines", unit=" %", span=(0, None), bounds="none",
-        along=Axis("score"), references=(Reference(1.0, on="along", text="1", dash="dot"),), styles=styles, paper=paper,
+        id_,
+        title,
+        note,
+        frame,
+        "share of the captions",
+        kind="lines",
+        unit=" %",
+        span=(0, None),
+        bounds="none",
+        along=Axis("score"),
+        references=(Reference(1.0, on="along", text="1", dash="dot"),),
+        styles=styles,
+        paper=paper,
         height=220,
-    )  # fmt: skip
+    )

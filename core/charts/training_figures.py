@@ -44,7 +44,14 @@ def curves(table: pd.DataFrame) -> Figure:
 def _line(rows: pd.DataFrame, name: str, panel: str) -> pd.DataFrame:
     told = zip(rows["step"], rows["value"], strict=True)
     return pd.DataFrame(
-        {"label": rows["step"].astype(float), "series": name, "panel": panel, "value": rows["value"], "low": np.nan,
-         "high": np.nan, "n": np.nan,
-         "hover": [f"{name}\nstep {step}: {value:.4g}" for step, value in told]}
-    )  # fmt: skip
+        {
+            "label": rows["step"].astype(float),
+            "series": name,
+            "panel": panel,
+            "value": rows["value"],
+            "low": np.nan,
+            "high": np.nan,
+            "n": np.nan,
+            "hover": [f"{name}\nstep {step}: {value:.4g}" for step, value in told],
+        }
+    )

@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 
 
 def tell(
-    found: "Fit", usual: "Settled", strength: float, changed: "pd.DataFrame", own: "Measured | None",
-    order: "ReferenceOrder | None", *, as_json: bool,
-) -> None:  # fmt: skip
+    found: "Fit",
+    usual: "Settled",
+    strength: float,
+    changed: "pd.DataFrame",
+    own: "Measured | None",
+    order: "ReferenceOrder | None",
+    *,
+    as_json: bool,
+) -> None:
     """Print what a strength changes on the held-out split.
 
     Args:
@@ -38,11 +44,20 @@ def tell(
     caveats = [*found.caveats(strength, measured=own is not None), *(() if own is None else own.caveats(strength))]
     if as_json:
         about = {
-            "evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength,
-            "chosen": usual.chosen, "whence": usual.whence, "note": usual.choice.note, "oracle": found.oracle,
-            "caveats": caveats, "basis": found.basis, "weights": dict(found.terms.weights),
-            "n_dev": found.n_dev, "n_test": found.n_test, "before_after": changed.to_dict("records"),
-        }  # fmt: skip
+            "evaluator": found.evaluator,
+            "reading": found.terms.reading,
+            "strength": strength,
+            "chosen": usual.chosen,
+            "whence": usual.whence,
+            "note": usual.choice.note,
+            "oracle": found.oracle,
+            "caveats": caveats,
+            "basis": found.basis,
+            "weights": dict(found.terms.weights),
+            "n_dev": found.n_dev,
+            "n_test": found.n_test,
+            "before_after": changed.to_dict("records"),
+        }
         if order is not None:
             about["references"] = {"n": order.n, "items": order.items, "told": order.told}
         if own is not None and scored is not None:
@@ -99,10 +114,16 @@ def measuring(
 
 def _whole(changed: "pd.DataFrame", title: str) -> None:
     rows = [
-        (row["measure"], row["name"], "" if row["gap"] != row["gap"] else f"{row['gap']:g}", *_sides(row), _ratio(row),
-         row["n"])
+        (
+            row["measure"],
+            row["name"],
+            "" if row["gap"] != row["gap"] else f"{row['gap']:g}",
+            *_sides(row),
+            _ratio(row),
+            row["n"],
+        )
         for row in changed.to_dict("records")
-    ]  # fmt: skip
+    ]
     columns = ("measure", "of", "gap", "before (95 % CI)", "after (95 % CI)", "after / before", "n")
     table(columns, rows, title=title)
 
@@ -113,14 +134,27 @@ def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None
 
     told = {(row["measure"], row["name"]): row for row in changed.to_dict("records") if row["gap"] != row["gap"]}
     rows = [
-        (row["measure"], row["name"], _sides(row)[0], number(told[row["measure"], row["name"]]["after"], digits=4),
-         _sides(row)[1], _ratio(row), row["n"])
+        (
+            row["measure"],
+            row["name"],
+            _sides(row)[0],
+            number(told[row["measure"], row["name"]]["after"], digits=4),
+            _sides(row)[1],
+            _ratio(row),
+            row["n"],
+        )
         for row in scored.to_dict("records")
         if row["gap"] != row["gap"]
-    ]  # fmt: skip
+    ]
     columns = (
-        "measure", "of", "before (95 % CI)", "by construction", "measured (95 % CI)", "after / before", "n",
-    )  # fmt: skip
+        "measure",
+        "of",
+        "before (95 % CI)",
+        "by construction",
+        "measured (95 % CI)",
+        "after / before",
+        "n",
+    )
     table(columns, rows, title=title)
 
 

@@ -24,8 +24,13 @@ PUBLISHED = "published"
 
 AGAIN = f"run {'pip install --force-reinstall invariscope' if settings.INSTALLED else 'python3 tools/setup.py --force'}"
 BROWSERS = (
-    "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
-)  # fmt: skip
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 """The first on the PATH. Chromium's shell draws and listens as the whole browser does, and spares the windows that
 nobody sees: a page took it three quarters of the processor's time."""
 

@@ -95,5 +95,6 @@ class ImageFolder:
         return [
             Path(place, name)
             for place, _, names in os.walk("" if self._videos else root)
-            for name in names if Path(name).suffix.lower() in SUFFIXES
-        ]  # fmt: skip
+            for name in names
+            if Path(name).suffix.lower() in SUFFIXES
+        ]

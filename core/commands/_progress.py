@@ -38,9 +38,13 @@ def _bar(what: str, unit: str, clock: Clock) -> Iterator[Update]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-        TextColumn(unit, markup=False), TimeElapsedColumn(), TextColumn("{task.fields[left]}", markup=False),
-    )  # fmt: skip
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit, markup=False),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
+    )
     with Progress(*columns, console=Console(file=sys.stderr)) as bar:
         task = bar.add_task(what, total=None, left="")
 

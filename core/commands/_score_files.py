@@ -163,8 +163,10 @@ def with_reference_metrics(report: Report, compared: "Compared", lines: Sequence
     from core.scoring.reference_metrics import METRICS
 
     there = [metric for metric in METRICS if _known(compared.means[metric]) is not None]
-    held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in there}
-            for place, line in enumerate(lines)}  # fmt: skip
+    held = {
+        line.id: {metric: _known(compared.per_caption[metric][place]) for metric in there}
+        for place, line in enumerate(lines)
+    }
     absent = dict.fromkeys(there)
     per_item = {key: {**scores, **held.get(key, absent)} for key, scores in report.per_item.items()}
     means = {metric: _known(compared.means[metric]) for metric in there}
@@ -192,8 +194,10 @@ def _rows(path: Path) -> dict[str, CaptionRow]:
             raise BadCorpus(f"{table.where(row.number)}: id {row.key!r} was there before; keep one")
         found[row.key] = row
     if len(columns) > 1:
-        raise BadCorpus(f"{path}: which of the columns {', '.join(columns)} are the captions? call it caption, or rank "
-                        "them with leaderboard")  # fmt: skip
+        raise BadCorpus(
+            f"{path}: which of the columns {', '.join(columns)} are the captions? call it caption, or rank "
+            "them with leaderboard"
+        )
     if not any(text.strip() for row in found.values() for text in row.captions):
         raise BadCorpus(f"{path} holds no caption; call its column or key {' or '.join(SAID[:4])}")
     return found

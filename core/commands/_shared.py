@@ -61,8 +61,10 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx) if os.environ.get("INVARISCOPE_DEBUG") else self._told(ctx)
         except SystemExit as error:  # click and this house end a command otherwise
-            complain(f"{_last_place(error)} ended the process with exit({error.code}) before the command was over; "
-                     "take the exit out of it")  # fmt: skip
+            complain(
+                f"{_last_place(error)} ended the process with exit({error.code}) before the command was over; "
+                "take the exit out of it"
+            )
             ctx.exit(Code.BAD_INPUT)
 
     def _told(self, ctx: Any) -> Any:
@@ -95,8 +97,10 @@ def stay() -> None:
     def named(code: int = 0) -> NoReturn:
         if os.getpid() == ours:  # a process that was forked ends like that
             caller = sys._getframe(1)
-            complain(f"{caller.f_code.co_filename}, line {caller.f_lineno}, ended the process with os._exit({code}) "
-                     "before the command was over; take the exit out of it")  # fmt: skip
+            complain(
+                f"{caller.f_code.co_filename}, line {caller.f_lineno}, ended the process with os._exit({code}) "
+                "before the command was over; take the exit out of it"
+            )
             code = code or Code.BAD_INPUT
         leave(code)
 

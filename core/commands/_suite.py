@@ -96,10 +96,18 @@ def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None
 
 
 def scored(
-    held: "Suite", folders: Sequence[Path], reference: str, device: str | None, *,
-    counts: Sequence[int], draws: int | None, called: str = "", calibrated: str = "", tell: "Teller | None" = None,
+    held: "Suite",
+    folders: Sequence[Path],
+    reference: str,
+    device: str | None,
+    *,
+    counts: Sequence[int],
+    draws: int | None,
+    called: str = "",
+    calibrated: str = "",
+    tell: "Teller | None" = None,
     footage: "Footage | None" = None,
-) -> "Iterator[tuple[Reached, list[str]]]":  # fmt: skip
+) -> "Iterator[tuple[Reached, list[str]]]":
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
     from core.analysis.suite_result import reached
     from core.commands._progress import progress

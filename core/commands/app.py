@@ -65,16 +65,20 @@ def app(
     if why := retired():
         raise InvalidInput(why)
     if token and not local and os.environ.get(TOKEN):
-        raise InvalidInput(f"{TOKEN} is set, and a link of {address} holds none: unset it or add --no-token (without "
-                           "OIDC log-in others look as viewers then), or listen on localhost")  # fmt: skip
+        raise InvalidInput(
+            f"{TOKEN} is set, and a link of {address} holds none: unset it or add --no-token (without "
+            "OIDC log-in others look as viewers then), or listen on localhost"
+        )
     given = _environment() if token and local else {name: text for name, text in os.environ.items() if name != TOKEN}
     link = f"http://{address if local else 'localhost'}:{port}/" + (
         f"?key={quote(given[TOKEN], safe='')}" if TOKEN in given else ""
     )
     typer.echo(f"Invariscope: {link}")
     if not local:
-        note("others can reach this server: who does not sign in is a viewer, or sees nothing where coordinators are "
-             "named (docs/security.md)")  # fmt: skip
+        note(
+            "others can reach this server: who does not sign in is a viewer, or sees nothing where coordinators are "
+            "named (docs/security.md)"
+        )
     if browser:
         threading.Thread(target=_open, args=(port, link), daemon=True).start()
     if subprocess.run(command, check=False, env=given).returncode:
@@ -83,13 +87,24 @@ def app(
 
 def _command(page: Path, port: int, address: str, hosts: list[str]) -> list[str]:
     """Streamlit's, which answers to the names that are known: another site's page may not borrow this machine's."""
-    told = [] if address in HERE else [f"--server.allowedHosts={name}" for name in (*hosts, *HERE)] if hosts else [
-        "--server.allowedHosts=*"
-    ]  # fmt: skip
+    told = (
+        []
+        if address in HERE
+        else [f"--server.allowedHosts={name}" for name in (*hosts, *HERE)]
+        if hosts
+        else ["--server.allowedHosts=*"]
+    )
     return [
-        sys.executable, "-m", "streamlit", "run", str(page), f"--server.address={address}", f"--server.port={port}",
-        "--logger.hideWelcomeMessage=true", *told,
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        str(page),
+        f"--server.address={address}",
+        f"--server.port={port}",
+        "--logger.hideWelcomeMessage=true",
+        *told,
+    ]
 
 
 def _environment() -> Mapping[str, str]:

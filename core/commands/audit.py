@@ -266,8 +266,10 @@ def _tell_power(plan: "Plan", items: int) -> None:
         known = prior(store, **asked, corpus=plan.corpus.name, subject=plan.subjects[0])
     told = planned(known, **asked, n=items)
     if len(told.table):
-        rows = [(row.evaluator, row.family, row.n_items, f"{row.detectable:.2f} %", f"{row.run}, n = {row.n_prior}")
-                for row in told.table.itertuples()]  # fmt: skip
+        rows = [
+            (row.evaluator, row.family, row.n_items, f"{row.detectable:.2f} %", f"{row.run}, n = {row.n_prior}")
+            for row in told.table.itertuples()
+        ]
         table(("evaluator", "family", "items", "smallest drift", "scatter as in run"), rows)
     for sentence in told.sentences():
         typer.echo(sentence)

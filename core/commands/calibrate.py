@@ -121,9 +121,15 @@ def learn(
         order = reference_order(captions, scores.scope, source, words, root=root, options=key_values(option))
     view = scores.view(Slice(families=listed(families)))
     found = fit(
-        view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
-        ratings=ratings(_studies()), judged=order.values if order else {},
-    )  # fmt: skip
+        view,
+        evaluator=evaluator,
+        reading=reading,
+        weights=weights,
+        epsilon=epsilon,
+        against=held_to,
+        ratings=ratings(_studies()),
+        judged=order.values if order else {},
+    )
     own = None
     if measure:
         asked = Asked(source, found, scores.scope.subject, scores.scope.language)

@@ -81,10 +81,16 @@ def check(
             tell(done, total)
 
         report = check_metric(
-            evaluator, corpus.items, chosen, threshold=threshold, count=items, directional=breaks,
-            most_failures=failures_at_most, least_selectivity=selectivity_at_least,
+            evaluator,
+            corpus.items,
+            chosen,
+            threshold=threshold,
+            count=items,
+            directional=breaks,
+            most_failures=failures_at_most,
+            least_selectivity=selectivity_at_least,
             progress=both,
-        )  # fmt: skip
+        )
     if as_json:
         print_json(report.as_dict())
     else:
@@ -126,8 +132,11 @@ class _Teller:
 
 
 def _print(report: "MetricReport") -> None:
-    table(("", "promise", "found"), [(_word(each.passed), each.check, each.detail) for each in report.contract],
-          title=report.evaluator)  # fmt: skip
+    table(
+        ("", "promise", "found"),
+        [(_word(each.passed), each.check, each.detail) for each in report.contract],
+        title=report.evaluator,
+    )
     table(
         ("", "family", "median |%Δ|", "95 % interval", "median %Δ", "n", "without"),
         [_line(each) for each in report.families],
@@ -153,8 +162,10 @@ def _undecided(report: "MetricReport") -> list[str]:
     if report.broken is not None:
         needed |= report.broken.needed
         of |= {each.family: "comparisons" for each in report.broken.families}
-    return [f"{name} (about {needed[name]:.0f} {of[name]} would decide it)" if name in needed else name
-            for name in report.undecided]  # fmt: skip
+    return [
+        f"{name} (about {needed[name]:.0f} {of[name]} would decide it)" if name in needed else name
+        for name in report.undecided
+    ]
 
 
 def _print_broken(found: "Broken", items: int) -> None:
@@ -168,9 +179,11 @@ def _print_broken(found: "Broken", items: int) -> None:
         return
     value, least = found.selectivity.value, "" if found.least is None else f", at least {found.least:g}"
     interval = f"95 % {value.low:.3f} to {value.high:.3f}" if value.low == value.low else value.note
-    note(f"{_said(found.selective)}: selectivity {value.estimate:.3f} ({interval}), n = {value.n} items{least}"
-         if found.least is not None else
-         f"selectivity {value.estimate:.3f} ({interval}), n = {value.n} items; 0.5 is chance")  # fmt: skip
+    note(
+        f"{_said(found.selective)}: selectivity {value.estimate:.3f} ({interval}), n = {value.n} items{least}"
+        if found.least is not None
+        else f"selectivity {value.estimate:.3f} ({interval}), n = {value.n} items; 0.5 is chance"
+    )
 
 
 def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
@@ -178,10 +191,13 @@ def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
     if not found.n:
         return ("none", each.family, "", "", "", "", 0, each.missing)
     shares = [
-        said for rate in (found.failure, found.ties)
-        for said in (f"{100 * rate.estimate:.0f}",
-                     f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" if rate.low == rate.low else rate.note)
-    ]  # fmt: skip
+        said
+        for rate in (found.failure, found.ties)
+        for said in (
+            f"{100 * rate.estimate:.0f}",
+            f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" if rate.low == rate.low else rate.note,
+        )
+    ]
     return (_said(each.verdict), each.family, *shares, found.n, each.missing)
 
 

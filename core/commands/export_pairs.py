@@ -59,8 +59,7 @@ def export_pairs(
         raise InvalidInput("give a run or --corpus, one of them: python -m core export-pairs --corpus demo -o FOLDER")
     if run is None:
         assert corpus is not None
-        plan = _planned(corpus, root, key_values(option), probes, subject, language, captions_each,
-                        limit, sample, seed)  # fmt: skip
+        plan = _planned(corpus, root, key_values(option), probes, subject, language, captions_each, limit, sample, seed)
     else:
         given = (option, probes, subject, language, limit, sample, seed)
         if any(each is not None for each in given) or captions_each != 1:
@@ -119,11 +118,17 @@ def _planned(
 
     items = find(corpus).load(root, **options)
     return make_plan(
-        items, evaluators=None, probes=listed(probes) or ("default",), captions_each=captions_each,
+        items,
+        evaluators=None,
+        probes=listed(probes) or ("default",),
+        captions_each=captions_each,
         subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
-        languages=listed(language) or (ENGLISH,), root=root, seed=RUN_SEED if seed is None else seed, limit=limit,
+        languages=listed(language) or (ENGLISH,),
+        root=root,
+        seed=RUN_SEED if seed is None else seed,
+        limit=limit,
         sample=sample,
-    )  # fmt: skip
+    )
 
 
 def _again(run: str, root: Path | None) -> "Plan":

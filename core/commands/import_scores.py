@@ -51,7 +51,7 @@ def import_scores(
     Several files make one run of several metrics: repeat --evaluator, --fingerprint and --range in the files' order. A
     pair that a file does not name, or gives no number, has no score, and the row says why. What is named twice or is no
     pair of the export is refused. A metric that is better where it is lower is negated before.
-    """  # fmt: skip
+    """
     from core import settings
     from core.api.places import place
     from core.audit.imports import Imported
@@ -77,9 +77,15 @@ def import_scores(
         check_folder(out / run_id)
     with progress("import", unit="shards") as update:
         run = write(
-            folder, imported, out or settings.runs_dir(), run_id=run_id, existing="replace" if overwrite else "refuse",
-            beside=other, command=command_line(ctx, ctx.params), progress=update,
-        )  # fmt: skip
+            folder,
+            imported,
+            out or settings.runs_dir(),
+            run_id=run_id,
+            existing="replace" if overwrite else "refuse",
+            beside=other,
+            command=command_line(ctx, ctx.params),
+            progress=update,
+        )
     _sum_up(run)
     if run.manifest["counts"]["scores_null"]:
         raise typer.Exit(Code.FAILURES)
@@ -106,7 +112,12 @@ def read_range(text: str) -> tuple[float, float | None]:
 def _sum_up(run: "Run") -> None:
     columns = ("evaluator", "pairs", "not in the file", "without a number", "file", "column")
     entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"] if "imported" in each]
-    table(columns, [(name, *(told[key] for key in ("pairs", "missing", "without_number", "file", "column")))
-                    for name, told in entries])  # fmt: skip
+    table(
+        columns,
+        [
+            (name, *(told[key] for key in ("pairs", "missing", "without_number", "file", "column")))
+            for name, told in entries
+        ],
+    )
     counts = run.manifest["counts"]
     typer.echo(f"run {run.id}: {counts['rows']:,} scores, {counts['scores_null']:,} null, in {run.path}")

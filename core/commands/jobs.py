@@ -31,8 +31,12 @@ def list_all(
 
     found, problems = list_jobs()
     if as_json:
-        print_json([{"job": job.id, "request": job.request.model_dump(mode="json"),
-                     **job.state.model_dump(mode="json")} for job in found])  # fmt: skip
+        print_json(
+            [
+                {"job": job.id, "request": job.request.model_dump(mode="json"), **job.state.model_dump(mode="json")}
+                for job in found
+            ]
+        )
     else:
         table(("job", "state", "attempt", "images", "left", "queued", "last line"), [_row(job) for job in found])
         if not found:
@@ -70,11 +74,22 @@ def start(
     from core.probes.base import ENGLISH
 
     request = audit_request(
-        corpus=corpus, root=root, options=key_values(option), probes=listed(probes) or ("default",),
-        evaluators=references(evaluators) or OFFLINE, subject=subject, languages=listed(language) or (ENGLISH,),
-        captions_each=captions_each, limit=limit, sample=sample, seed=seed, run_id=run_id, device=device,
-        workers=workers, cluster=cluster,
-    )  # fmt: skip
+        corpus=corpus,
+        root=root,
+        options=key_values(option),
+        probes=listed(probes) or ("default",),
+        evaluators=references(evaluators) or OFFLINE,
+        subject=subject,
+        languages=listed(language) or (ENGLISH,),
+        captions_each=captions_each,
+        limit=limit,
+        sample=sample,
+        seed=seed,
+        run_id=run_id,
+        device=device,
+        workers=workers,
+        cluster=cluster,
+    )
     job = jobs.start(request)
     typer.echo(f"job {job.id} is in line; see it with: python -m core jobs")
 
@@ -144,6 +159,11 @@ def _row(job: "Job") -> tuple[object, ...]:
     left = told.left_s(time.time()) if told and job.status == "running" else None
     said = job.last_line if job.status in ("failed", "died") else ""
     return (
-        job.id, "stopping" if job.stopping else job.status, job.state.attempt, images,
-        "" if left is None else f"about {duration(left)}", job.state.queued, said,
-    )  # fmt: skip
+        job.id,
+        "stopping" if job.stopping else job.status,
+        job.state.attempt,
+        images,
+        "" if left is None else f"about {duration(left)}",
+        job.state.queued,
+        said,
+    )

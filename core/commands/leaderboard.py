@@ -92,9 +92,18 @@ def leaderboard(
         chosen = _edits(edits)
         pictures = _pictures(images, corpus, root, option)
         made = _scored(
-            pictures, _systems(systems), chosen, references(evaluators) or (USUAL,), people=people, human=human,
-            compare=compare, limit=limit, seed=seed, name=name, device=device,
-        )  # fmt: skip
+            pictures,
+            _systems(systems),
+            chosen,
+            references(evaluators) or (USUAL,),
+            people=people,
+            human=human,
+            compare=compare,
+            limit=limit,
+            seed=seed,
+            name=name,
+            device=device,
+        )
     _tell(made, out=out, as_json=as_json)
     if made.left_out:
         raise typer.Exit(Code.FAILURES)
@@ -224,9 +233,16 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
         write_folder_whole(out, fill)
         note(f"{len(found)} tables in {out}")
     if as_json:
-        print_json({"leaderboard": made.name, "corpus": made.corpus, "evaluators": dict(made.evaluators),
-                    "remarks": list(made.remarks), "left_out": list(made.left_out),
-                    **{stem: frame.to_dict("records") for stem, frame in found.items()}})  # fmt: skip
+        print_json(
+            {
+                "leaderboard": made.name,
+                "corpus": made.corpus,
+                "evaluators": dict(made.evaluators),
+                "remarks": list(made.remarks),
+                "left_out": list(made.left_out),
+                **{stem: frame.to_dict("records") for stem, frame in found.items()},
+            }
+        )
         return
     _show(found)
     for sentence in made.left_out[:SHOWN]:
@@ -245,12 +261,18 @@ def _show(found: "dict[str, pd.DataFrame]") -> None:
         table(
             ("rank", "system", "mean (95 % CI)", "rank interval", "first, %", "sure"),
             [
-                (row["rank"], row["system"], _with(row, "mean"), rank_range(row["rank_low"], row["rank_high"]),
-                 _percent(row["first"]), rank_range(row["sure_low"], row["sure_high"]))
+                (
+                    row["rank"],
+                    row["system"],
+                    _with(row, "mean"),
+                    rank_range(row["rank_low"], row["rank_high"]),
+                    _percent(row["first"]),
+                    rank_range(row["sure_low"], row["sure_high"]),
+                )
                 for row in rows.to_dict("records")
             ],
             title=f"{evaluator}, n = {n:,} pictures that all systems caption",
-        )  # fmt: skip
+        )
         if told := str(rows["note"].iloc[0]):
             note(f"{evaluator}: {told}")
     if len(beside := found["references"]):
@@ -267,24 +289,37 @@ def _show(found: "dict[str, pd.DataFrame]") -> None:
         table(
             ("evaluator", "higher", "lower", "difference (95 % CI)", "p (Holm)", "sure"),
             [
-                (row["evaluator"], row["higher"], row["lower"], _with(row, "difference"), _p(row["p_holm"]),
-                 "yes" if row["sure"] else "no")
+                (
+                    row["evaluator"],
+                    row["higher"],
+                    row["lower"],
+                    _with(row, "difference"),
+                    _p(row["p_holm"]),
+                    "yes" if row["sure"] else "no",
+                )
                 for row in pairs.head(PAIRS_SHOWN).to_dict("records")
             ],
             title="Pairwise differences",
-        )  # fmt: skip
+        )
     if len(pairs) > PAIRS_SHOWN:
         note(f"and {len(pairs) - PAIRS_SHOWN:,} more pairs; --out writes them all")
     if len(found["swaps"]):
         table(
             ("evaluator", "family", "higher", "lower", "swapped by", "probability, %", "by chance, %"),
             [
-                (row["evaluator"], row["family"], row["higher"], row["lower"],
-                 f"{row['swapped']} of {row['edits']} edits", _percent(row["probability"]), _percent(row["chance"]))
+                (
+                    row["evaluator"],
+                    row["family"],
+                    row["higher"],
+                    row["lower"],
+                    f"{row['swapped']} of {row['edits']} edits",
+                    _percent(row["probability"]),
+                    _percent(row["chance"]),
+                )
                 for row in found["swaps"].to_dict("records")
             ],
             title="Neighbours under harmless edits",
-        )  # fmt: skip
+        )
 
 
 def _with(row: dict[object, object], column: str) -> str:

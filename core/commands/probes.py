@@ -119,20 +119,33 @@ def taggers(
     items = find(corpus).load(root, **key_values(option)).items
     found = compare(items, one, other)
     if as_json:
-        told = {"corpus": corpus, "items": len(items), "captions": found.captions, "taggers": [dict(one.describe()),
-                dict(other.describe())]}  # fmt: skip
+        told = {
+            "corpus": corpus,
+            "items": len(items),
+            "captions": found.captions,
+            "taggers": [dict(one.describe()), dict(other.describe())],
+        }
         print_json({**told, "steps": found.steps.to_dict("records"), "apart": found.apart.to_dict("records")})
         return
     typer.echo(f"{found.captions:,} English captions of {len(items):,} items of {corpus}, {RULES} held against {SPACY}")
     rows = [
-        (row["step"], row["n"], row["n_one"], row["n_other"], row["n_both"],
-         *(_told(row, name) for name in ("precision", "recall", "kappa"))) for row in found.steps.to_dict("records")
-    ]  # fmt: skip
+        (
+            row["step"],
+            row["n"],
+            row["n_one"],
+            row["n_other"],
+            row["n_both"],
+            *(_told(row, name) for name in ("precision", "recall", "kappa")),
+        )
+        for row in found.steps.to_dict("records")
+    ]
     table(("step", "n", RULES, SPACY, "both", "precision [95 %]", "recall [95 %]", "Cohen's κ [95 %]"), rows)
     shown = found.apart.groupby("step", sort=False).head(examples)
     if len(shown):
-        apart = [(row["step"], row["word"], RULES if row["one"] else SPACY, row["caption"])
-                 for row in shown.to_dict("records")]  # fmt: skip
+        apart = [
+            (row["step"], row["word"], RULES if row["one"] else SPACY, row["caption"])
+            for row in shown.to_dict("records")
+        ]
         table(("step", "word", "yes by", "caption"), apart, title="\nRead otherwise")
 
 

@@ -83,8 +83,10 @@ def report(
             raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
         for problem in store.problems:
             note(problem)
-        scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators)),
-                                    told=told_of(where or ())))  # fmt: skip
+        scope = narrow(
+            store,
+            Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators)), told=told_of(where or ())),
+        )
         for sentence in scope.left_out:
             note(sentence)
         folder = output or Path(f"report-{scope.run}")
@@ -97,8 +99,7 @@ def report(
         for problem in (*unread, *broken, *boards.unread.values()):
             note(problem)
         with drawings_for(wanted) as begun:
-            made = build(store, scope, studies=studies, encode=ask, suites=suites, boards=boards,
-                         drawings=begun)  # fmt: skip
+            made = build(store, scope, studies=studies, encode=ask, suites=suites, boards=boards, drawings=begun)
             written = write(made, folder, formats=wanted, interactive=not drawings, drawings=begun)
     typer.echo(made.signature)
     typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")

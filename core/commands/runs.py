@@ -61,6 +61,13 @@ def _row(run: "Run", *, damaged: bool) -> tuple[object, ...]:
     names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))
     items = counts.get("items_kept", counts.get("items"))
     return (
-        run.id, "damaged" if damaged else run.status, run.manifest["corpus"].get("name"), items,
-        counts.get("rows"), counts.get("scores_null"), names, seal_told(run), run.path,
-    )  # fmt: skip
+        run.id,
+        "damaged" if damaged else run.status,
+        run.manifest["corpus"].get("name"),
+        items,
+        counts.get("rows"),
+        counts.get("scores_null"),
+        names,
+        seal_told(run),
+        run.path,
+    )

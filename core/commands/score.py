@@ -179,8 +179,10 @@ def _beside_references(report: "Report", job: "Job") -> "Report":
     if reason := lacking():
         note(reason)
     if compared.n and math.isnan(compared.means[CIDER]):
-        note(f"no {CIDER}: it weighs words by the pictures whose references say them, so that two pictures are needed; "
-             "of one, pycocoevalcap gives 0 whatever the caption says")  # fmt: skip
+        note(
+            f"no {CIDER}: it weighs words by the pictures whose references say them, so that two pictures are needed; "
+            "of one, pycocoevalcap gives 0 whatever the caption says"
+        )
     return with_reference_metrics(report, compared, job.lines)
 
 
@@ -229,9 +231,10 @@ def _of_videos(
         note(f"{len(said) - ERRORS_SHOWN:,} more videos like the last")
     return tuple(
         CaptionScore(line.id, None if each.error else each.score, error=each.error)
-        if not reason and (each := next(found)) else CaptionScore(line.id, None, error=reason)
+        if not reason and (each := next(found))
+        else CaptionScore(line.id, None, error=reason)
         for line, reason in zip(job.lines, lost, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _tell_cut(evaluator: "Evaluator", captions: "Iterable[str]") -> None:

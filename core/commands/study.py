@@ -72,9 +72,17 @@ def create(
     strata = family_strata(family or (), directional or ()) if family or directional else PAPER_STRATA
     with default_store() as store:
         study = create_study(
-            store, run, study_id=name, title=title or name, kind=kind, total=total, per_item=per_item,
-            attention_rate=attention, seed=seed, strata=strata,
-        )  # fmt: skip
+            store,
+            run,
+            study_id=name,
+            title=title or name,
+            kind=kind,
+            total=total,
+            per_item=per_item,
+            attention_rate=attention,
+            seed=seed,
+            strata=strata,
+        )
     definition = study.definition
     rows = [(*row, row[1] - row[3]) for row in definition.strata]
     table(("stratum", "target", "available", "taken", "short"), rows)
@@ -150,8 +158,10 @@ def practice(
     study = _find(name)
     known = by_construction(study.definition)
     if items > len(known):
-        raise InvalidInput(f"study {name!r} has {len(known)} items with a known answer, got {items} for practice; take "
-                           "fewer, or create a study with more (--attention)")  # fmt: skip
+        raise InvalidInput(
+            f"study {name!r} has {len(known)} items with a known answer, got {items} for practice; take "
+            "fewer, or create a study with more (--attention)"
+        )
     set_practice(study, known[:items], needed=needed, tries=tries)
     typer.echo(f"study {name}: {items} practice items, {needed} needed, tries {tries}")
 
@@ -177,8 +187,12 @@ def prolific(
         typer.echo(f"study {name}: the link for Prolific is closed")
         return
     now = study.state().prolific
-    open_link(study, items=items, completion=completion or (now.completion if now else new_code()),
-              screened_out=screened_out or (now.screened_out if now else ""))  # fmt: skip
+    open_link(
+        study,
+        items=items,
+        completion=completion or (now.completion if now else new_code()),
+        screened_out=screened_out or (now.screened_out if now else ""),
+    )
     told = study.state().prolific
     assert told is not None
     typer.echo(f"{_address(url)}/human_validation?{link_query(study)}")
@@ -330,8 +344,11 @@ def rates(name: _Name, as_json: _Json = False) -> None:
         if found.empty:
             note("no item has a vote yet")
             return
-        table(tuple(found.columns), [tuple(map(_told, row)) for row in found.itertuples(index=False)],
-              title="rates (percent)")  # fmt: skip
+        table(
+            tuple(found.columns),
+            [tuple(map(_told, row)) for row in found.itertuples(index=False)],
+            title="rates (percent)",
+        )
         for row in found.to_dict("records"):
             typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
 
@@ -347,9 +364,15 @@ def _row(study: "Study") -> tuple[object, ...]:
     votes = state.votes()
     people = sum(not each.withdrawn for each in state.annotators.values())
     return (
-        study.id, state.status, definition.kind, definition.run, len(plain), sum(votes[item] for item in plain),
-        len(plain) * definition.per_item, people,
-    )  # fmt: skip
+        study.id,
+        state.status,
+        definition.kind,
+        definition.run,
+        len(plain),
+        sum(votes[item] for item in plain),
+        len(plain) * definition.per_item,
+        people,
+    )
 
 
 def _find(name: str) -> "Study":

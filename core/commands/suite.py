@@ -111,8 +111,10 @@ def suite(
         found = [_suite.imported(held, path, column, name) for path, name in zip(scores, called, strict=True)]
     else:
         tell = _suite.Teller(progress_file, len(names) or 1)
-        made = (_evaluated(held, images or [], name, calibrator, device, references or (), draws, tell, (frames, idf))
-                for name in names or (USUAL,))  # fmt: skip
+        made = (
+            _evaluated(held, images or [], name, calibrator, device, references or (), draws, tell, (frames, idf))
+            for name in names or (USUAL,)
+        )
         found = [each for of_one in made for each in of_one]
     entries, errors = [entry for entry, _ in found], [error for _, lost in found for error in lost]
     result = added(result_of(held, files, options), *entries)
@@ -160,10 +162,16 @@ def _export(held: "Suite", folders: list[Path], out: Path) -> None:
 
 
 def _evaluated(
-    held: "Suite", folders: list[Path], name: str, calibrator: Path | None, device: str | None,
-    counts: "list[int] | tuple[int, ...]", draws: int | None, tell: "_suite.Teller",
+    held: "Suite",
+    folders: list[Path],
+    name: str,
+    calibrator: Path | None,
+    device: str | None,
+    counts: "list[int] | tuple[int, ...]",
+    draws: int | None,
+    tell: "_suite.Teller",
     footage: "tuple[str | None, Path | None]",
-) -> "list[tuple[Reached, list[str]]]":  # fmt: skip
+) -> "list[tuple[Reached, list[str]]]":
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrator import read_calibrator
     from core.evaluators.references import BY_WORDS
@@ -182,6 +190,14 @@ def _evaluated(
     if model.reading in ("shift", "ridge", "quantile"):
         note(f"the reading {model.reading} leaves unedited pairs as they are: after equals before")
         return found + [(entry.model_copy(update={"calibrated": told}), []) for entry, _ in found]
-    after = _suite.scored(held, folders, str(calibrator), device, counts=counts, draws=draws,
-                          called=found[0][0].evaluator, calibrated=told)  # fmt: skip
+    after = _suite.scored(
+        held,
+        folders,
+        str(calibrator),
+        device,
+        counts=counts,
+        draws=draws,
+        called=found[0][0].evaluator,
+        calibrated=told,
+    )
     return found + [(entry, []) for entry, _ in after]

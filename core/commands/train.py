@@ -84,9 +84,13 @@ def pr_mcs(
     from core.training.tuning import Recipe
 
     recipe = Recipe(
-        epochs=epochs, batch=batch, learning_rate=learning_rate, checkpoint_every=checkpoint_every,
-        seed=RUN_SEED if seed is None else seed, losses=LossWeights(lambda1, lambda2, lambda3, margin),
-    )  # fmt: skip
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        checkpoint_every=checkpoint_every,
+        seed=RUN_SEED if seed is None else seed,
+        losses=LossWeights(lambda1, lambda2, lambda3, margin),
+    )
     found = _corpus(corpus, root, option)
     target = out or settings.weights_dir()
     if out is not None:
@@ -94,10 +98,19 @@ def pr_mcs(
             check_folder(out / name)
     with _kept(target / TRAINING), ExitStack() as stack:
         trained = train_pr_mcs(
-            found, recipe, out=target, weights=weights, languages=listed(languages), held_out=held_out,
-            most=captions, device=device or best_device(), resume=resume, overwrite=overwrite,
-            reading=_Bar(stack, "pictures", "images"), report=_Bar(stack, "training", "steps"),
-        )  # fmt: skip
+            found,
+            recipe,
+            out=target,
+            weights=weights,
+            languages=listed(languages),
+            held_out=held_out,
+            most=captions,
+            device=device or best_device(),
+            resume=resume,
+            overwrite=overwrite,
+            reading=_Bar(stack, "pictures", "images"),
+            report=_Bar(stack, "training", "steps"),
+        )
     _tell(trained)
     _export(target / TRAINING)
 
@@ -146,18 +159,30 @@ def mcs(
     from core.training.trainer import Schedule
 
     schedule = Schedule(
-        epochs=epochs, batch=batch, learning_rate=learning_rate, checkpoint_every=checkpoint_every,
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        checkpoint_every=checkpoint_every,
         seed=RUN_SEED if seed is None else seed,
-    )  # fmt: skip
+    )
     for name in (TEXT, TRAINING):
         check_folder(out / name)
     found, left_out, described = _sentences(corpus, root, option, sentences, listed(languages))
     with _kept(out / TRAINING), ExitStack() as stack:
         trained = train_mcs(
-            found, schedule, student=student, out=out, described=described, teacher=teacher, held_out=held_out,
-            device=device or best_device(), resume=resume, overwrite=overwrite,
-            reading=_Bar(stack, "teacher", "sentences"), report=_Bar(stack, "training", "steps"),
-        )  # fmt: skip
+            found,
+            schedule,
+            student=student,
+            out=out,
+            described=described,
+            teacher=teacher,
+            held_out=held_out,
+            device=device or best_device(),
+            resume=resume,
+            overwrite=overwrite,
+            reading=_Bar(stack, "teacher", "sentences"),
+            report=_Bar(stack, "training", "steps"),
+        )
     _tell_mcs(trained)
     for reason, count in {**left_out, **trained.left_out}.items():
         note(f"left out: {count:,} {reason}")
@@ -216,10 +241,13 @@ class _Bar:
 def _tell(trained: "Trained") -> None:
     gain = trained.gain
     rows = [
-        (name, *(f"{side.drop.get(name, float('nan')):.1f}" for side in (gain.before, gain.after)),
-         *(f"{100 * side.detected.get(name, float('nan')):.0f}" for side in (gain.before, gain.after)))
+        (
+            name,
+            *(f"{side.drop.get(name, float('nan')):.1f}" for side in (gain.before, gain.after)),
+            *(f"{100 * side.detected.get(name, float('nan')):.0f}" for side in (gain.before, gain.after)),
+        )
         for name in gain.after.drop
-    ]  # fmt: skip
+    ]
     rows.append(("mean (95 % CI)", _interval(gain.before), _interval(gain.after), "", ""))
     title = (
         f"Drop of perturbed captions in %, {gain.after.captions:,} captions of {gain.after.images:,} held-out images"
@@ -238,10 +266,13 @@ def _interval(found: "HeldOut") -> str:
 def _tell_mcs(trained: "Distilled") -> None:
     before, after = trained.gain.before, trained.gain.after
     rows = [
-        (name, *(f"{side.found[name]:.1f}" for side in (before, after)),
-         *(f"{side.cosine[name]:.3f}" for side in (before, after)))
+        (
+            name,
+            *(f"{side.found[name]:.1f}" for side in (before, after)),
+            *(f"{side.cosine[name]:.3f}" for side in (before, after)),
+        )
         for name in after.found
-    ]  # fmt: skip
+    ]
     told = (f"{side.mean_found:.1f} ({side.low:.1f} to {side.high:.1f})" for side in (before, after))
     rows.append(("mean (95 % CI)", *told, "", ""))
     title = (

@@ -206,8 +206,10 @@ def _turn(entry: Mapping[str, Any]) -> float:
 def _turned_corners(box: Any, degrees: float) -> list[float]:
     sides = floats(box) if isinstance(box, list | tuple) else []
     if len(sides) != 4 or not all(map(math.isfinite, sides)) or min(sides[2:]) <= 0 or in_shares(box):
-        raise LeftOut("annotation-bad-box", f"a turned box is {str(box)[:60]}; it must be four numbers x, y, width, "
-                      "height in px with a positive size")  # fmt: skip
+        raise LeftOut(
+            "annotation-bad-box",
+            f"a turned box is {str(box)[:60]}; it must be four numbers x, y, width, height in px with a positive size",
+        )
     x, y, width, height = sides
     across, down = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     found: list[float] = []

@@ -111,8 +111,10 @@ def keep_pictures(given: Sequence[Given]) -> Brought:
         for each in given:
             kept.take(each)
         if not kept.pictures:
-            raise BadCorpus(f"{_named(given)} holds no JPEG, PNG, WebP, GIF, TIFF or BMP picture; bring some, with "
-                            "captions.csv beside them")  # fmt: skip
+            raise BadCorpus(
+                f"{_named(given)} holds no JPEG, PNG, WebP, GIF, TIFF or BMP picture; bring some, with "
+                "captions.csv beside them"
+            )
         _lift(aside)
         target = home / kept.name()
         if not target.exists():
@@ -290,8 +292,10 @@ def _safe(name: str, where: str) -> str:
     parts = PureWindowsPath(name).parts  # splits at / and at \
     climbs = not parts or ".." in parts or PurePosixPath(name).is_absolute() or bool(PureWindowsPath(name).anchor)
     if climbs or "\\" in name or not name.isprintable() or len(name) > MOST_NAME:
-        raise BadCorpus(f"{where} is no path inside the set: it leads out, or has characters or a length that no "
-                        "picture needs; make the archive anew")  # fmt: skip
+        raise BadCorpus(
+            f"{where} is no path inside the set: it leads out, or has characters or a length that no "
+            "picture needs; make the archive anew"
+        )
     return "/".join(parts)
 
 

@@ -175,11 +175,18 @@ class CaptionTable:
             yield found[0][0], {"image_id": key, "image": names.get(key), "captions": captions}
 
     def _cells(self) -> Iterator[_Record]:
-        table = Cells(StringIO(self.text, newline=""), where=self.name, usual="\t" if self.ending == ".tsv" else ",",
-                      known=_KNOWN, bare="|")  # fmt: skip
+        table = Cells(
+            StringIO(self.text, newline=""),
+            where=self.name,
+            usual="\t" if self.ending == ".tsv" else ",",
+            known=_KNOWN,
+            bare="|",
+        )
         if not table.header:
-            raise BadCorpus(f"{self.name} is empty: it has no column 'image'; its first line must name the columns, "
-                            "e.g. image,caption")  # fmt: skip
+            raise BadCorpus(
+                f"{self.name} is empty: it has no column 'image'; its first line must name the columns, "
+                "e.g. image,caption"
+            )
         header = self._header(table.header)
         for number, row in table.rows():
             yield number, dict(zip(header, row))  # noqa: B905  # as many
@@ -190,8 +197,10 @@ class CaptionTable:
         if len(set(named)) < len(named):
             raise BadCorpus(f"{self.name} has the columns {', '.join(map(str.strip, row))}; each name may stand once")
         if not any(name in header for name in (*IMAGE, *KEY)):
-            raise BadCorpus(f"{self.name} has no column 'image' and no column names the image otherwise; call it one "
-                            f"of {', '.join((*IMAGE, *KEY))}")  # fmt: skip
+            raise BadCorpus(
+                f"{self.name} has no column 'image' and no column names the image otherwise; call it one "
+                f"of {', '.join((*IMAGE, *KEY))}"
+            )
         self.columns = {name: cell.strip() for name, cell in zip(header, row, strict=True) if name}
         return header
 
@@ -306,6 +315,8 @@ def _ending(name: str) -> str:
     path = Path(name.lower())
     ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if ending not in ENDINGS:
-        raise BadCorpus(f"{name} is of no kind that is read: captions are read from {', '.join(ENDINGS[:-1])} or "
-                        f"{ENDINGS[-1]}; convert the file or rename it")  # fmt: skip
+        raise BadCorpus(
+            f"{name} is of no kind that is read: captions are read from {', '.join(ENDINGS[:-1])} or "
+            f"{ENDINGS[-1]}; convert the file or rename it"
+        )
     return ending

@@ -143,19 +143,31 @@ class _Reader:
         return self._item(subject, path, image, (width, height), masks, chosen)
 
     def _item(
-        self, subject: str, path: Path, image: CocoImage, size: tuple[int, int],
-        masks: Sequence[tuple[Instance, Mask | None]], chosen: Instance | None,
-    ) -> Item:  # fmt: skip
+        self,
+        subject: str,
+        path: Path,
+        image: CocoImage,
+        size: tuple[int, int],
+        masks: Sequence[tuple[Instance, Mask | None]],
+        chosen: Instance | None,
+    ) -> Item:
         labels = {each.label for each, _ in masks}
         also = {names[0]: names[1:] for names in self.content.names.values() if names[1:] and names[0] in labels}
         item = Item(
-            id=subject, corpus="coco", image_path=path, width=size[0], height=size[1],
-            captions=self.content.captions.get(image.key, {}), licence=image.licence, source=image.source,
+            id=subject,
+            corpus="coco",
+            image_path=path,
+            width=size[0],
+            height=size[1],
+            captions=self.content.captions.get(image.key, {}),
+            licence=image.licence,
+            source=image.source,
             others=tuple(
                 SceneObject(each.label, each.box, mask, each.crowd) for each, mask in masks if each is not chosen
             ),
-            synonyms=also, looked_for=self.content.looked_for(image, labels),
-        )  # fmt: skip
+            synonyms=also,
+            looked_for=self.content.looked_for(image, labels),
+        )
         if chosen is None:
             return item
         mask = next(mask for each, mask in masks if each is chosen)

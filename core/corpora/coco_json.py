@@ -135,8 +135,9 @@ def read_split(files: CocoFiles, found: Findings, language: str | None = None) -
     names = {image.key: image.file_name for image in images}
     captions = read_captions(files.captions, files.split, names, found, language)
     if not captions and not files.boxed:
-        raise BadCorpus(f"{path} holds no caption of its images, and {path.parent} no instances_{files.split}.json; "
-                        f"give {_LAYOUT}")  # fmt: skip
+        raise BadCorpus(
+            f"{path} holds no caption of its images, and {path.parent} no instances_{files.split}.json; give {_LAYOUT}"
+        )
     return CocoSplit(
         files.split, tuple(images), captions, read.labels, instances, frozenset(read.headings), files.boxed
     )

@@ -121,8 +121,9 @@ def parse_json(text: str, *, where: str, first_line: int = 1, unique_keys: bool 
         raise
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
-        raise BadCorpus(f"{where} is not valid JSON at line {line}, column {error.colno}: {error.msg}; "
-                        "restore or mend the file") from error  # fmt: skip
+        raise BadCorpus(
+            f"{where} is not valid JSON at line {line}, column {error.colno}: {error.msg}; restore or mend the file"
+        ) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
         raise BadCorpus(f"{where} is not valid JSON ({error}); restore or mend the file") from error
     except MemoryError as error:

@@ -149,8 +149,11 @@ def single_object(instances: Sequence[Instance], *, width: int, height: int, cur
         raise LeftOut("truncated", f"{dominant.label} reaches the {', '.join(touching)} border and may be cut off")
     side = min(dominant.box.width, dominant.box.height)
     if side < curation.min_box_side:
-        raise LeftOut("small-object", f"the box of {dominant.label} is only {side:.0f} px in its shorter side; "
-                      f"{curation.min_box_side:g} px are asked for")  # fmt: skip
+        raise LeftOut(
+            "small-object",
+            f"the box of {dominant.label} is only {side:.0f} px in its shorter side; "
+            f"{curation.min_box_side:g} px are asked for",
+        )
     return dominant
 
 
@@ -159,13 +162,19 @@ def _require_alone(dominant: Instance, others: Sequence[Instance], curation: Cur
         return
     ratio = dominant.box.area / others[0].box.area
     if ratio < curation.dominance:
-        raise LeftOut("not-dominant", f"the largest box ({dominant.label}) is only {ratio:.2f} × the next "
-                      f"({others[0].label}); {curation.dominance:g} × is asked for")  # fmt: skip
+        raise LeftOut(
+            "not-dominant",
+            f"the largest box ({dominant.label}) is only {ratio:.2f} × the next "
+            f"({others[0].label}); {curation.dominance:g} × is asked for",
+        )
     nearest = max(others, key=lambda other: dominant.box.iou(other.box))
     overlap = dominant.box.iou(nearest.box)
     if overlap >= curation.max_iou:
-        raise LeftOut("overlap", f"{dominant.label} overlaps {nearest.label} with IoU {overlap:.2f}; "
-                      f"below {curation.max_iou:g} is asked for")  # fmt: skip
+        raise LeftOut(
+            "overlap",
+            f"{dominant.label} overlaps {nearest.label} with IoU {overlap:.2f}; "
+            f"below {curation.max_iou:g} is asked for",
+        )
 
 
 SINGLE, MULTI, ALL = "single-object", "multi-object", "all"
@@ -240,10 +249,13 @@ class Slice:
 def prominent(instances: Sequence[Instance], *, width: int, height: int, border: float) -> list[Instance]:
     """Instances that a reader would name, largest first: large enough, no crowd, whole but for one side, unflawed."""
     found = [
-        each for each in instances
-        if not each.crowd and not each.flaws and each.box.coverage(width, height) >= PROMINENT_SHARE
+        each
+        for each in instances
+        if not each.crowd
+        and not each.flaws
+        and each.box.coverage(width, height) >= PROMINENT_SHARE
         and len(touching_sides(each.box, width, height, border=border)) <= PROMINENT_SIDES
-    ]  # fmt: skip
+    ]
     return sorted(found, key=lambda each: -each.box.area)
 
 
@@ -254,6 +266,8 @@ def _most_prominent(instances: Sequence[Instance], width: int, height: int, bord
     for first, second in combinations(found, 2):
         overlap = first.box.iou(second.box)
         if overlap >= PROMINENT_IOU:
-            raise LeftOut("overlap", f"{first.label} overlaps {second.label} with IoU {overlap:.2f}; "
-                          f"below {PROMINENT_IOU:g} is asked for")  # fmt: skip
+            raise LeftOut(
+                "overlap",
+                f"{first.label} overlaps {second.label} with IoU {overlap:.2f}; below {PROMINENT_IOU:g} is asked for",
+            )
     return found[0]

@@ -12,10 +12,14 @@ from core.corpora.image_header import MAX_PIXELS, SUFFIXES, open_bytes, orientat
 from core.errors import BadImage, InvalidInput
 
 _UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
-}  # fmt: skip
+}
 """What undoes each EXIF orientation. Source: EXIF 2.32, tag 0x0112."""
 
 
@@ -155,8 +159,10 @@ def _deep_to_rgb(image: Image.Image, *, notes: list[str], name: str) -> Image.Im
     low, high = float(ends.min()), float(ends.max())
     top = 1.0 if image.mode == "F" else 65535
     if not (low >= 0 and high <= top):  # and so a NaN is refused
-        raise BadImage(f"{name}: pixel values from {low:g} to {high:g} have no agreed brightness; "
-                       "save it with 8 or 16 bits a channel")  # fmt: skip
+        raise BadImage(
+            f"{name}: pixel values from {low:g} to {high:g} have no agreed brightness; "
+            "save it with 8 or 16 bits a channel"
+        )
     notes.append("more than 8 bits a channel, scaled to 8")
     page = Image.new("RGB", image.size)
     for box, values in _deep_strips(image):

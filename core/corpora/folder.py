@@ -153,12 +153,20 @@ class _Reader:
         note = next((note for each, note in instances if each is chosen), None)
         note = note or next((note for note in notes if note.label or note.category), None)
         return Item(
-            id=key, corpus=self.name, image_path=path, width=header.width, height=header.height,
-            captions=(captions := self._captions(notes)), named=_named(captions, notes),
-            label=note.label if note else None, category=self._category(note),
-            box=chosen.box if chosen else None, source=key, facts=facts,
+            id=key,
+            corpus=self.name,
+            image_path=path,
+            width=header.width,
+            height=header.height,
+            captions=(captions := self._captions(notes)),
+            named=_named(captions, notes),
+            label=note.label if note else None,
+            category=self._category(note),
+            box=chosen.box if chosen else None,
+            source=key,
+            facts=facts,
             others=tuple(SceneObject(each.label, each.box) for each, _ in instances if each is not chosen),
-        )  # fmt: skip
+        )
 
     def _choose(self, instances: Sequence[Instance], header: ImageHeader) -> Instance | None:
         if self.curation is None:
@@ -209,8 +217,11 @@ class _Reader:
         if note.category and known_category(note.category.lower()):
             return note.category.lower()
         if note.category:
-            self._remark(note, "bad-category", f"{note.category!r} of {note.image} is no category; "
-                         "assets/taxonomy/README.md lists them")  # fmt: skip
+            self._remark(
+                note,
+                "bad-category",
+                f"{note.category!r} of {note.image} is no category; assets/taxonomy/README.md lists them",
+            )
         return self.taxonomy.category(note.label) if note.label else None
 
     def _remark(self, note: Note, code: str, detail: str) -> None:

@@ -24,9 +24,18 @@ CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captio
 """Looked for in the folder, where no option names a file; of several, the owner says which."""
 
 MORE_FILES = (
-    "metadata.csv", "metadata.jsonl", "metadata.parquet", "captions.txt", "captions.json", "captions.tsv",
-    "captions.token", "results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json",
-)  # fmt: skip
+    "metadata.csv",
+    "metadata.jsonl",
+    "metadata.parquet",
+    "captions.txt",
+    "captions.json",
+    "captions.tsv",
+    "captions.token",
+    "results_20130124.token",
+    "results.csv",
+    "Flickr8k.token.txt",
+    "results.json",
+)
 """Looked for after those; the first that is there counts."""
 
 BOX_FILES = ("boxes.csv", "boxes.json")
@@ -135,8 +144,9 @@ def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
         table = read_caption_table(path)
         for row in table.rows():
             if missing := [column for column in _BOX_COLUMNS if column not in row.rest]:
-                raise BadCorpus(f"{path} has no column {missing[0]!r}; its first line must name image, "
-                                f"{', '.join(_BOX_COLUMNS)}")  # fmt: skip
+                raise BadCorpus(
+                    f"{path} has no column {missing[0]!r}; its first line must name image, {', '.join(_BOX_COLUMNS)}"
+                )
             yield from _notes(table, row, (None,), own, "")
         return
     content = read_json(path)
@@ -181,8 +191,16 @@ def _notes(
     named = _named(cells, where, divided=bool(table.columns))
     others = own.take(((column, cell) for column, cell in cells.items() if column not in _READ), where)
     for caption in captions:
-        yield Note(where, below + row.picture, caption, box=box if any(box) else cells.get("box"), turn=_turn(cells),
-                   named=named, own=others, **words)  # fmt: skip
+        yield Note(
+            where,
+            below + row.picture,
+            caption,
+            box=box if any(box) else cells.get("box"),
+            turn=_turn(cells),
+            named=named,
+            own=others,
+            **words,
+        )
 
 
 def _word(value: object, name: str, where: str) -> str | None:
@@ -252,9 +270,10 @@ def unread_files(root: Path, read: Iterable[Path]) -> list[str]:
     """Names of files in a folder that may hold captions and are not read."""
     known = {path.resolve() for path in read}
     return sorted(
-        path.name for path in root.iterdir()
+        path.name
+        for path in root.iterdir()
         if path.resolve() not in known and not path.name.startswith(".") and _may_hold_captions(path)
-    )  # fmt: skip
+    )
 
 
 def _may_hold_captions(path: Path) -> bool:
@@ -272,8 +291,10 @@ def find_images(root: Path, findings: Findings, packed: Mapping[str, Path]) -> d
     """
     found = {**dict(_images(root, findings)), **packed}
     if not found:
-        raise BadCorpus(f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image, and no Parquet or tar that packs "
-                        "some; give a folder that does")  # fmt: skip
+        raise BadCorpus(
+            f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image, and no Parquet or tar that packs "
+            "some; give a folder that does"
+        )
     return found
 
 

@@ -42,15 +42,30 @@ _OPENERS: dict[str, Opener] = {
 }
 
 SUFFIXES = {
-    ".jpg": "JPEG", ".jpeg": "JPEG", ".jpe": "JPEG", ".jfif": "JPEG", ".png": "PNG", ".webp": "WebP",
-    ".gif": "GIF", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP",
-}  # fmt: skip
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".jpe": "JPEG",
+    ".jfif": "JPEG",
+    ".png": "PNG",
+    ".webp": "WebP",
+    ".gif": "GIF",
+    ".tif": "TIFF",
+    ".tiff": "TIFF",
+    ".bmp": "BMP",
+}
 """File name endings of the formats that are read, in lower case."""
 
 _SIGNATURES = (
-    (b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF87a", "GIF"), (b"GIF89a", "GIF"), (b"BM", "BMP"),
-    (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"), (b"II+\0", "TIFF"), (b"MM\0+", "TIFF"),
-)  # fmt: skip
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"\x89PNG\r\n\x1a\n", "PNG"),
+    (b"GIF87a", "GIF"),
+    (b"GIF89a", "GIF"),
+    (b"BM", "BMP"),
+    (b"II*\0", "TIFF"),
+    (b"MM\0*", "TIFF"),
+    (b"II+\0", "TIFF"),
+    (b"MM\0+", "TIFF"),
+)
 
 _ORIENTATION_TAG = 0x0112
 _TURNED = (5, 6, 7, 8)
@@ -135,8 +150,9 @@ def require_auditable(width: int, height: int, *, name: str) -> None:
         BadImage: if a side is under MIN_SIDE.
     """
     if min(width, height) < MIN_SIDE:
-        raise BadImage(f"{name}: {width} × {height} px is too small to audit; give an image of at least "
-                       f"{MIN_SIDE} px a side")  # fmt: skip
+        raise BadImage(
+            f"{name}: {width} × {height} px is too small to audit; give an image of at least {MIN_SIDE} px a side"
+        )
 
 
 def check_bytes(count: int, *, name: str) -> None:
@@ -144,8 +160,9 @@ def check_bytes(count: int, *, name: str) -> None:
     if count == 0:
         raise BadImage(f"{name}: the file is empty (0 bytes); copy or download it again")
     if count > MAX_BYTES:
-        raise BadImage(f"{name}: {count / 1e6:.0f} MB is over the limit of {MAX_BYTES / 1e6:.0f} MB; "
-                       "save it smaller, e.g. as JPEG")  # fmt: skip
+        raise BadImage(
+            f"{name}: {count / 1e6:.0f} MB is over the limit of {MAX_BYTES / 1e6:.0f} MB; save it smaller, e.g. as JPEG"
+        )
 
 
 def cannot_read(path: Path, error: OSError) -> BadImage:

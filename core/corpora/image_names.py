@@ -40,8 +40,9 @@ class ImageNames:
             return keys[0]
         if keys:
             listed = ", ".join(keys[:3])
-            raise LeftOut("entry-ambiguous-image", f"{named[0]!r} could be {listed}; name the image by its path in the "
-                          "folder")  # fmt: skip
+            raise LeftOut(
+                "entry-ambiguous-image", f"{named[0]!r} could be {listed}; name the image by its path in the folder"
+            )
         raise LeftOut("entry-no-image", f"the folder has no image {named[0]!r}; add the image or remove the entry")
 
     def several(self, *named: str) -> list[str]:
@@ -91,8 +92,9 @@ def _plain(name: str) -> str:
 
 def _agree(one: str, other: str) -> bool:
     """Whether the folders of two paths are the same, as far as both state any."""
-    folders = [[part for part in path.casefold().split("/")[:-1] if part not in ("", ".", "..")]
-               for path in (one, other)]  # fmt: skip
+    folders = [
+        [part for part in path.casefold().split("/")[:-1] if part not in ("", ".", "..")] for path in (one, other)
+    ]
     stated = min(map(len, folders))
     return not stated or folders[0][-stated:] == folders[1][-stated:]
 

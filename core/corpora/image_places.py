@@ -68,8 +68,10 @@ def stated_size(path: Path, width: int, height: int) -> ImageHeader:
             cure += ", or exchange width and height in the annotations if they are swapped"
             if header.lies:
                 cure = f"EXIF orientation {header.orientation} turns it: save it upright and turn its boxes alike"
-        raise LeftOut("size-mismatch", f"{path} is {header.width} × {header.height} px, its annotations are for "
-                      f"{width} × {height}; {cure}")  # fmt: skip
+        raise LeftOut(
+            "size-mismatch",
+            f"{path} is {header.width} × {header.height} px, its annotations are for {width} × {height}; {cure}",
+        )
     return header
 
 

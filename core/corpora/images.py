@@ -93,9 +93,20 @@ def _plain_segments(file: IO[bytes]) -> bool:
 
 
 __all__ = [
-    "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "ImageHeader", "check_rgb", "check_stack", "decode_image",
-    "decode_stranger", "encode_png", "pixel_hash", "read_header", "read_image", "require_auditable",
-]  # fmt: skip
+    "MAX_PIXELS",
+    "MIN_SIDE",
+    "DecodedImage",
+    "ImageHeader",
+    "check_rgb",
+    "check_stack",
+    "decode_image",
+    "decode_stranger",
+    "encode_png",
+    "pixel_hash",
+    "read_header",
+    "read_image",
+    "require_auditable",
+]
 
 STRANGER = Limits(memory_mb=500, seconds=10)
 """What the decoding of a picture that came over the network may take."""

@@ -109,8 +109,10 @@ class OwnColumns:
         return f"more than {_MOST_LOOKED_AT} columns" if len(self._values) >= _MOST_LOOKED_AT else ""
 
     def _remark(self, kept: Mapping[str, Counter[str]], pictures: int, findings: Findings) -> None:
-        said = [f"{column!r} ({len(values)} values, not stated of {pictures - values.total()} pictures)"
-                for column, values in kept.items()]  # fmt: skip
+        said = [
+            f"{column!r} ({len(values)} values, not stated of {pictures - values.total()} pictures)"
+            for column, values in kept.items()
+        ]
         passed = [f"{column[:40]!r} ({reason})" for column, reason in self._passed.items()]
         for code, told in (("column-kept", said), ("column-passed-over", passed)):
             if told:

@@ -122,5 +122,4 @@ def _as_recorded(
 
 
 def _changed(path: Path, how: str) -> BadImage:
-    return BadImage(f"{path}: the file changed since the corpus was read ({how}); "
-                    "restore it or load the corpus again")  # fmt: skip
+    return BadImage(f"{path}: the file changed since the corpus was read ({how}); restore it or load the corpus again")

@@ -57,10 +57,13 @@ class Taxonomy:
             if self.category(label) is None:
                 counts[label] = counts.get(label, 0) + 1
         return tuple(
-            Rejection(f"label {label}", "unmapped-label", f"{count} items labelled {label!r} have no category; "
-                      f"add a line to assets/taxonomy/{self.name}.csv")
+            Rejection(
+                f"label {label}",
+                "unmapped-label",
+                f"{count} items labelled {label!r} have no category; add a line to assets/taxonomy/{self.name}.csv",
+            )
             for label, count in sorted(counts.items())
-        )  # fmt: skip
+        )
 
 
 def taxonomy_names() -> tuple[str, ...]:
@@ -90,8 +93,11 @@ def read_taxonomy(path: Path) -> Taxonomy:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as UTF-8 text ({error}); restore the file") from error
-    rows = [(number, _cells(line, where=f"{path}, line {number}"))
-            for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]  # fmt: skip
+    rows = [
+        (number, _cells(line, where=f"{path}, line {number}"))
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#")
+    ]
     if not rows or tuple(rows[0][1]) != COLUMNS:
         raise InvalidInput(f"{path} must begin with the header {','.join(COLUMNS)}")
     entries: dict[str, TaxonomyEntry] = {}
@@ -123,8 +129,9 @@ def _entry(cells: list[str], *, where: str) -> TaxonomyEntry:
         raise InvalidInput(f"{where}: the label is empty; fill it in or remove the line")
     for word in (category, tie):
         if word and not known_category(word):
-            raise InvalidInput(f"{where}: {word!r} is no category; write one of "
-                               f"{', '.join((*CATEGORIES, *EXTRA_CATEGORIES))}")  # fmt: skip
+            raise InvalidInput(
+                f"{where}: {word!r} is no category; write one of {', '.join((*CATEGORIES, *EXTRA_CATEGORIES))}"
+            )
     if not category:
         raise InvalidInput(f"{where}: {label!r} has no category; fill it in or remove the line")
     return TaxonomyEntry(label, category, tie or None, note)

@@ -19,8 +19,16 @@ from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus, InvalidInput
 
 LANGUAGES = ("en", "de", "fr", "cs")
-FOLDERS = ("", "raw", "tok", "image_splits", "task1/raw", "task1/image_splits", "data/task1/raw",
-           "data/task1/image_splits")  # fmt: skip
+FOLDERS = (
+    "",
+    "raw",
+    "tok",
+    "image_splits",
+    "task1/raw",
+    "task1/image_splits",
+    "data/task1/raw",
+    "data/task1/image_splits",
+)
 """Where the files of a split may lie below the root; ``raw`` before the tokenised text."""
 
 _MOST_BYTES = 64 << 20
@@ -70,8 +78,12 @@ def load_multi30k(
         if len(items) == most:
             break
         try:
-            item = _item(found, name.partition("#")[0].strip(), f"{split}.txt, line {number + 1}",
-                         {language: lines[number].strip() for language, lines in texts.items()})  # fmt: skip
+            item = _item(
+                found,
+                name.partition("#")[0].strip(),
+                f"{split}.txt, line {number + 1}",
+                {language: lines[number].strip() for language, lines in texts.items()},
+            )
             if item.id in items:
                 raise LeftOut("duplicate-id", f"{item.source}: {item.id!r} was there before; one line is enough")
             items[item.id] = item

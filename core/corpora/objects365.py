@@ -89,8 +89,9 @@ def find_annotations(root: Path, split: str | None) -> tuple[Path, str]:
     folders = [root, root / "annotations", *(root / each for each in ("val", "train") if (root / each).is_dir())]
     files = {
         file.name.removeprefix(prefix).removesuffix(suffix): file
-        for folder in folders for file in sorted(folder.glob(FILE.format(split="*")))
-    }  # fmt: skip
+        for folder in folders
+        for file in sorted(folder.glob(FILE.format(split="*")))
+    }
     if not files:
         raise BadCorpus(f"{root} has no {FILE.format(split='<split>')}; give the folder of an Objects365 download")
     wanted = split or ("val" if "val" in files else min(files))
@@ -232,15 +233,22 @@ class _Reader:
         if chosen:
             self.given.append(chosen.label)
         return Item(
-            id=subject, corpus="objects365", image_path=path, width=image.width, height=image.height,
-            label=noun(chosen.label) if chosen else None, box=chosen.box if chosen else None,
+            id=subject,
+            corpus="objects365",
+            image_path=path,
+            width=image.width,
+            height=image.height,
+            label=noun(chosen.label) if chosen else None,
+            box=chosen.box if chosen else None,
             category=self.labels.category(chosen.label) if chosen else None,
-            others=tuple(SceneObject(noun(each.label), each.box, None, each.crowd)
-                         for each in instances if each is not chosen),
-            licence=LICENCE, source=image.file_name,
+            others=tuple(
+                SceneObject(noun(each.label), each.box, None, each.crowd) for each in instances if each is not chosen
+            ),
+            licence=LICENCE,
+            source=image.file_name,
             looked_for=self.looked_for,
             synonyms={noun(each.label): also for each in instances if (also := self.labels.others(each.label))},
-        )  # fmt: skip
+        )
 
     def tell_unmapped(self) -> None:
         """Remark the labels without a category."""

@@ -146,8 +146,11 @@ class _Reader:
         subject = f"{self.split}-{key}"
         try:
             if key in self.turned:
-                raise LeftOut("turned-image", f"the publisher's list of images says Rotation {self.turned[key]}: the "
-                              "picture does not stand upright")  # fmt: skip
+                raise LeftOut(
+                    "turned-image",
+                    f"the publisher's list of images says Rotation {self.turned[key]}: the "
+                    "picture does not stand upright",
+                )
             path = self.places.find(f"{key}.jpg")
             header = auditable(path)
             remark_exif(self.found, subject, path, header)
@@ -177,8 +180,12 @@ class _Reader:
             rows.labels, rows.sides.tolist(), rows.marks.tolist(), strict=True
         ):
             what = f"the box of {self.names[label]} in {key}"
-            sides = [left * header.width, top * header.height,
-                     (right - left) * header.width, (bottom - top) * header.height]  # fmt: skip
+            sides = [
+                left * header.width,
+                top * header.height,
+                (right - left) * header.width,
+                (bottom - top) * header.height,
+            ]
             try:
                 box, overhang = read_box(sides, what=what, width=header.width, height=header.height)
             except LeftOut as reason:
@@ -230,18 +237,27 @@ def _finished(reader: _Reader, drafts: Sequence[_Draft], root: Path, split: str)
     items = []
     for draft in drafts:
         chosen, (licence, source) = draft.chosen, licences.get(draft.key, ("", ""))
-        items.append(Item(
-            id=f"{split}-{draft.key}", corpus="openimages", image_path=draft.path,
-            width=draft.header.width, height=draft.header.height,
-            label=reader.nouns[chosen.label] if chosen else None,
-            category=reader.labels.category(reader.names[chosen.label]) if chosen else None,
-            box=chosen.box if chosen else None,
-            mask=masks.of(draft, chosen, outlines.get(draft.key, ())) if chosen else None,
-            others=tuple(SceneObject(reader.nouns[each.label], each.box, None, each.crowd)
-                         for each in draft.instances if each is not chosen),
-            licence=licence or "unknown", source=source or "unknown",
-            **reader.known(draft, asked.get(draft.key, {})),
-        ))  # fmt: skip
+        items.append(
+            Item(
+                id=f"{split}-{draft.key}",
+                corpus="openimages",
+                image_path=draft.path,
+                width=draft.header.width,
+                height=draft.header.height,
+                label=reader.nouns[chosen.label] if chosen else None,
+                category=reader.labels.category(reader.names[chosen.label]) if chosen else None,
+                box=chosen.box if chosen else None,
+                mask=masks.of(draft, chosen, outlines.get(draft.key, ())) if chosen else None,
+                others=tuple(
+                    SceneObject(reader.nouns[each.label], each.box, None, each.crowd)
+                    for each in draft.instances
+                    if each is not chosen
+                ),
+                licence=licence or "unknown",
+                source=source or "unknown",
+                **reader.known(draft, asked.get(draft.key, {})),
+            )
+        )
     given = [reader.names[draft.chosen.label] for draft in drafts if draft.chosen]
     reader.found.remark(*reader.labels.taxonomy.unmapped(each for each in given if not reader.labels.category(each)))
     return tuple(items)
@@ -251,8 +267,16 @@ class _Masks:
     """Outlines of objects, read from PNG files of any size and resized to their image."""
 
     def __init__(self, root: Path, split: str, found: Findings) -> None:
-        places = ["masks", f"{split}-masks", f"masks-{split}", f"masks/{split}", f"{split}/masks",
-                  f"{split}/labels/masks", "", *(f"{split}-masks-{sign:x}" for sign in range(16))]  # fmt: skip
+        places = [
+            "masks",
+            f"{split}-masks",
+            f"masks-{split}",
+            f"masks/{split}",
+            f"{split}/masks",
+            f"{split}/labels/masks",
+            "",
+            *(f"{split}-masks-{sign:x}" for sign in range(16)),
+        ]
         self.places, self.found = ImagePlaces(root, places), found
 
     def of(self, draft: _Draft, chosen: Instance, outlines: Sequence[tables.Outline]) -> Mask | None:
@@ -281,8 +305,10 @@ def _mask(held: np.ndarray, header: ImageHeader, box: Box) -> Mask:
     """Resize a mask to its image (nearest neighbour) and encode it."""
     height, width = held.shape
     if abs(width / height / (header.width / header.height) - 1) > SAME_SHAPE:
-        raise LeftOut("annotation-bad-mask", f"its {width} × {height} px have not the proportions of the image's "
-                      f"{header.width} × {header.height}")  # fmt: skip
+        raise LeftOut(
+            "annotation-bad-mask",
+            f"its {width} × {height} px have not the proportions of the image's {header.width} × {header.height}",
+        )
     size = (header.width, header.height)
     whole = cv2.resize(held.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST).astype(bool)
     mask = Mask.from_array(whole)

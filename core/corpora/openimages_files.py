@@ -90,23 +90,33 @@ def _ancestors(parents: Mapping[str, set[str]], path: Path) -> dict[str, frozens
 
 BOXES = ("{split}-annotations-bbox.csv", "oidv6-{split}-annotations-bbox.csv")
 CLASSES = (
-    "oidv7-class-descriptions-boxable.csv", "class-descriptions-boxable.csv", "oidv7-class-descriptions.csv",
+    "oidv7-class-descriptions-boxable.csv",
+    "class-descriptions-boxable.csv",
+    "oidv7-class-descriptions.csv",
     "class-descriptions.csv",
-)  # fmt: skip
+)
 HIERARCHY = ("bbox_labels_600_hierarchy.json",)
 LOOKED_FOR = (
-    "{split}-annotations-human-imagelabels-boxable.csv", "{split}-annotations-human-imagelabels.csv",
-    "oidv7-{split}-annotations-human-imagelabels.csv", "oidv6-{split}-annotations-human-imagelabels.csv",
-)  # fmt: skip
+    "{split}-annotations-human-imagelabels-boxable.csv",
+    "{split}-annotations-human-imagelabels.csv",
+    "oidv7-{split}-annotations-human-imagelabels.csv",
+    "oidv6-{split}-annotations-human-imagelabels.csv",
+)
 OUTLINES = ("{split}-annotations-object-segmentation.csv",)
-IMAGE_LISTS = ("{split}-images-with-rotation.csv", "{split}-images-boxable-with-rotation.csv",
-               "{split}-images-with-labels-with-rotation.csv")  # fmt: skip
+IMAGE_LISTS = (
+    "{split}-images-with-rotation.csv",
+    "{split}-images-boxable-with-rotation.csv",
+    "{split}-images-with-labels-with-rotation.csv",
+)
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
 MARKED = {
-    "IsGroupOf": "crowd", "IsTruncated": "truncated", "IsOccluded": "occluded", "IsDepiction": "depiction",
+    "IsGroupOf": "crowd",
+    "IsTruncated": "truncated",
+    "IsOccluded": "occluded",
+    "IsDepiction": "depiction",
     "IsInside": "inside-view",
-}  # fmt: skip
+}
 """Columns of marks -> the mark that a 1 becomes; 0 is no, -1 is unknown."""
 
 NEEDED = ("ImageID", "LabelName", *CORNERS, *MARKED)
@@ -233,15 +243,21 @@ def read_looked_for(
 
 def read_turned(path: Path) -> dict[str, str]:
     """Images that lie on a side or on their head by the publisher's list: the degrees that would put them upright."""
-    return {row["ImageID"]: row["Rotation"] for _, row in rows(path, ("ImageID",))
-            if row and (whole(row.get("Rotation")) or 0) % 360}  # fmt: skip
+    return {
+        row["ImageID"]: row["Rotation"]
+        for _, row in rows(path, ("ImageID",))
+        if row and (whole(row.get("Rotation")) or 0) % 360
+    }
 
 
 def read_licences(path: Path, wanted: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """Licence and page of each wanted image, as the publisher's list of images states them."""
     lines = rows(path, ("ImageID", "OriginalLandingURL", "License"))
-    return {row["ImageID"]: (row["License"], row["OriginalLandingURL"])
-            for _, row in lines if row is not None and row["ImageID"] in wanted}  # fmt: skip
+    return {
+        row["ImageID"]: (row["License"], row["OriginalLandingURL"])
+        for _, row in lines
+        if row is not None and row["ImageID"] in wanted
+    }
 
 
 def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row | None]]:

@@ -12,8 +12,11 @@ KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))
 
 _ORDINARY = (Path("/dev/shm"),)  # memory that is used as a disk
 _KINDS = {
-    stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device",
-}  # fmt: skip
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
 
 
 def ordinary(path: Path) -> Path:
@@ -32,12 +35,14 @@ def ordinary(path: Path) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         mode = stat.S_IFREG  # nothing yet
     except (OSError, ValueError, RuntimeError) as error:
-        raise InvalidInput(f"{told!r} is no path that can be followed ({getattr(error, 'strerror', None) or error}); "
-                           "correct it") from error  # fmt: skip
+        raise InvalidInput(
+            f"{told!r} is no path that can be followed ({getattr(error, 'strerror', None) or error}); correct it"
+        ) from error
     kernel = in_kernel(real)
     if kernel is not None:
-        raise InvalidInput(f"{told} lies in {kernel}, where the system shows itself and no data lie; name a file or "
-                           "folder of your own")  # fmt: skip
+        raise InvalidInput(
+            f"{told} lies in {kernel}, where the system shows itself and no data lie; name a file or folder of your own"
+        )
     kind = next((name for test, name in _KINDS.items() if test(mode)), None)
     if kind is not None:
         raise InvalidInput(f"{told} is {kind}, and only files and folders are read; write its content into a file")

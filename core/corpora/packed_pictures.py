@@ -181,8 +181,10 @@ def _of_tar(path: Path) -> Iterator[_Sample]:
             if member.isdir() or not stem:  # a hidden file, as macOS adds them
                 continue
             if not member.isreg() or member.issparse():
-                raise BadCorpus(f"{path}: {shown(member.name)} is a link, a device or sparse and no plain file; pack "
-                                "the files themselves")  # fmt: skip
+                raise BadCorpus(
+                    f"{path}: {shown(member.name)} is a link, a device or sparse and no plain file; pack "
+                    "the files themselves"
+                )
             if (whole := f"{folder}/{stem}".lstrip("/")) != key:
                 yield from _sample(path, key, parts)
                 key, parts = whole, {}
@@ -236,8 +238,10 @@ def _of_parquet(path: Path) -> Iterator[_Sample]:
         schema, about = file.schema_arrow, file.metadata
         sizes = [about.row_group(place).total_byte_size for place in range(about.num_row_groups)]
         if max(sizes, default=0) > MOST_GROUP or sum(sizes) > MOST_BYTES:
-            raise BadCorpus(f"{path} unpacks to {sum(sizes):,} bytes, {max(sizes):,} of them in one group of rows, and "
-                            f"at most {MOST_BYTES:,} and {MOST_GROUP:,} are read; write it in parts")  # fmt: skip
+            raise BadCorpus(
+                f"{path} unpacks to {sum(sizes):,} bytes, {max(sizes):,} of them in one group of rows, and "
+                f"at most {MOST_BYTES:,} and {MOST_GROUP:,} are read; write it in parts"
+            )
         picture = _picture_column(schema)
         read = [each.name for each in schema if each.name == picture or not _holds_bytes(each.type)]
         classes = _classes(schema)
@@ -256,8 +260,11 @@ def _classes(schema: "pa.Schema") -> dict[str, list[str]]:
     told = (schema.metadata or {}).get(b"huggingface")
     try:
         features = json.loads(told)["info"]["features"] if told else {}
-        found = {name: each["names"] for name, each in features.items()
-                 if isinstance(each, dict) and each.get("_type") == "ClassLabel"}  # fmt: skip
+        found = {
+            name: each["names"]
+            for name, each in features.items()
+            if isinstance(each, dict) and each.get("_type") == "ClassLabel"
+        }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # another's metadata says nothing
         return {}
     return {name: words for name, words in found.items() if isinstance(words, list) and name in schema.names}

@@ -144,8 +144,17 @@ def joined(right: Path, wrong: Path) -> list[PairLine]:
     for key in shared:
         (where, own), (_, other) = first[key], second[key]
         kind, group = (str(other.get(name) or "") for name in ("generation_mode", "tag_name"))
-        lines.append(PairLine(where, f"{wrong.stem}:{key}", own.get("imgid"), own.get("caption"), other.get("caption"),
-                              kind=kind, group=group))  # fmt: skip
+        lines.append(
+            PairLine(
+                where,
+                f"{wrong.stem}:{key}",
+                own.get("imgid"),
+                own.get("caption"),
+                other.get("caption"),
+                kind=kind,
+                group=group,
+            )
+        )
     return lines
 
 
@@ -171,10 +180,19 @@ def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iter
         str(record.get(name) or "").strip() for name in ("kind", "group", "set", "language", "falsity")
     )
     yield PairLine(
-        where, given or f"{stem}:{key}", record["image"], record["right"], record["wrong"], language=language,
-        kind=kind, group=group, set=together, falsity=falsity or STATED, wrong_image=record.get("wrong_image") or None,
+        where,
+        given or f"{stem}:{key}",
+        record["image"],
+        record["right"],
+        record["wrong"],
+        language=language,
+        kind=kind,
+        group=group,
+        set=together,
+        falsity=falsity or STATED,
+        wrong_image=record.get("wrong_image") or None,
         references=tuple(more) if isinstance(more, list) else (),
-    )  # fmt: skip
+    )
 
 
 def _sugar_crepe(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
@@ -185,8 +203,15 @@ def _sugar_crepe(stem: str, where: str, key: str, record: Mapping[str, Any]) -> 
 def _sugar_crepe_pp(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     together = f"{stem}:{record.get('id', key)}"
     for number, right in enumerate(("caption", "caption2"), start=1):
-        yield PairLine(where, f"{together}-{number}", record["filename"], record[right], record["negative_caption"],
-                       kind=stem, set=together)  # fmt: skip
+        yield PairLine(
+            where,
+            f"{together}-{number}",
+            record["filename"],
+            record[right],
+            record["negative_caption"],
+            kind=stem,
+            set=together,
+        )
 
 
 def _options(image: str, stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
@@ -205,10 +230,15 @@ def _aro(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator
         yield PairLine(where, f"{stem}:{key}", "", "", "", refused=("bad-box", told))
         return
     yield PairLine(
-        where, f"{stem}:{key}", record["image_path"], record["true_caption"], record["false_caption"],
-        crop=tuple(float(side) for side in sides if side is not None), kind=stem.rpartition("_")[2],
+        where,
+        f"{stem}:{key}",
+        record["image_path"],
+        record["true_caption"],
+        record["false_caption"],
+        crop=tuple(float(side) for side in sides if side is not None),
+        kind=stem.rpartition("_")[2],
         group=str(record.get("relation_name") or ""),
-    )  # fmt: skip
+    )
 
 
 def _winoground(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
@@ -216,9 +246,16 @@ def _winoground(stem: str, where: str, key: str, record: Mapping[str, Any]) -> I
     kind, group = (str(record.get(name) or "") for name in ("collapsed_tag", "tag"))
     for own, other in (("0", "1"), ("1", "0")):
         yield PairLine(
-            where, f"{together}-{own}", record[f"image_{own}"], record[f"caption_{own}"], record[f"caption_{other}"],
-            kind=kind, group=group, set=together, wrong_image=record[f"image_{other}"],
-        )  # fmt: skip
+            where,
+            f"{together}-{own}",
+            record[f"image_{own}"],
+            record[f"caption_{own}"],
+            record[f"caption_{other}"],
+            kind=kind,
+            group=group,
+            set=together,
+            wrong_image=record[f"image_{other}"],
+        )
 
 
 def _valse(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
@@ -229,10 +266,16 @@ def _valse(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterat
         told = f"{where}: {votes} of 3 annotators chose the caption and not the foil, fewer than {LEAST_VOTES}"
         refused = ("not-validated", told)
     yield PairLine(
-        where, f"{stem}:{key}", record["image_file"], record["caption"], record["foil"], kind=stem,
-        group=str(record.get("linguistic_phenomena") or ""), falsity=STATED if votes is None else VERIFIED,
+        where,
+        f"{stem}:{key}",
+        record["image_file"],
+        record["caption"],
+        record["foil"],
+        kind=stem,
+        group=str(record.get("linguistic_phenomena") or ""),
+        falsity=STATED if votes is None else VERIFIED,
         refused=refused,
-    )  # fmt: skip
+    )
 
 
 def _foil(path: Path, held: Mapping[str, Any]) -> tuple[str, list[PairLine]]:
@@ -240,10 +283,16 @@ def _foil(path: Path, held: Mapping[str, Any]) -> tuple[str, list[PairLine]]:
         return "", []
     suite = read_suite(path)
     lines = [
-        PairLine(f"{path.name}, pair {number}", f"{path.stem}:{number}", each.image, each.preferred, each.other,
-                 references=each.references)
+        PairLine(
+            f"{path.name}, pair {number}",
+            f"{path.stem}:{number}",
+            each.image,
+            each.preferred,
+            each.other,
+            references=each.references,
+        )
         for number, each in enumerate(suite.compared, start=1)
-    ]  # fmt: skip
+    ]
     if suite.left_out:
         told = f"{path.name}: {suite.left_out} annotations have no caption, no picture or no other side"
         lines.append(PairLine(path.name, path.name, "", "", "", refused=("missing-cell", told)))

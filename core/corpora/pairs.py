@@ -64,9 +64,16 @@ def _line(found: Mapping[str, Any], asked: Mapping[Any, Any], answers: Path, kno
     given = [each.get("answer") for each in found.get("answers") or () if isinstance(each, dict)]
     agreed = given.count(right) / len(given) if given else 0.0
     said, opposite = (f"{question.strip()} {each.capitalize()}." for each in (right, OPPOSITE[right]))
-    return PairLine(where, f"vqa:{key}", _picture(found.get("image_id"), known), said, opposite,
-                    kind=str(found.get("question_type") or ""), group=right,
-                    falsity=VERIFIED if agreed >= LEAST_AGREED else STATED)  # fmt: skip
+    return PairLine(
+        where,
+        f"vqa:{key}",
+        _picture(found.get("image_id"), known),
+        said,
+        opposite,
+        kind=str(found.get("question_type") or ""),
+        group=right,
+        falsity=VERIFIED if agreed >= LEAST_AGREED else STATED,
+    )
 
 
 def _picture(number: Any, known: Known) -> str:
@@ -179,8 +186,10 @@ def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
     found = {path: read_pairs(path) for path in ([chosen] if chosen else _candidates(root))}
     read = {path: (layout, lines) for path, (layout, lines) in found.items() if layout}
     if not read:
-        told = {path: next((each.refused[1] for each in lines if each.refused), path.name)
-                for path, (_, lines) in found.items()}  # fmt: skip
+        told = {
+            path: next((each.refused[1] for each in lines if each.refused), path.name)
+            for path, (_, lines) in found.items()
+        }
         listed = "; ".join(told.values()) or f"no {', '.join(ENDINGS)} file"
         raise BadCorpus(f"{root} holds no file of pairs of the layouts {known}; it holds {listed}")
     layouts = {layout for layout, _ in read.values()}
@@ -192,8 +201,11 @@ def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
 
 def _candidates(root: Path) -> Iterator[Path]:
     paths = (path for folder in (root, root / "data") if folder.is_dir() for path in sorted(folder.iterdir()))
-    return (inside(root, path.relative_to(root).as_posix()) for path in paths
-            if path.suffix.lower() in ENDINGS and path.is_file() and not path.name.startswith("."))  # fmt: skip
+    return (
+        inside(root, path.relative_to(root).as_posix())
+        for path in paths
+        if path.suffix.lower() in ENDINGS and path.is_file() and not path.name.startswith(".")
+    )
 
 
 @dataclass(slots=True)
@@ -228,11 +240,19 @@ class _Reader:
         more = [text.strip() for text in line.references if isinstance(text, str) and text.strip() not in ("", right)]
         self.seen.add(line.id)
         return Item(
-            id=line.id, corpus=self.name, image_path=path, width=header.width, height=header.height,
-            captions={language: (right, *dict.fromkeys(more[: self.references]))}, wrong={language: wrong},
-            source=line.where, group=line.set or _plain(line.image), bytes_sha256=digest,
-            rivals=self._rivals(line), facts=self._facts(line),
-        )  # fmt: skip
+            id=line.id,
+            corpus=self.name,
+            image_path=path,
+            width=header.width,
+            height=header.height,
+            captions={language: (right, *dict.fromkeys(more[: self.references]))},
+            wrong={language: wrong},
+            source=line.where,
+            group=line.set or _plain(line.image),
+            bytes_sha256=digest,
+            rivals=self._rivals(line),
+            facts=self._facts(line),
+        )
 
     def _facts(self, line: PairLine) -> dict[str, str | float]:
         told = line.falsity if line.falsity in FALSITIES else STATED

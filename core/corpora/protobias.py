@@ -217,9 +217,10 @@ class _Reader:
     def _file(self, cell: str | bytes, where: str) -> tuple[Path, ImageHeader, str | None]:
         """Path, header, and the hash that a file of the cache must have."""
         path, digest = (
-            (self._path(cell, where), None) if isinstance(cell, str)
+            (self._path(cell, where), None)
+            if isinstance(cell, str)
             else keep_image(cell, folder="protobias", where=where)
-        )  # fmt: skip
+        )
         return path, auditable_header(path, where=where), digest
 
     def _path(self, name: str, where: str) -> Path:

@@ -24,10 +24,21 @@ BEST, EVERY = "best", "every"
 TAKEN = (BEST, EVERY)
 
 KNOWN = (
-    "flickr8k.json", "flickr8k_expert.json", "crowdflower_flickr8k.json", "flickr8k_cf.json", "ExpertAnnotations.txt",
-    "CrowdFlowerAnnotations.txt", "pascal50s.json", "pascal_50s.json", "composite.json", "foilv1.0_test_2017.json",
-    "foilv1.0_train_2017.json", "polaris_test.csv", "nebula_test.csv", "mscoco_THumB-1.0.jsonl",
-)  # fmt: skip
+    "flickr8k.json",
+    "flickr8k_expert.json",
+    "crowdflower_flickr8k.json",
+    "flickr8k_cf.json",
+    "ExpertAnnotations.txt",
+    "CrowdFlowerAnnotations.txt",
+    "pascal50s.json",
+    "pascal_50s.json",
+    "composite.json",
+    "foilv1.0_test_2017.json",
+    "foilv1.0_train_2017.json",
+    "polaris_test.csv",
+    "nebula_test.csv",
+    "mscoco_THumB-1.0.jsonl",
+)
 """Names that publishers and the field give the files, looked for where none is named."""
 
 
@@ -96,8 +107,9 @@ def load_rated(
             found.leave_out(reason.rejection(name))
     which = "the best rated caption of each picture" if take == BEST else "every rated caption"
     name = corpus_name(suite)
-    return Corpus(name, tuple(items), found.rejected, f"{suite.name}, {which}", remarks=found.remarks,
-                  read_labels=reader(labels))  # fmt: skip
+    return Corpus(
+        name, tuple(items), found.rejected, f"{suite.name}, {which}", remarks=found.remarks, read_labels=reader(labels)
+    )
 
 
 def corpus_name(suite: Suite) -> str:
@@ -109,9 +121,16 @@ def _item(name: str, pair: _Pair, suite: Suite, path: Path, header: ImageHeader)
     facts: dict[str, str | float] = {} if pair.rating is None else {"rating": pair.rating}
     texts = dict.fromkeys((pair.caption, *pair.references))
     return Item(
-        id=name, corpus=corpus_name(suite), image_path=path, width=header.width, height=header.height,
-        captions={_language(suite): tuple(texts)}, source=f"{suite.name}, {pair.image}", group=pair.image, facts=facts,
-    )  # fmt: skip
+        id=name,
+        corpus=corpus_name(suite),
+        image_path=path,
+        width=header.width,
+        height=header.height,
+        captions={_language(suite): tuple(texts)},
+        source=f"{suite.name}, {pair.image}",
+        group=pair.image,
+        facts=facts,
+    )
 
 
 def _language(suite: Suite) -> str:

@@ -14,8 +14,16 @@ from core.corpora.segmentation import check_counts, check_segmentation, decompre
 from core.errors import InvalidInput
 
 CATEGORIES = (
-    "person", "animal", "vehicle", "furniture", "kitchen", "sports", "electronics", "indoor", "outdoor",
-)  # fmt: skip
+    "person",
+    "animal",
+    "vehicle",
+    "furniture",
+    "kitchen",
+    "sports",
+    "electronics",
+    "indoor",
+    "outdoor",
+)
 """The harmonised taxonomy. Source: paper A, section 3.1."""
 
 EXTRA_CATEGORIES = ("appliance", "accessory", "food")

@@ -202,8 +202,9 @@ def _number(value: object, where: str, key: str) -> float:
     if value is None:
         return math.nan
     if not is_number(value):
-        raise InvalidInput(f"{where}: the score of {shown(key)} is no number, got {shown(value)}; leave it empty "
-                           "where there is none")  # fmt: skip
+        raise InvalidInput(
+            f"{where}: the score of {shown(key)} is no number, got {shown(value)}; leave it empty where there is none"
+        )
     try:
         number = float(value)  # type: ignore[arg-type]  # it is a number
     except OverflowError:

@@ -101,8 +101,12 @@ def _csv(path: Path) -> Table:
     cells = _cells(path)
     names, comma = cells.header, cells.between != ","
     looked = [row for _, row in itertools.islice(cells.rows(), _LOOKED_AT)]
-    numbers = {name for row in looked for name, cell in zip(names, row, strict=True)
-               if is_number(cell_value(cell, comma=comma))}  # fmt: skip
+    numbers = {
+        name
+        for row in looked
+        for name, cell in zip(names, row, strict=True)
+        if is_number(cell_value(cell, comma=comma))
+    }
 
     def read(wanted: Sequence[str]) -> Iterator[Row]:
         places = [names.index(name) for name in wanted]
@@ -292,8 +296,13 @@ def _text(held: zipfile.ZipFile, part: zipfile.ZipInfo) -> str:
 
 
 _READERS: dict[str, Callable[[Path], Table]] = {
-    ".csv": _csv, ".tsv": _csv, **dict.fromkeys(LINES, _lines), ".parquet": _parquet, ".json": _json, ".eval": _archive,
-}  # fmt: skip
+    ".csv": _csv,
+    ".tsv": _csv,
+    **dict.fromkeys(LINES, _lines),
+    ".parquet": _parquet,
+    ".json": _json,
+    ".eval": _archive,
+}
 _PACKABLE = (".csv", ".tsv", *LINES, ".json")
 """Endings before a ``.gz``."""
 

@@ -84,8 +84,10 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     if (beside or held) and not any(
         text.strip() for each in held.values() for texts in each.values() for text in texts
     ):
-        raise BadCorpus(f"{name} holds no caption: there is no column of captions beside the image; add one for each "
-                        "system, or name it caption or prediction")  # fmt: skip
+        raise BadCorpus(
+            f"{name} holds no caption: there is no column of captions beside the image; add one for each "
+            "system, or name it caption or prediction"
+        )
     for column, captions in held.items():
         _no_numbers(column, captions, name)
     return tuple(System(column, captions) for column, captions in held.items())

@@ -48,15 +48,36 @@ def check_columns(text: str, *, where: str) -> None:
         )
 
 
-IMAGE = ("image", "file_name", "filename", "image_path", "image_file", "image_name", "img", "img_path", "filepath",
-         "path")  # fmt: skip
+IMAGE = (
+    "image",
+    "file_name",
+    "filename",
+    "image_path",
+    "image_file",
+    "image_name",
+    "img",
+    "img_path",
+    "filepath",
+    "path",
+)
 """Names of the column that says which picture a line is about; of several the first counts."""
 
 KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
 """Likewise of an id, of the line or of its picture."""
 
-SAID = ("prediction", "predictions", "candidate", "caption", "captions", "caption_str", "text", "sentence", "sentences",
-        "comment", "raw")  # fmt: skip
+SAID = (
+    "prediction",
+    "predictions",
+    "candidate",
+    "caption",
+    "captions",
+    "caption_str",
+    "text",
+    "sentence",
+    "sentences",
+    "comment",
+    "raw",
+)
 """Likewise of the caption: a captioner's comes before one by people."""
 
 CAPTIONERS = SAID[:3]
@@ -143,9 +164,12 @@ class Cells:
         self.between = max(SEPARATORS, key=lambda each: _fits(first, each, usual, known))
         self.bare = self.between in bare
         self._rows = csv.reader(
-            chain((first,), waiting), delimiter=self.between, strict=True, skipinitialspace=self.bare,
+            chain((first,), waiting),
+            delimiter=self.between,
+            strict=True,
+            skipinitialspace=self.bare,
             quoting=csv.QUOTE_NONE if self.bare else csv.QUOTE_MINIMAL,
-        )  # fmt: skip
+        )
         self.header = [cell.strip() for cell in self._next()] if first.strip() else []
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:

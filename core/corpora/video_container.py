@@ -39,9 +39,16 @@ START = 1024
 """Bytes of a file's beginning that tell its container."""
 
 _ATOMS = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip")
-_BEGINNINGS = {b"\x1a\x45\xdf\xa3": "Matroska", b"GIF87a": "GIF", b"GIF89a": "GIF", b"\0\0\1\xba": "MPEG",
-               b"\0\0\1\xb3": "MPEG", b"\x30\x26\xb2\x75\x8e\x66\xcf\x11": "WMV", b"FLV\1": "FLV",
-               b"OggS": "Ogg"}  # fmt: skip
+_BEGINNINGS = {
+    b"\x1a\x45\xdf\xa3": "Matroska",
+    b"GIF87a": "GIF",
+    b"GIF89a": "GIF",
+    b"\0\0\1\xba": "MPEG",
+    b"\0\0\1\xb3": "MPEG",
+    b"\x30\x26\xb2\x75\x8e\x66\xcf\x11": "WMV",
+    b"FLV\1": "FLV",
+    b"OggS": "Ogg",
+}
 _PACKETS = ((188, 0), (192, 4))
 """Bytes of a packet of MPEG-TS, and where its mark stands in it: broadcast, and Blu-ray and AVCHD."""
 
@@ -160,8 +167,10 @@ def _of_track(held: bytes, at: dict[bytes, int], movie: np.ndarray) -> Marks:
     if b"stsd" in at:
         found = replace(found, hdr=_of_entry(held, at[b"stsd"] + 8))
     if b"mdhd" in at and b"stts" in at:
-        scale, count = (struct.unpack_from(">I", held, place)[0]
-                        for place in (at[b"mdhd"] + (20 if held[at[b"mdhd"]] else 12), at[b"stts"] + 4))  # fmt: skip
+        scale, count = (
+            struct.unpack_from(">I", held, place)[0]
+            for place in (at[b"mdhd"] + (20 if held[at[b"mdhd"]] else 12), at[b"stts"] + 4)
+        )
         ticks = struct.unpack_from(">I", held, at[b"stts"] + 8 * count + 4)[0] if count else 0
         found = replace(found, last=ticks / scale if scale and ticks else None)
     return found

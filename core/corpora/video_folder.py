@@ -88,10 +88,14 @@ def read_video_folder(root: Path) -> VideoFolder:
         else:
             lacking = Rejection(name, "missing-video", f"{name!r} has captions and no video in {root}")
             rejected.append(Rejection(name, "bad-video", there[name]) if name in there else lacking)
-    rejected += [Rejection(key, "no-caption", f"{path.name} has no caption in {held[0].name}")
-                 for key, path in videos.items() if not found.get(key)]  # fmt: skip
-    kept = tuple(CaptionedVideo(key, path, tuple(dict.fromkeys(found[key]))) for key, path in videos.items()
-                 if found.get(key))  # fmt: skip
+    rejected += [
+        Rejection(key, "no-caption", f"{path.name} has no caption in {held[0].name}")
+        for key, path in videos.items()
+        if not found.get(key)
+    ]
+    kept = tuple(
+        CaptionedVideo(key, path, tuple(dict.fromkeys(found[key]))) for key, path in videos.items() if found.get(key)
+    )
     if not kept:
         raise BadCorpus(f"no video of {root} has a caption in {held[0].name}; name each by its file")
     return VideoFolder(kept, tuple(rejected))
@@ -104,8 +108,12 @@ def not_read(folder: Path, names: Iterable[str]) -> dict[str, str]:
         if path.is_file() and path.suffix.lower() not in SUFFIXES and path.name not in CAPTIONS:
             found.setdefault(path.stem, path)
             found[path.name] = path
-    return {name: f"{found[name].name} is no video of a kind that is read ({', '.join(KINDS)}, or a folder of frames); "
-            "convert it to MP4 (H.264)" for name in names if name in found}  # fmt: skip
+    return {
+        name: f"{found[name].name} is no video of a kind that is read ({', '.join(KINDS)}, or a folder of frames); "
+        "convert it to MP4 (H.264)"
+        for name in names
+        if name in found
+    }
 
 
 def kinds_told(paths: Iterable[Path]) -> str:
@@ -115,8 +123,10 @@ def kinds_told(paths: Iterable[Path]) -> str:
         kinds.setdefault(SUFFIXES.get(path.suffix.lower(), "of frames") if path.is_file() else "of frames", []).append(
             path.name
         )
-    return ", ".join(f"{len(each):,} {kind} ({', '.join(each[:3])}{', …' if len(each) > 3 else ''})"
-                     for kind, each in sorted(kinds.items()))  # fmt: skip
+    return ", ".join(
+        f"{len(each):,} {kind} ({', '.join(each[:3])}{', …' if len(each) > 3 else ''})"
+        for kind, each in sorted(kinds.items())
+    )
 
 
 def other_than(captions: Sequence[Sequence[str]], place: int) -> int | None:
@@ -255,11 +265,19 @@ class _Reading:
         check_stack_size(footage, len(places))
         wrong = (self.wrong or {}).get(video.id)
         return Item(
-            id=video.id, corpus=self.corpus, image_path=video.path, width=footage.width, height=footage.height,
-            captions=by_language(video.captions, languages), licence=self.licence,
-            source=video.path.relative_to(root).as_posix(), bytes_sha256=footage.sha256, group=footage.sha256,
-            wrong={} if wrong is None else {self.language or ENGLISH: wrong}, frames=places,
-        )  # fmt: skip
+            id=video.id,
+            corpus=self.corpus,
+            image_path=video.path,
+            width=footage.width,
+            height=footage.height,
+            captions=by_language(video.captions, languages),
+            licence=self.licence,
+            source=video.path.relative_to(root).as_posix(),
+            bytes_sha256=footage.sha256,
+            group=footage.sha256,
+            wrong={} if wrong is None else {self.language or ENGLISH: wrong},
+            frames=places,
+        )
 
 
 def _read(root: Path, name: str, reading: _Reading, told: str, most: int | None) -> Corpus:
@@ -284,8 +302,10 @@ def _read(root: Path, name: str, reading: _Reading, told: str, most: int | None)
 
 def _check(footage: Footage) -> None:
     if min(footage.width, footage.height) < MIN_SIDE:
-        raise BadVideo(f"{footage.path}: {footage.width} × {footage.height} px, and at least {MIN_SIDE} px a side are "
-                       "needed; give a larger one")  # fmt: skip
+        raise BadVideo(
+            f"{footage.path}: {footage.width} × {footage.height} px, and at least {MIN_SIDE} px a side are "
+            "needed; give a larger one"
+        )
 
 
 def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -301,9 +321,13 @@ def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:
 def _rival(other: Item) -> Rival:
     assert other.image_path is not None
     return Rival(
-        OTHER_VIDEO, other.image_path, {"video": other.id}, bytes_sha256=other.bytes_sha256,
-        size=(other.width, other.height), frames=other.frames,
-    )  # fmt: skip
+        OTHER_VIDEO,
+        other.image_path,
+        {"video": other.id},
+        bytes_sha256=other.bytes_sha256,
+        size=(other.width, other.height),
+        frames=other.frames,
+    )
 
 
 def _wrong(path: Path) -> Mapping[str, str]:

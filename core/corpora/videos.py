@@ -315,8 +315,10 @@ def _length(times: Sequence[float], step: float, told: Marks) -> tuple[tuple[flo
 def _notes(told: Marks) -> tuple[str, ...]:
     if not told.hdr:
         return ()
-    return (f"its colours are HDR ({told.hdr}) and its codes are scored as they are, paler than people see them; "
-            "convert it to SDR",)  # fmt: skip
+    return (
+        f"its colours are HDR ({told.hdr}) and its codes are scored as they are, paler than people see them; "
+        "convert it to SDR",
+    )
 
 
 def _checked(path: Path) -> str:
@@ -374,11 +376,13 @@ def _frame_files(folder: Path) -> list[Path]:
     """Images of a folder in the order of their names, numbers as numbers; links out of it are passed over."""
     home = folder.resolve()
     files = [
-        path for path in folder.iterdir()
+        path
+        for path in folder.iterdir()
         if path.suffix.lower() in IMAGES and path.is_file() and path.resolve().is_relative_to(home)
-    ]  # fmt: skip
-    return sorted(files, key=lambda path: [(int(part), "") if part.isdigit() else (-1, part)
-                                           for part in _DIGITS.split(path.name)])  # fmt: skip
+    ]
+    return sorted(
+        files, key=lambda path: [(int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(path.name)]
+    )
 
 
 def _has_frames(folder: Path) -> bool:

@@ -75,14 +75,24 @@ def _ask(reference: str) -> dict[str, Any]:
 
 def _stand_in(reference: str, told: dict[str, Any]) -> type[Evaluator]:
     try:
-        spec = EvaluatorSpec(**{**told["spec"], "score_range": tuple(told["spec"]["score_range"]),
-                                "languages": tuple(told["spec"]["languages"])})  # fmt: skip
+        spec = EvaluatorSpec(
+            **{
+                **told["spec"],
+                "score_range": tuple(told["spec"]["score_range"]),
+                "languages": tuple(told["spec"]["languages"]),
+            }
+        )
         ready = Availability(**told["available"])
         bases = tuple(_base(str(name)) for name in told["bases"])
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
         raise InvalidInput(f"{reference} was described in a way that nobody can read: {error}") from error
-    made = {"spec": spec, "availability": classmethod(lambda _: ready), "reference": reference,
-            "__doc__": spec.summary, "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}"}  # fmt: skip
+    made = {
+        "spec": spec,
+        "availability": classmethod(lambda _: ready),
+        "reference": reference,
+        "__doc__": spec.summary,
+        "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}",
+    }
     if any(each.__module__.startswith(_VIDEOS) for base in bases for each in base.__mro__):
         made["load"] = classmethod(partial(_only_in_audits, reference))
     kind = type(str(told["name"]), (Remote, *bases), made)
@@ -114,7 +124,8 @@ def describe(kind: type[Evaluator]) -> dict[str, Any]:
     nearest = [each for each in house if not any(other is not each and issubclass(other, each) for other in house)]
     ready = kind.availability()
     return {
-        "name": kind.__name__, "bases": [f"{each.__module__}:{each.__qualname__}" for each in nearest],
+        "name": kind.__name__,
+        "bases": [f"{each.__module__}:{each.__qualname__}" for each in nearest],
         "spec": {each.name: getattr(kind.spec, each.name) for each in fields(EvaluatorSpec)},
         "available": asdict(ready),
-    }  # fmt: skip
+    }

@@ -96,8 +96,11 @@ class Fingerprint:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON-ready dictionary, for manifests."""
-        return {**{name: getattr(self, name) for name in ("name", "weights", "preprocessing", "precision")},
-                "versions": dict(self.versions), "settings": dict(self.settings)}  # fmt: skip
+        return {
+            **{name: getattr(self, name) for name in ("name", "weights", "preprocessing", "precision")},
+            "versions": dict(self.versions),
+            "settings": dict(self.settings),
+        }
 
     @property
     def key(self) -> str:

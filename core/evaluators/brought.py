@@ -41,8 +41,10 @@ def keep_metric(name: str, data: bytes) -> tuple[str, ...]:
             f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; bring the metric alone"
         )
     if not classes_in(data, name):
-        raise InvalidInput(f"{name} marks no class with @evaluator(...) and has no function of (image, caption); copy "
-                           "assets/templates/metric.py to begin")  # fmt: skip
+        raise InvalidInput(
+            f"{name} marks no class with @evaluator(...) and has no function of (image, caption); copy "
+            "assets/templates/metric.py to begin"
+        )
     folder = metrics_dir() / hashlib.sha256(data).hexdigest()[:16]
     stem = _STEM.sub("_", Path(name).stem).strip("_")[:60] or "metric"
     path = folder / f"{stem}.py"
@@ -74,9 +76,10 @@ def classes_in(data: bytes, name: str) -> tuple[str, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InvalidInput(f"{name} cannot be read as Python ({str(error)[:200]}); mend it") from error
     return tuple(
-        each.name for each in parsed.body
+        each.name
+        for each in parsed.body
         if isinstance(each, ast.ClassDef | ast.FunctionDef) and (names_metric(each) or _is_marked(each))
-    )  # fmt: skip
+    )
 
 
 def _references(path: Path) -> tuple[str, ...]:

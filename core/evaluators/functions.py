@@ -73,8 +73,11 @@ def is_metric(value: object) -> TypeGuard[Callable[..., Any]]:
     if not inspect.isfunction(value):
         return False
     parameters = list(inspect.signature(value).parameters.values())
-    free = [each for each in parameters if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL,
-            each.VAR_KEYWORD)]  # fmt: skip
+    free = [
+        each
+        for each in parameters
+        if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    ]
     return tuple(each.name for each in parameters[:2]) == PAIR and len(free) <= 2
 
 
@@ -100,11 +103,23 @@ def from_function(function: Callable[..., Any]) -> type[FunctionEvaluator]:
         raise InvalidInput(f"the source of {function.__name__} cannot be read ({error}); put it into a file") from error
     said = (inspect.getdoc(function) or "A function of one's own.").splitlines()[0]
     spec = EvaluatorSpec(
-        name=function.__name__, title=function.__name__, summary=said, family="own", score_range=(None, None),
-        memory_mb=1, offline=True, source=path.name, licence="unknown",
-    )  # fmt: skip
-    told = {"spec": spec, "function": staticmethod(function), "source_sha256": hashlib.sha256(source).hexdigest(),
-            "__module__": function.__module__, "__doc__": said}  # fmt: skip
+        name=function.__name__,
+        title=function.__name__,
+        summary=said,
+        family="own",
+        score_range=(None, None),
+        memory_mb=1,
+        offline=True,
+        source=path.name,
+        licence="unknown",
+    )
+    told = {
+        "spec": spec,
+        "function": staticmethod(function),
+        "source_sha256": hashlib.sha256(source).hexdigest(),
+        "__module__": function.__module__,
+        "__doc__": said,
+    }
     return type(function.__name__, (FunctionEvaluator,), told)
 
 

@@ -46,10 +46,16 @@ def imported_spec(name: str, score_range: tuple[float, float | None], *, told: s
         told: fingerprint, as the reader gave it.
     """
     return EvaluatorSpec(
-        name=name, title=f"{name.removesuffix(IMPORTED)}, imported scores",
-        summary="Scores that were made elsewhere; nothing new can be scored.", family=FAMILY, score_range=score_range,
-        memory_mb=0, offline=True, source=told, licence="unknown",
-    )  # fmt: skip
+        name=name,
+        title=f"{name.removesuffix(IMPORTED)}, imported scores",
+        summary="Scores that were made elsewhere; nothing new can be scored.",
+        family=FAMILY,
+        score_range=score_range,
+        memory_mb=0,
+        offline=True,
+        source=told,
+        licence="unknown",
+    )
 
 
 def imported_fingerprint(name: str, *, told: str, sha256: str, pairs: str) -> Fingerprint:
@@ -60,9 +66,7 @@ def imported_fingerprint(name: str, *, told: str, sha256: str, pairs: str) -> Fi
         sha256: of the scores file.
         pairs: digest of the pairs.
     """
-    return Fingerprint(
-        name, MARK, MARK, MARK, settings={"told": told, "scores_sha256": sha256, "pairs": pairs}
-    )  # fmt: skip
+    return Fingerprint(name, MARK, MARK, MARK, settings={"told": told, "scores_sha256": sha256, "pairs": pairs})
 
 
 def told_origin(entry: object) -> str:

@@ -40,8 +40,10 @@ def check_device(name: str) -> str:
     """
     here = devices()
     if name not in here and not (name == "cuda" and "cuda:0" in here):
-        raise NotAvailable(f"there is no device {name[:80]!r} on this machine, which has {', '.join(here)}; "
-                           "name one of these, or leave the device out for the best")  # fmt: skip
+        raise NotAvailable(
+            f"there is no device {name[:80]!r} on this machine, which has {', '.join(here)}; "
+            "name one of these, or leave the device out for the best"
+        )
     return name
 
 

@@ -41,9 +41,19 @@ _KNOWN: Mapping[str, PublishedName] = MappingProxyType(
 """By the lower-case name. Source: CaptionEvalKit 0.1.3, names of its metrics and keys of its output."""
 
 _ELSEWHERE = frozenset(
-    ("clipscore-vitl", "clipscoreavg", "pacscoreavg", "pacscoreppavg", "meteor", "spice", "jaspice", "polos", "vela",
-     "expert")
-)  # fmt: skip
+    (
+        "clipscore-vitl",
+        "clipscoreavg",
+        "pacscoreavg",
+        "pacscoreppavg",
+        "meteor",
+        "spice",
+        "jaspice",
+        "polos",
+        "vela",
+        "expert",
+    )
+)
 """Metrics of CaptionEvalKit, in lower case, that nothing here computes."""
 
 _BESIDE = frozenset(("bleu", "rouge", "cider"))

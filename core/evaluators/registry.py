@@ -55,8 +55,12 @@ def catalogue() -> Catalogue[type[Evaluator]]:
 @cache
 def families() -> Catalogue[Family]:
     """Every family whose evaluators are made on demand."""
-    return discover("family of evaluators", package="core.evaluators.metrics", group="invariscope.evaluators",
-                    accept=lambda value: [(value.prefix, value)] if isinstance(value, Family) else [])  # fmt: skip
+    return discover(
+        "family of evaluators",
+        package="core.evaluators.metrics",
+        group="invariscope.evaluators",
+        accept=lambda value: [(value.prefix, value)] if isinstance(value, Family) else [],
+    )
 
 
 def find(reference: str) -> type[Evaluator]:

@@ -82,11 +82,15 @@ class Remote:
             case "stopped":
                 raise ScoringStopped(_line(answer["sentence"]))
             case "late":
-                raise ScoringStopped(f"{self.reference} took more than {seconds:g} s for one call; its process was "
-                                     "ended, give it fewer or smaller pictures")  # fmt: skip
+                raise ScoringStopped(
+                    f"{self.reference} took more than {seconds:g} s for one call; its process was "
+                    "ended, give it fewer or smaller pictures"
+                )
             case "gone":
-                raise ScoringStopped(f"{self.reference} ended its process, as a crash or a lack of memory does; try "
-                                     "it alone: python -m core check")  # fmt: skip
+                raise ScoringStopped(
+                    f"{self.reference} ended its process, as a crash or a lack of memory does; try "
+                    "it alone: python -m core check"
+                )
             case _:
                 raise MetricFailed(_line(answer["sentence"]))
 
@@ -164,11 +168,14 @@ class Remote:
             raise InvalidInput(f"{self.reference} names {len(told['titles'])} views and gives {len(arrays)}")
         return Sight(
             views=tuple(zip(map(str, told["titles"]), arrays, strict=True)),
-            crop=None if told["crop"] is None else Box(*told["crop"]), prompt=str(told["prompt"]),
-            truncated=str(told["truncated"]), tokens=told["tokens"], object_inside=told["object_inside"],
+            crop=None if told["crop"] is None else Box(*told["crop"]),
+            prompt=str(told["prompt"]),
+            truncated=str(told["truncated"]),
+            tokens=told["tokens"],
+            object_inside=told["object_inside"],
             evidence=tuple((str(label), float(value)) for label, value in told["evidence"]),
             notes=tuple(map(str, told["notes"])),
-        )  # fmt: skip
+        )
 
 
 def _tensor(answer: tuple[dict[str, Any], list[np.ndarray]]) -> "Tensor":

@@ -71,9 +71,10 @@ class _Holder:
             raise InvalidInput(f"load of {self._reference} gave {type(found).__name__}, which is no evaluator")
         taken = found.footprint()
         return {
-            "fingerprint": found.fingerprint.as_dict(), "full_batch": found.full_batch,
+            "fingerprint": found.fingerprint.as_dict(),
+            "full_batch": found.full_batch,
             "footprint": None if taken is None else asdict(taken),
-        }, []  # fmt: skip
+        }, []
 
     def forget(self, _asked: dict[str, Any], _arrays: list[np.ndarray]) -> Answer:
         self._evaluator.forget()
@@ -110,12 +111,15 @@ class _Holder:
         mask = Mask.from_array(arrays[1].astype(bool)) if len(arrays) > 1 else None
         found = self._evaluator.see(arrays[0], asked["captions"][0], object_mask=mask)
         return {
-            "titles": [title for title, _ in found.views], "crop": None if found.crop is None else _box(found.crop),
-            "prompt": found.prompt, "truncated": found.truncated,
+            "titles": [title for title, _ in found.views],
+            "crop": None if found.crop is None else _box(found.crop),
+            "prompt": found.prompt,
+            "truncated": found.truncated,
             "tokens": None if found.tokens is None else int(found.tokens),
             "object_inside": None if found.object_inside is None else float(found.object_inside),
-            "evidence": [[label, float(value)] for label, value in found.evidence], "notes": list(found.notes),
-        }, [np.asarray(view) for _, view in found.views]  # fmt: skip
+            "evidence": [[label, float(value)] for label, value in found.evidence],
+            "notes": list(found.notes),
+        }, [np.asarray(view) for _, view in found.views]
 
 
 def _box(box: Box) -> list[float]:

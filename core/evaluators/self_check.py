@@ -96,8 +96,9 @@ def self_check(evaluator: Evaluator) -> SelfCheck | None:
     known = example_of(name)
     if known is None:
         return None
-    begun = SelfCheck(evaluator=name, fingerprint=evaluator.fingerprint.key,
-                      checked=datetime.now(UTC).isoformat(timespec="seconds"))  # fmt: skip
+    begun = SelfCheck(
+        evaluator=name, fingerprint=evaluator.fingerprint.key, checked=datetime.now(UTC).isoformat(timespec="seconds")
+    )
     try:
         folder = fetch_example(known)
     except NotAvailable as error:
@@ -134,8 +135,11 @@ def for_manifest(evaluator: Evaluator) -> dict[str, Any] | None:
     found = remembered().get(name)
     if found is None or found.fingerprint != evaluator.fingerprint.key:
         return {"outcome": "not checked", "reason": f"not with this fingerprint; check it with: {AGAIN}"}
-    return {"outcome": found.outcome, "tolerance": TOLERANCE,
-            **found.model_dump(mode="json", include={"checked", "readings"})}  # fmt: skip
+    return {
+        "outcome": found.outcome,
+        "tolerance": TOLERANCE,
+        **found.model_dump(mode="json", include={"checked", "readings"}),
+    }
 
 
 def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Reading, ...]:
@@ -148,9 +152,11 @@ def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Readi
         try:
             images = [read_image(folder / known.images[name]).pixels for name in names]
             people = [list(references[name]) for name in names]
-            scores = evaluator.score(images, said, people) if isinstance(evaluator, Referenced) else (
-                evaluator.score(images, said)
-            )  # fmt: skip
+            scores = (
+                evaluator.score(images, said, people)
+                if isinstance(evaluator, Referenced)
+                else (evaluator.score(images, said))
+            )
             mean = float(np.mean(scores))
         except InvariscopeError:
             mean = math.nan

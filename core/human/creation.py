@@ -17,9 +17,20 @@ from core.store.store import Store
 
 
 def create_study(
-    store: Store, run: str, *, study_id: str, title: str, kind: str, total: int, per_item: int, attention_rate: float,
-    seed: int, strata: Sequence[Stratum] = PAPER_STRATA, parent: Path | None = None, load: Load = load_corpus,
-) -> Study:  # fmt: skip
+    store: Store,
+    run: str,
+    *,
+    study_id: str,
+    title: str,
+    kind: str,
+    total: int,
+    per_item: int,
+    attention_rate: float,
+    seed: int,
+    strata: Sequence[Stratum] = PAPER_STRATA,
+    parent: Path | None = None,
+    load: Load = load_corpus,
+) -> Study:
     """Draw a sample and create the study.
 
     The first item's pictures are made before anything is written, so that nobody is invited to look at nothing.
@@ -31,28 +42,60 @@ def create_study(
     """
     found = _complete(store, run)
     sample = draw_sample(
-        store, run, kind=kind_of(kind), total=total, seed=seed, strata=strata, attention_rate=attention_rate,
+        store,
+        run,
+        kind=kind_of(kind),
+        total=total,
+        seed=seed,
+        strata=strata,
+        attention_rate=attention_rate,
         present=labels_in_pictures(found, load=load),
-    )  # fmt: skip
+    )
     return open_study(
-        found, sample, study_id=study_id, title=title, kind=kind, per_item=per_item, attention_rate=attention_rate,
-        seed=seed, parent=parent, load=load,
-    )  # fmt: skip
+        found,
+        sample,
+        study_id=study_id,
+        title=title,
+        kind=kind,
+        per_item=per_item,
+        attention_rate=attention_rate,
+        seed=seed,
+        parent=parent,
+        load=load,
+    )
 
 
 def open_study(
-    run: Run, sample: Sample, *, study_id: str, title: str, kind: str, per_item: int, attention_rate: float, seed: int,
-    parent: Path | None = None, load: Load = load_corpus,
-) -> Study:  # fmt: skip
+    run: Run,
+    sample: Sample,
+    *,
+    study_id: str,
+    title: str,
+    kind: str,
+    per_item: int,
+    attention_rate: float,
+    seed: int,
+    parent: Path | None = None,
+    load: Load = load_corpus,
+) -> Study:
     """Create the study of a sample that was drawn; see :func:`create_study`."""
     root = run.manifest["corpus"].get("root")
     definition = Definition(
-        id=study_id, title=title.strip()[:120] or "Untitled", kind=kind,
-        created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"), run=run.id,
-        run_seed=int(run.manifest.get("seed", RUN_SEED)), root=root if isinstance(root, str) else None, seed=seed,
-        per_item=per_item, attention_rate=attention_rate, items=sample.items, strata=sample.strata,
-        examples=sample.examples, read_with=read_with(run.manifest["corpus"]),
-    )  # fmt: skip
+        id=study_id,
+        title=title.strip()[:120] or "Untitled",
+        kind=kind,
+        created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        run=run.id,
+        run_seed=int(run.manifest.get("seed", RUN_SEED)),
+        root=root if isinstance(root, str) else None,
+        seed=seed,
+        per_item=per_item,
+        attention_rate=attention_rate,
+        items=sample.items,
+        strata=sample.strata,
+        examples=sample.examples,
+        read_with=read_with(run.manifest["corpus"]),
+    )
     origin_of_run(run)  # a study shows to others what it reads
     make_pictures(definition, definition.items[0], load=load)
     return Study.create(studies_dir() if parent is None else parent, definition)

@@ -138,9 +138,12 @@ class Prolific:
         """Read a row of the log."""
         digest, nonce = row["token_sha256"], row["nonce"]
         return cls(
-            None if digest is None else str(digest), None if nonce is None else str(nonce), int(row["items"]),
-            str(row["completion"]), str(row["screened_out"]),
-        )  # fmt: skip
+            None if digest is None else str(digest),
+            None if nonce is None else str(nonce),
+            int(row["items"]),
+            str(row["completion"]),
+            str(row["screened_out"]),
+        )
 
 
 def check_consent(text: object) -> str:

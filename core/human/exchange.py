@@ -124,8 +124,9 @@ def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
         return made + [row for vote in new for row in _log_rows(ledger, vote)]
 
     study.record(rows, share=True)
-    return Taken(taken, tuple(each.format(f"{count} {'vote' if count == 1 else 'votes'}")
-                              for each, count in told.items()))  # fmt: skip
+    return Taken(
+        taken, tuple(each.format(f"{count} {'vote' if count == 1 else 'votes'}") for each, count in told.items())
+    )
 
 
 def _rows(study: Study, data: bytes, name: str) -> Sequence[Mapping[str, Any]]:
@@ -205,22 +206,31 @@ def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, 
     item = study.definition.item(item_id.zfill(4) if item_id.isdigit() else item_id)
     left = beside or _text(row, "left") or ("" if item.shows == "pair" else item.shows)
     if left not in (("original", "variant") if item.shows == "pair" else (item.shows,)):
-        raise InvalidInput(f"left is what stood left, original or variant, got {left[:40]!r}; an id may say it: "
-                           f"{item.id}:original")  # fmt: skip
+        raise InvalidInput(
+            f"left is what stood left, original or variant, got {left[:40]!r}; an id may say it: {item.id}:original"
+        )
     answers = {each.name: _answer(row, each.name, study) for each in study.definition.asked.questions}
     skipped = _skipped(row, answered=None not in answers.values())
     if skipped is None and None in answers.values():
         missing = next(name for name, value in answers.items() if value is None)
         raise InvalidInput(f"question {missing!r} has no answer; give one, or a reason in the column 'skipped'")
-    told = {"annotator": annotator, "item": item.id, "left": left, "skipped": skipped,
-            "answers": {} if skipped else answers}  # fmt: skip
+    told = {
+        "annotator": annotator,
+        "item": item.id,
+        "left": left,
+        "skipped": skipped,
+        "answers": {} if skipped else answers,
+    }
     here = study.state().annotators.get(annotator)
     if here is not None and not here.imported and _differs(study.state(), told):
         raise InvalidInput(f"{annotator} was invited here and said something else of item {item.id} here")
     return told | {
-        "seconds": _number(row, "seconds"), "client_time": _number(row, "client_time"),
-        "comment": _text(row, "comment")[:COMMENT_LIMIT], WHEN: row.get(WHEN) or "", VERSION_OF: row.get(VERSION_OF),
-    }  # fmt: skip
+        "seconds": _number(row, "seconds"),
+        "client_time": _number(row, "client_time"),
+        "comment": _text(row, "comment")[:COMMENT_LIMIT],
+        WHEN: row.get(WHEN) or "",
+        VERSION_OF: row.get(VERSION_OF),
+    }
 
 
 def _skipped(row: Mapping[str, Any], *, answered: bool) -> str | None:
@@ -269,8 +279,10 @@ def _one_of(doubled: list[dict[str, Any]], told: Counter[str], name: str) -> dic
         return first
     if not all(each[WHEN] for each in doubled):
         rows = " and ".join(str(each[LINE]) for each in doubled[:2])
-        raise InvalidInput(f"{name[:80]}: rows {rows} of the file are both of {first['annotator']!r} on item "
-                           f"{first['item']} and say different things; keep one of them")  # fmt: skip
+        raise InvalidInput(
+            f"{name[:80]}: rows {rows} of the file are both of {first['annotator']!r} on item "
+            f"{first['item']} and say different things; keep one of them"
+        )
     told["{} given twice otherwise (same annotator and item, another annotation): the later one counts"] += len(more)
     return max(doubled, key=lambda each: str(each[WHEN]))
 

@@ -113,16 +113,22 @@ ACCEPTABILITY = Kind(
         Question("B", _HOW_WELL, _scale(ACCEPTABILITY_SCALE, 0, "456"), ordinal=True),
         _preference("789"),
     ),
-    sides=2, scale=ACCEPTABILITY_SCALE, lowest=0, source="paper A, A.11",
-)  # fmt: skip
+    sides=2,
+    scale=ACCEPTABILITY_SCALE,
+    lowest=0,
+    source="paper A, A.11",
+)
 
 SINGLE = Kind(
     "rating",
     "Four-point rating of single images",
     "One image with its caption, rated from 1 to 4 for what it means, not for how it looks.",
     (Question(RATING, "How well does this image match the caption?", _scale(RATING_SCALE, 1, "1234"), ordinal=True),),
-    sides=1, scale=RATING_SCALE, lowest=1, source="paper E, 5.2",
-)  # fmt: skip
+    sides=1,
+    scale=RATING_SCALE,
+    lowest=1,
+    source="paper E, 5.2",
+)
 
 PAIRED_RATING = Kind(
     "preference",
@@ -133,8 +139,11 @@ PAIRED_RATING = Kind(
         Question("B", "How well does this image match the caption?", _scale(RATING_SCALE, 1, "5678"), ordinal=True),
         _preference("90T"),
     ),
-    sides=2, scale=RATING_SCALE, lowest=1, source="paper E, 5.2 and Table 1",
-)  # fmt: skip
+    sides=2,
+    scale=RATING_SCALE,
+    lowest=1,
+    source="paper E, 5.2 and Table 1",
+)
 
 KINDS = {kind.name: kind for kind in (ACCEPTABILITY, SINGLE, PAIRED_RATING)}
 

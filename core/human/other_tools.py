@@ -24,9 +24,11 @@ LINE, WHEN, VERSION_OF, NOTED = "line", "when", "version_of", "noted"
 what is said of the file."""
 
 _CROWD = (
-    ("task", "worker", "label"), ("task", "performer", "label"), ("taskId", "workerId", "answer"),
+    ("task", "worker", "label"),
+    ("task", "performer", "label"),
+    ("taskId", "workerId", "answer"),
     (f"INPUT:{ITEM}", "ASSIGNMENT:worker_id", "OUTPUT:label"),
-)  # fmt: skip
+)
 _NAMELESS = frozenset(("all", "unknown"))
 
 
@@ -90,8 +92,15 @@ def rows_of_potato(state: Mapping[str, Any], kind: Kind) -> list[Row]:
         for label, value in labels:
             given.setdefault(str(label["schema"]), {})[str(label["name"])] = value
         changes = (state.get("instance_id_to_behavioral_data") or {}).get(item) or {}
-        found += _potato_line({"user_id": who, "instance_id": item, "label_annotations": given,
-                               "changes": changes.get("annotation_changes") or ()}, kind)  # fmt: skip
+        found += _potato_line(
+            {
+                "user_id": who,
+                "instance_id": item,
+                "label_annotations": given,
+                "changes": changes.get("annotation_changes") or (),
+            },
+            kind,
+        )
     return found
 
 
@@ -101,25 +110,35 @@ def _label_studio(tasks: Sequence[Mapping[str, Any]], kind: Kind) -> Iterator[Ro
             if not isinstance(each, Mapping):
                 raise InvalidInput(f"task {number} holds numbers of annotations only; export JSON, not a list of tasks")
             skipped = bool(each.get("was_cancelled"))
-            answers = {} if skipped else _answers(
-                {region["from_name"]: _value(region["value"]) for region in each["result"]}, kind)  # fmt: skip
+            answers = (
+                {}
+                if skipped
+                else _answers({region["from_name"]: _value(region["value"]) for region in each["result"]}, kind)
+            )
             parent = each.get("parent_annotation")
             yield {
-                **_item(task["data"], f"task {number}"), **answers, "annotator": _who(each.get("completed_by")),
-                "skipped": "skipped in label-studio" if skipped else "", "seconds": each.get("lead_time"),
+                **_item(task["data"], f"task {number}"),
+                **answers,
+                "annotator": _who(each.get("completed_by")),
+                "skipped": "skipped in label-studio" if skipped else "",
+                "seconds": each.get("lead_time"),
                 WHEN: str(each.get("updated_at") or each.get("created_at") or ""),
-                VERSION_OF: each.get("id") if parent is None else parent, LINE: number,
-            }  # fmt: skip
+                VERSION_OF: each.get("id") if parent is None else parent,
+                LINE: number,
+            }
 
 
 def _minimal(record: Mapping[str, Any], kind: Kind, number: int) -> Row:
     given = {name: _value(value) for name, value in record.items() if name in {each.name for each in kind.questions}}
     return {
-        **_item(record, f"record {number}"), **given, "annotator": _who(record.get("annotator")),
-        "seconds": record.get("lead_time"), WHEN: str(record.get("updated_at") or record.get("created_at") or ""),
+        **_item(record, f"record {number}"),
+        **given,
+        "annotator": _who(record.get("annotator")),
+        "seconds": record.get("lead_time"),
+        WHEN: str(record.get("updated_at") or record.get("created_at") or ""),
         VERSION_OF: record["annotation_id"],
         NOTED: "JSON-MIN leaves skipped annotations out; label-studio's JSON has them",
-    }  # fmt: skip
+    }
 
 
 def _potato_line(record: Mapping[str, Any], kind: Kind) -> list[Row]:
@@ -127,13 +146,17 @@ def _potato_line(record: Mapping[str, Any], kind: Kind) -> list[Row]:
     for question, labels in _answers(record["label_annotations"], kind).items():
         chosen = [(name, value) for name, value in labels.items() if not says_nothing(value) and value is not False]
         if len(chosen) > 1:  # older versions keep every option that was ever pressed: the last press counts
-            pressed = [str(each.get("label_name")) for each in record.get("changes", ())
-                       if each.get("action") == "select"
-                       and record["label_annotations"].get(each.get("schema_name")) is labels]  # fmt: skip
+            pressed = [
+                str(each.get("label_name"))
+                for each in record.get("changes", ())
+                if each.get("action") == "select" and record["label_annotations"].get(each.get("schema_name")) is labels
+            ]
             chosen = [each for each in chosen if pressed and each[0] == pressed[-1]]
             if not chosen:
-                raise InvalidInput(f"item {record['instance_id']!r} of {record['user_id']!r} has several answers to "
-                                   f"{question!r} and does not say which is the last; keep one")  # fmt: skip
+                raise InvalidInput(
+                    f"item {record['instance_id']!r} of {record['user_id']!r} has several answers to "
+                    f"{question!r} and does not say which is the last; keep one"
+                )
         for name, value in chosen:
             given[question] = value if name in ("text_box", "slider", "scale") else name
     return [{"annotator": record["user_id"], "id": record["instance_id"], **given}] if given else []
@@ -142,12 +165,17 @@ def _potato_line(record: Mapping[str, Any], kind: Kind) -> list[Row]:
 def _doccano(record: Mapping[str, Any], kind: Kind, number: int, name: str) -> Row:
     who = record.get("annotator") or record.get("username") or PurePath(name).stem
     if str(who).lower() in _NAMELESS:
-        raise InvalidInput(f"{name} holds the labels of everybody together and not whose they are; let doccano's "
-                           "project keep each annotator's own, and give each one's file")  # fmt: skip
+        raise InvalidInput(
+            f"{name} holds the labels of everybody together and not whose they are; let doccano's "
+            "project keep each annotator's own, and give each one's file"
+        )
     told, several = record["label"], len(kind.questions) > 1
     labels = list(told) if isinstance(told, list) else [told]
-    row = {**_item(record, f"line {number}"), "annotator": who,
-           "comment": " ".join(map(str, record.get("Comments") or ()))}  # fmt: skip
+    row = {
+        **_item(record, f"line {number}"),
+        "annotator": who,
+        "comment": " ".join(map(str, record.get("Comments") or ())),
+    }
     for label in labels:
         question, _, answer = str(label).partition(":") if several else (kind.questions[0].name, "", str(label))
         if question in row:

@@ -50,8 +50,10 @@ def set_practice(study: Study, exercises: Sequence[Exercise], *, needed: int, tr
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
         practised = sum(bool(each.rounds) for each in ledger.annotators.values())
         if practised:
-            raise InvalidInput(f"{practised} annotator(s) have practised already; practice stays as it is, so that "
-                               "everybody does the same")  # fmt: skip
+            raise InvalidInput(
+                f"{practised} annotator(s) have practised already; practice stays as it is, so that "
+                "everybody does the same"
+            )
         voted = {item for _, item in ledger.entries} & {each.item for each in exercises}
         if voted:
             raise InvalidInput(f"item {min(voted)} has votes already; choose one without any for practice")
@@ -91,8 +93,17 @@ def practise(study: Study, annotator: str, item: str, question: str, value: Valu
         if due is None or (due.item, now.attempt) != (item, attempt) or question in now.answers:
             raise Superseded("This was answered in another tab or by a second press; here is where you are.")
         left = study.definition.left_version(annotator, item)
-        return [{"row": "practise", "annotator": annotator, "item": item, "try": attempt, "question": question,
-                 "answer": checked, "left": left}]  # fmt: skip
+        return [
+            {
+                "row": "practise",
+                "annotator": annotator,
+                "item": item,
+                "try": attempt,
+                "question": question,
+                "answer": checked,
+                "left": left,
+            }
+        ]
 
     study.record(rows)
     state = study.state()
@@ -115,13 +126,21 @@ def practice_table(study: Study) -> pd.DataFrame:
     """
     ledger = study.state()
     rows = [
-        (each.id, number + 1, item, ledger.definition.left_version(each.id, item), _told(said),
-         not exercise.misses(said), True)
-        for each in ledger.annotators.values() for number, answered in enumerate(each.rounds)
+        (
+            each.id,
+            number + 1,
+            item,
+            ledger.definition.left_version(each.id, item),
+            _told(said),
+            not exercise.misses(said),
+            True,
+        )
+        for each in ledger.annotators.values()
+        for number, answered in enumerate(each.rounds)
         for item, exercise in ledger.exercises.items()
         if len(answered.get(item, {})) == len(ledger.questions)
         and (said := said_in_practice(ledger, each, item, number)) is not None
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -35,9 +35,11 @@ def planned_precision(kind: Kind, *, items: int, annotators: int) -> tuple[str, 
 def _shares(items: int, annotators: int) -> str:
     if annotators < 2:
         return "With one annotator an item no item has a majority, so there is no share of accepted items; ask two."
-    return (f"A share of items, such as those whose both versions are accepted, will be known to within "
-            f"±{_points(widest_half(items))} at worst (n = {items} items; more annotators do not narrow it, more items "
-            f"do: ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)}).")  # fmt: skip
+    return (
+        f"A share of items, such as those whose both versions are accepted, will be known to within "
+        f"±{_points(widest_half(items))} at worst (n = {items} items; more annotators do not narrow it, more items "
+        f"do: ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)})."
+    )
 
 
 def _agreement(kind: Kind, items: int, annotators: int) -> str:
@@ -52,8 +54,10 @@ def _preference(items: int) -> str:
     more = f"{items_for_share(TARGET_SHARE)} items that lean would tell {_percent(TARGET_SHARE)}"
     if math.isnan(every):
         return f"{items} items are too few for any preference to differ from one half, however one-sided; {more}."
-    said = (f"A preference will be told from one half, with {100 * POWER:.0f} % power, if at least {_percent(every)} "
-            "of the items lean to one version and none is a tie")  # fmt: skip
+    said = (
+        f"A preference will be told from one half, with {100 * POWER:.0f} % power, if at least {_percent(every)} "
+        "of the items lean to one version and none is a tie"
+    )
     ties = f"; {_percent(half)} if half of them are ties" if not math.isnan(half) else ""
     return f"{said}{ties}; {more} ({SOURCE})."
 

@@ -107,8 +107,15 @@ def open_link(study: Study, *, items: int, completion: str, screened_out: str = 
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
         kept = ledger.prolific.nonce if ledger.prolific and ledger.prolific.digest else None
         own = kept or nonce
-        return [{"row": "prolific", "nonce": own, "token_sha256": tokens.digest(_token(secret, own)), "items": items,
-                 **codes}]  # fmt: skip
+        return [
+            {
+                "row": "prolific",
+                "nonce": own,
+                "token_sha256": tokens.digest(_token(secret, own)),
+                "items": items,
+                **codes,
+            }
+        ]
 
     study.record(rows)
 
@@ -120,8 +127,16 @@ def close_link(study: Study) -> None:
         if ledger.prolific is None:
             raise InvalidInput(f"study {study.id!r} has no link for Prolific to close")
         told = ledger.prolific
-        return [{"row": "prolific", "nonce": None, "token_sha256": None, "items": told.items,
-                 "completion": told.completion, "screened_out": told.screened_out}]  # fmt: skip
+        return [
+            {
+                "row": "prolific",
+                "nonce": None,
+                "token_sha256": None,
+                "items": told.items,
+                "completion": told.completion,
+                "screened_out": told.screened_out,
+            }
+        ]
 
     study.record(rows)
 
@@ -150,8 +165,10 @@ def participant(study: Study, visit: Visit | None) -> str | None:
         Refused: without an id, and for one who was withdrawn.
     """
     if visit is None:
-        raise Refused("This link is for participants who come from Prolific, and it lacks your Prolific ID; open the "
-                      "study from Prolific again.")  # fmt: skip
+        raise Refused(
+            "This link is for participants who come from Prolific, and it lacks your Prolific ID; open the "
+            "study from Prolific again."
+        )
     state = study.state()
     name = state.by_pid.get(visit.pid)
     if name is not None and not state.annotators[name].active:
@@ -195,8 +212,17 @@ def join(study: Study, visit: Visit, *, agreed: str | None, begun: bool = False)
         if name is None:
             (name,) = free_ids(ledger, 1)
             queue = _room(ledger, name, study.now())
-            told = [{"row": "join", "annotator": name, "pid": visit.pid, "prolific_study": visit.study,
-                     "prolific_session": visit.session, "queue": list(queue)}, *told]  # fmt: skip
+            told = [
+                {
+                    "row": "join",
+                    "annotator": name,
+                    "pid": visit.pid,
+                    "prolific_study": visit.study,
+                    "prolific_session": visit.session,
+                    "queue": list(queue),
+                },
+                *told,
+            ]
         told += [{"row": "begin"}] if begun else []
         return [{**row, "annotator": name} for row in told]
 
@@ -233,8 +259,10 @@ def _room(ledger: Ledger, name: str, now: float) -> tuple[str, ...]:
     count = ledger.prolific.items if ledger.prolific else 0
     queue = queue_of_newcomer(ledger, name, count=count, now=now) if count else ()
     if not queue or len(ledger.annotators) >= ANNOTATOR_LIMIT:
-        raise Refused("This study has all the answers that it needs; thank you for coming. Nothing was stored about "
-                      "you. Please return your submission on Prolific (“Stop without completing”).")  # fmt: skip
+        raise Refused(
+            "This study has all the answers that it needs; thank you for coming. Nothing was stored about "
+            "you. Please return your submission on Prolific (“Stop without completing”)."
+        )
     return queue
 
 

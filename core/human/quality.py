@@ -12,9 +12,22 @@ from core.human.studies import Study
 from core.human.votes import vote_table
 
 COLUMNS = (
-    "annotator", "name", "pid", "state", "votes", "planned", "skipped", "corrections", "attention_hits",
-    "attention_seen", "median_seconds", "longest_run", "same_share", "left_share", "last",
-)  # fmt: skip
+    "annotator",
+    "name",
+    "pid",
+    "state",
+    "votes",
+    "planned",
+    "skipped",
+    "corrections",
+    "attention_hits",
+    "attention_seen",
+    "median_seconds",
+    "longest_run",
+    "same_share",
+    "left_share",
+    "last",
+)
 
 
 def quality_table(study: Study) -> pd.DataFrame:
@@ -126,11 +139,17 @@ def coverage_table(study: Study) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "id": item.id, "stratum": item.stratum, "item": item.item, "probe": item.probe, "shows": item.shows,
-                "votes": votes[item.id], "wanted": study.definition.per_item, "planned": planned[item.id],
+                "id": item.id,
+                "stratum": item.stratum,
+                "item": item.item,
+                "probe": item.probe,
+                "shows": item.shows,
+                "votes": votes[item.id],
+                "wanted": study.definition.per_item,
+                "planned": planned[item.id],
                 "skipped": skipped[item.id],
             }
             for item in study.definition.items
             if not item.attention and item.id not in ledger.exercises
         ]
-    )  # fmt: skip
+    )

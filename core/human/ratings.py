@@ -33,8 +33,9 @@ def verdicts(studies: Iterable[Study]) -> pa.Table:
     cast = [(study.definition.asked, _cast(study)) for study in studies]
     accepted = [
         votes.assign(said=(votes[ORIGINAL] >= ACCEPTABLE) & (votes[VARIANT] >= ACCEPTABLE))
-        for kind, given in cast if kind is ACCEPTABILITY and len(votes := given[~given["directional"]])
-    ]  # fmt: skip
+        for kind, given in cast
+        if kind is ACCEPTABILITY and len(votes := given[~given["directional"]])
+    ]
     compared = [(kind, votes) for kind, given in cast if len(votes := given[given["directional"]])]
     upheld = _shares([votes.assign(said=upholds(votes, kind)) for kind, votes in compared if kind.sides == 2], "upheld")
     single = _rated_higher([votes for kind, votes in compared if kind.sides == 1])

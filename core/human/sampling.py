@@ -174,9 +174,16 @@ def families_of(pairs: pd.DataFrame, expectation: str) -> list[str]:
 
 
 def draw_sample(
-    store: Store, run: str, *, kind: Kind, total: int, seed: int, strata: Sequence[Stratum] = PAPER_STRATA,
-    attention_rate: float = 0.05, present: Mapping[str, Collection[str]] | None = None,
-) -> Sample:  # fmt: skip
+    store: Store,
+    run: str,
+    *,
+    kind: Kind,
+    total: int,
+    seed: int,
+    strata: Sequence[Stratum] = PAPER_STRATA,
+    attention_rate: float = 0.05,
+    present: Mapping[str, Collection[str]] | None = None,
+) -> Sample:
     """Draw a stratified sample.
 
     Within a stratum an item comes once, under one of the stratum's probes, drawn at random; items that another
@@ -260,10 +267,16 @@ def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:
     edits = "image" if row["original_caption"] == row["variant_caption"] else "caption"
     digest, source = row["pixels_sha256"], row["source"]
     return StudyItem(
-        id="", edits=edits, stratum=stratum, pixels_sha256=digest if isinstance(digest, str) else None,
-        expectation=str(row["expectation"]), language=str(row["language"]), rank=int(str(row["rank"])),
-        source=source if isinstance(source, str) else None, **{name: str(row[name]) for name in names},
-    )  # fmt: skip
+        id="",
+        edits=edits,
+        stratum=stratum,
+        pixels_sha256=digest if isinstance(digest, str) else None,
+        expectation=str(row["expectation"]),
+        language=str(row["language"]),
+        rank=int(str(row["rank"])),
+        source=source if isinstance(source, str) else None,
+        **{name: str(row[name]) for name in names},
+    )
 
 
 def _versions(item: StudyItem, kind: Kind) -> list[StudyItem]:
@@ -310,12 +323,22 @@ def _attention(
         digest = row["pixels_sha256"] if isinstance(row["pixels_sha256"], str) else None
         found.append(
             StudyItem(
-                id="", corpus=str(row["corpus"]), item=str(row["item"]), probe=IDENTITY, baseline=IDENTITY,
-                subject="template", edits="caption", original_caption=base_caption(str(row["label"])),
-                variant_caption=base_caption(label), axis=ATTENTION, family=ATTENTION, stratum=ATTENTION,
-                shows="pair" if kind.sides == 2 else VARIANT, pixels_sha256=digest,
+                id="",
+                corpus=str(row["corpus"]),
+                item=str(row["item"]),
+                probe=IDENTITY,
+                baseline=IDENTITY,
+                subject="template",
+                edits="caption",
+                original_caption=base_caption(str(row["label"])),
+                variant_caption=base_caption(label),
+                axis=ATTENTION,
+                family=ATTENTION,
+                stratum=ATTENTION,
+                shows="pair" if kind.sides == 2 else VARIANT,
+                pixels_sha256=digest,
             )
-        )  # fmt: skip
+        )
     return found
 
 

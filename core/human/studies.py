@@ -283,9 +283,16 @@ class Study:
         self._write(lambda: [{"row": "begin", "annotator": self._consenting(annotator).id}])
 
     def answer(
-        self, annotator: str, item: str, question: str, value: Value, *, seen: int,
-        seconds: float = math.nan, client_time: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        annotator: str,
+        item: str,
+        question: str,
+        value: Value,
+        *,
+        seen: int,
+        seconds: float = math.nan,
+        client_time: float | None = None,
+    ) -> None:
         """Store one answer; it is on the disk when this returns. A later answer corrects it.
 
         Args:
@@ -312,9 +319,15 @@ class Study:
         self._write(rows)
 
     def skip(
-        self, annotator: str, item: str, reason: str, *, seen: int, seconds: float = math.nan,
+        self,
+        annotator: str,
+        item: str,
+        reason: str,
+        *,
+        seen: int,
+        seconds: float = math.nan,
         client_time: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Skip an item, saying why; see :meth:`answer`. An answer to it later takes the skip back."""
 
         def rows() -> list[dict[str, Any]]:

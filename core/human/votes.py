@@ -48,9 +48,22 @@ def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iter
 
 
 _ABOUT = (
-    "id", "corpus", "item", "probe", "baseline", "subject", "language", "rank", "axis", "family", "directional",
-    "source", "stratum", "attention", "shows",
-)  # fmt: skip
+    "id",
+    "corpus",
+    "item",
+    "probe",
+    "baseline",
+    "subject",
+    "language",
+    "rank",
+    "axis",
+    "family",
+    "directional",
+    "source",
+    "stratum",
+    "attention",
+    "shows",
+)
 
 
 def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:

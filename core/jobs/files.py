@@ -85,8 +85,11 @@ class _Kind(BaseModel):
     def of(self, path: Path) -> Request:
         """Read the file as what it is."""
         kinds: dict[object, type[Request]] = {
-            "suite": SuiteRequest, "measure": MeasureRequest, "check": CheckRequest, "get": GetRequest,
-        }  # fmt: skip
+            "suite": SuiteRequest,
+            "measure": MeasureRequest,
+            "check": CheckRequest,
+            "get": GetRequest,
+        }
         return read_shape(path, kinds.get(self.kind if isinstance(self.kind, str) else "", AuditRequest))
 
 
@@ -122,8 +125,10 @@ def read_job(folder: Path) -> tuple[Request, State]:
     """
     request = read_shape(folder / JOB, _Kind).of(folder / JOB)
     if request.run_id != folder.name:
-        raise StoreError(f"{folder / JOB} names run {request.run_id!r} and lies in {folder.name!r}; "
-                         "the job is left out, remove its folder to be rid of it")  # fmt: skip
+        raise StoreError(
+            f"{folder / JOB} names run {request.run_id!r} and lies in {folder.name!r}; "
+            "the job is left out, remove its folder to be rid of it"
+        )
     return request, read_shape(folder / STATE, State)
 
 

@@ -271,9 +271,13 @@ def _wake(jobs: Path, *, patient: bool = False) -> bool:
     coming.touch()
     with (jobs / files.WORKER_LOG).open("wb") as log:
         worker = subprocess.Popen(
-            [sys.executable, "-m", "core", "jobs", "work"], cwd=settings.ROOT,
-            env=settings.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            [sys.executable, "-m", "core", "jobs", "work"],
+            cwd=settings.ROOT,
+            env=settings.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
-        )  # fmt: skip
+        )
     threading.Thread(target=worker.wait, name="jobs-worker", daemon=True).start()  # or it would stay as a zombie
     return True

@@ -59,8 +59,17 @@ def read_progress(path: Path) -> Told | None:
     """Read a progress file; None where there is none, or it says nothing that makes sense."""
     try:
         told = Told(**json.loads(path.read_text(encoding="utf-8")))
-        numbers = (told.done, told.total, told.elapsed_s, told.shard, told.shards, told.at, told.eta_s or 0.0,
-                   told.place, told.evaluators)  # fmt: skip
+        numbers = (
+            told.done,
+            told.total,
+            told.elapsed_s,
+            told.shard,
+            told.shards,
+            told.at,
+            told.eta_s or 0.0,
+            told.place,
+            told.evaluators,
+        )
         sound = (
             told.phase in _PHASES and isinstance(told.evaluator, str) and all(0 <= number < 1e15 for number in numbers)
         )

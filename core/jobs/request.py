@@ -139,11 +139,17 @@ class AuditRequest(OneCommand):
     def plan(self, corpus: Corpus) -> Plan:
         """Plan the audit of a corpus that was read already; see :func:`core.audit.plan.make_plan`."""
         return make_plan(
-            corpus, evaluators=self.evaluators, probes=self.probes, subjects=SUBJECT_CHOICES[self.subject],
-            root=None if self.root is None else Path(self.root), limit=self.limit, sample=self.sample,
-            languages=self.languages, captions_each=self.captions_each,
+            corpus,
+            evaluators=self.evaluators,
+            probes=self.probes,
+            subjects=SUBJECT_CHOICES[self.subject],
+            root=None if self.root is None else Path(self.root),
+            limit=self.limit,
+            sample=self.sample,
+            languages=self.languages,
+            captions_each=self.captions_each,
             seed=RUN_SEED if self.seed is None else self.seed,
-        )  # fmt: skip
+        )
 
     def check(self) -> None:
         """Find out cheaply, before a job is made, what would stop the audit at once.

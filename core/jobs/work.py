@@ -145,9 +145,14 @@ class _Worker:
                 out.write(f"— {now()}, attempt {job.state.attempt}: {job.request.shell(resume=again)}\n".encode())
                 out.flush()
                 popen = subprocess.Popen(
-                    command, cwd=settings.ROOT, env=settings.environment(), stdin=subprocess.DEVNULL, stdout=out,
-                    stderr=subprocess.STDOUT, start_new_session=True,
-                )  # fmt: skip
+                    command,
+                    cwd=settings.ROOT,
+                    env=settings.environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
         except OSError as error:
             self._change(job, status="failed", ended=now())
             self.tell(f"job {job.id} could not be started: {cannot_write(log, error)}")

@@ -247,8 +247,27 @@ def probe(
 
     def mark(function: Maker) -> Probe:
         return Probe(
-            name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects, draws, selector, held, moves, needs, redrawn=redrawn, framewise=framewise, reorders=reorders,
-        )  # fmt: skip
+            name,
+            axis,
+            family,
+            expectation,
+            edits,
+            summary,
+            function,
+            baseline,
+            modifier,
+            control,
+            source,
+            default,
+            subjects,
+            draws,
+            selector,
+            held,
+            moves,
+            needs,
+            redrawn=redrawn,
+            framewise=framewise,
+            reorders=reorders,
+        )
 
     return mark

@@ -37,9 +37,7 @@ from core.registry import STRANGERS
 from core.seeds import RUN_SEED, stream
 
 
-def of_every_frame(
-    probe: Probe, scene: Scene, subject: Subject, draw: Callable[[], np.random.Generator]
-) -> Variant:  # fmt: skip
+def of_every_frame(probe: Probe, scene: Scene, subject: Subject, draw: Callable[[], np.random.Generator]) -> Variant:
     """Apply an edit of the whole picture to every frame of a video.
 
     Args:
@@ -50,8 +48,9 @@ def of_every_frame(
         ProbeRejected: ``not-of-videos`` where the probe edits one picture alone; else as the probe says.
     """
     if not probe.framewise:
-        raise ProbeRejected("not-of-videos", f"probe {probe.name!r} edits one picture and item {scene.item.id!r} is a "
-                            "video")  # fmt: skip
+        raise ProbeRejected(
+            "not-of-videos", f"probe {probe.name!r} edits one picture and item {scene.item.id!r} is a video"
+        )
     item = replace(scene.item, frames=())
     made = [probe.make(Scene(item, frame), subject, draw()) for frame in scene.pixels]
     frames = [each.pixels for each in made if each.pixels is not None]

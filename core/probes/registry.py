@@ -133,8 +133,11 @@ def with_taggers(probes: Sequence[Probe], patterns: Sequence[str]) -> tuple[tupl
     for probe in gone:
         if {probe.name, probe.selector} & set(patterns):
             raise NotAvailable(f"probe {probe.name!r} cannot be made: {lacking[probe.tagger]}")
-    said = tuple(f"{sum(probe.tagger == name for probe in gone)} probes are left out: {why}"
-                 for name, why in lacking.items() if why)  # fmt: skip
+    said = tuple(
+        f"{sum(probe.tagger == name for probe in gone)} probes are left out: {why}"
+        for name, why in lacking.items()
+        if why
+    )
     return tuple(probe for probe in probes if probe not in gone), said
 
 

@@ -84,21 +84,33 @@ CONTRASTS = {
 _CORNERS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
 _FILLS = {"": "", "hard-": ", hard edge", "telea-": ", smooth fill", "true-": ", true background"}
 _LEXICAL = {
-    "repetition": "Words repeated", "removal": "Words removed", "masking": "Words masked", "jumble": "Words shuffled",
-    "substitution": "Word substituted", "order": "Words in another order",
-}  # fmt: skip
+    "repetition": "Words repeated",
+    "removal": "Words removed",
+    "masking": "Words masked",
+    "jumble": "Words shuffled",
+    "substitution": "Word substituted",
+    "order": "Words in another order",
+}
 _SHUFFLES = {
-    "nouns-and-adjectives": "Nouns and adjectives change places", "within-trigrams": "Words change places in threes",
-    "all-but-nouns-and-adjectives": "All but nouns and adjectives change places", "trigrams": "Threes change places",
-}  # fmt: skip
+    "nouns-and-adjectives": "Nouns and adjectives change places",
+    "within-trigrams": "Words change places in threes",
+    "all-but-nouns-and-adjectives": "All but nouns and adjectives change places",
+    "trigrams": "Threes change places",
+}
 _RESAMPLERS = {
-    "bicubic": "bicubic", "bilinear": "bilinear", "lanczos": "Lanczos", "area": "area average",
-    "cubic-aliased": "cubic, aliased", "linear-aliased": "linear, aliased",
-}  # fmt: skip
+    "bicubic": "bicubic",
+    "bilinear": "bilinear",
+    "lanczos": "Lanczos",
+    "area": "area average",
+    "cubic-aliased": "cubic, aliased",
+    "linear-aliased": "linear, aliased",
+}
 _TAILS = {"dangling": "Breaks off", "repeat": "Says its last phrase again"}
 _GROUNDED = {
-    "plausible": "Another thing of its kind", "object": "Another thing of the picture", "random": "Any other thing",
-}  # fmt: skip
+    "plausible": "Another thing of its kind",
+    "object": "Another thing of the picture",
+    "random": "Any other thing",
+}
 _MENTIONS = {"": "", "-absent": ", the last absent", "-negated": ", denied", "-shuffled": ", words shuffled"}
 _SIZES = {"small": "smaller", "large": "larger"}
 _NESTED = {"share": "Says how much of it, too", "place": "Says where, too"}

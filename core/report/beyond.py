@@ -274,9 +274,14 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
         try:
             for level in LEVELS:
                 made = geometry(
-                    partial(encode, evaluator), shifts, positive=words.positive, negative=words.negative, level=level,
-                    objects=objects, controls=controls,
-                )  # fmt: skip
+                    partial(encode, evaluator),
+                    shifts,
+                    positive=words.positive,
+                    negative=words.negative,
+                    level=level,
+                    objects=objects,
+                    controls=controls,
+                )
                 told = {"evaluator": evaluator, "corpus": table.scope.corpus, "level": level}
                 tests.append(made.tests.assign(**told, said=concluded(made, evaluator)))
                 points.append(made.points.assign(**told))
@@ -287,11 +292,16 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
         found.missing.append(Missing(name, paper, left or "no evaluator is here"))
         return
     columns = (
-        Column("evaluator", "Text encoder of", kind="text"), Column("level", "Level", kind="text"), _FAMILY,
-        Column("n", "n words", digits=0), Column("rho", "Spearman’s ρ", signed=True), Column("p", "p", kind="p"),
-        Column("said", "In words", kind="text"), Column("method", "Permutations", kind="text"),
+        Column("evaluator", "Text encoder of", kind="text"),
+        Column("level", "Level", kind="text"),
+        _FAMILY,
+        Column("n", "n words", digits=0),
+        Column("rho", "Spearman’s ρ", signed=True),
+        Column("p", "p", kind="p"),
+        Column("said", "In words", kind="text"),
+        Column("method", "Permutations", kind="text"),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     note = (
         "Does the text encoder's sense of good and bad say which way a word moves the score? Rank correlation of each "
         "word's place on the encoder's valence direction with its median %Δ; permutation test; the usual word lists. "

@@ -82,8 +82,11 @@ def build(
         if drawings is not None:
             for each in own:
                 drawings.begin(each)
-        missing += [Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)) for drawing, each in drawn
-                    if each.frame.empty]  # fmt: skip
+        missing += [
+            Missing(each.id, each.paper, drawing.needs(table) or _no_row(table))
+            for drawing, each in drawn
+            if each.frame.empty
+        ]
     more = beyond(table, studies=studies, encode=encode)
     tables = _peopled(tables, table, more.studies)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
@@ -190,13 +193,14 @@ def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:
     about = {
         "Runs": "; ".join(
             f"{run.id} (corpus {run.manifest['corpus'].get('name')}, {run.status}, "
-            f"Invariscope {run.manifest.get('invariscope', 'unknown')})" for run in runs
+            f"Invariscope {run.manifest.get('invariscope', 'unknown')})"
+            for run in runs
         ),
         "Items": ", ".join(f"{int(table.of_corpus(name).sum())} of {name}" for name in table.corpora),
         "Evaluators": ", ".join(table.evaluators),
         "Scores": f"{scored} scores under {len(table.probes)} probes, {stored - scored} pairs could not be scored",
         "Captions": f"subject {scope.subject}, language {scope.language}",
-    }  # fmt: skip
+    }
     if scope.told:
         about["Items asked for"] = "; ".join(told_said(scope.told))
     if scope.left_out:

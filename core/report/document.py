@@ -100,9 +100,11 @@ class Report:
         broken = tuple(each for each in self.tables if each.id.startswith("C"))
         others = tuple(each for each in self.tables if each.id != SUMMARY and not each.id.startswith(("T", "C")))
         parts = (
-            ("Summary", summary), ("Tables of the paper", papers), ("Where the meaning breaks: papers B to E", broken),
+            ("Summary", summary),
+            ("Tables of the paper", papers),
+            ("Where the meaning breaks: papers B to E", broken),
             ("Further tables", others),
-        )  # fmt: skip
+        )
         return tuple(each for each in parts if each[1])
 
 
@@ -195,11 +197,12 @@ def _column(frame: pd.DataFrame, column: Column) -> list[str]:
 def _with(texts: list[str], frame: pd.DataFrame, column: Column, low: str, high: str) -> list[str]:
     bounds = zip(frame[low].tolist(), frame[high].tolist(), strict=True)
     return [
-        text if _missing(one) or _missing(other) else
-        f"{text} [{number(one, digits=column.digits, signed=column.signed)}, "
+        text
+        if _missing(one) or _missing(other)
+        else f"{text} [{number(one, digits=column.digits, signed=column.signed)}, "
         f"{number(other, digits=column.digits, signed=column.signed)}]"
         for text, (one, other) in zip(texts, bounds, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _missing(value: object) -> bool:

@@ -76,8 +76,10 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     families = family_contrasts(view)
     card = fairness_card(view, families=families)
     if card.empty:
-        raise InvalidInput(" ".join(not_on_card(families)) or "the runs hold no percent change of an invariant family; "
-                           "audit some invariant probes first")  # fmt: skip
+        raise InvalidInput(
+            " ".join(not_on_card(families))
+            or "the runs hold no percent change of an invariant family; audit some invariant probes first"
+        )
     risks = card_risks(view, card)
     risks = risks[risks["unit"] == IQR]
     known = {(row["evaluator"], row["axis"], row["family"]): row for _, row in risks.iterrows()}
@@ -121,8 +123,10 @@ def _evaluator(name: str, card: pd.DataFrame, risks: Risks, picture: str, said: 
     head = "".join(f'<th class="words">{each}</th>' if each in _WORDS else f"<th>{each}</th>" for each in _HEADERS)
     body = "".join(_row(row, risks) for _, row in rows.iterrows())
     words = "".join(f"<p>{escape(each)}</p>" for each in said if each)
-    return (f'<section><h2>{escape(name)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>{picture}{words}</section>")  # fmt: skip
+    return (
+        f'<section><h2>{escape(name)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{picture}{words}</section>"
+    )
 
 
 _WORDS = {"Axis", "Worst family", "Claims"}
@@ -132,16 +136,24 @@ def _row(row: pd.Series, risks: Risks) -> str:
     risk = risks[row["evaluator"], row["axis"], row["family"]]
     shares = tuple(100 * risk[name] for name in ("risk", "low", "high"))
     cells = (
-        row["axis"], f"{row['family']} ({picked_of(row['n_families'], row['worst_in'], row['alike'])})",
-        _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2), str(row["n_items"]),
-        _with(*shares, digits=1), number(100 * risk["null_risk"], digits=1),
+        row["axis"],
+        f"{row['family']} ({picked_of(row['n_families'], row['worst_in'], row['alike'])})",
+        _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2),
+        str(row["n_items"]),
+        _with(*shares, digits=1),
+        number(100 * risk["null_risk"], digits=1),
         _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3),
-        number(risk["null_evidence"], digits=3), claims(row),
-    )  # fmt: skip
-    return "<tr>" + "".join(
-        f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
-        for header, cell in zip(_HEADERS, cells, strict=True)
-    ) + "</tr>"  # fmt: skip
+        number(risk["null_evidence"], digits=3),
+        claims(row),
+    )
+    return (
+        "<tr>"
+        + "".join(
+            f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
+            for header, cell in zip(_HEADERS, cells, strict=True)
+        )
+        + "</tr>"
+    )
 
 
 def claims(row: pd.Series) -> str:

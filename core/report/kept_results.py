@@ -36,23 +36,41 @@ _BOARD, _SYSTEM = Column("leaderboard", "Leaderboard", kind="text"), Column("sys
 _EVALUATOR, _N = Column("evaluator", "Evaluator", kind="text"), Column("n_items", "n pictures", digits=0)
 _REMARK = Column("note", "Remark", kind="text")
 _SYSTEMS = (
-    _BOARD, _EVALUATOR, Column("rank", "Rank", digits=0), _SYSTEM,
+    _BOARD,
+    _EVALUATOR,
+    Column("rank", "Rank", digits=0),
+    _SYSTEM,
     Column("rank_interval", "Rank interval", kind="text"),
-    Column("sure_ranks", "Sure ranks", kind="text"), Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
-    Column("first_percent", "First, %", digits=1), _N, Column("own_mean", "Own mean", digits=4),
-    Column("own_n", "Own n", digits=0), _REMARK,
-)  # fmt: skip
+    Column("sure_ranks", "Sure ranks", kind="text"),
+    Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
+    Column("first_percent", "First, %", digits=1),
+    _N,
+    Column("own_mean", "Own mean", digits=4),
+    Column("own_n", "Own n", digits=0),
+    _REMARK,
+)
 _HEALTH = (
-    _BOARD, _SYSTEM, Column("told", "Measure", kind="text"), Column("value", "Value [95 % CI]", low="low", high="high"),
-    Column("n_captions", "n captions", digits=0), _REMARK,
-)  # fmt: skip
+    _BOARD,
+    _SYSTEM,
+    Column("told", "Measure", kind="text"),
+    Column("value", "Value [95 % CI]", low="low", high="high"),
+    Column("n_captions", "n captions", digits=0),
+    _REMARK,
+)
 _LEVELS = (
-    _BOARD, _EVALUATOR, Column("w", "w", digits=2), Column("used", "Used by", kind="text"),
-    Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"), Column("p5", "5th percentile", digits=4),
-    Column("p50", "Median", digits=4), Column("p95", "95th percentile", digits=4),
+    _BOARD,
+    _EVALUATOR,
+    Column("w", "w", digits=2),
+    Column("used", "Used by", kind="text"),
+    Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
+    Column("p5", "5th percentile", digits=4),
+    Column("p50", "Median", digits=4),
+    Column("p95", "95th percentile", digits=4),
     Column("over", "Above 1, % [95 % CI]", digits=1, low="over_low", high="over_high"),
-    Column("n_captions", "n captions", digits=0), _N, _REMARK,
-)  # fmt: skip
+    Column("n_captions", "n captions", digits=0),
+    _N,
+    _REMARK,
+)
 
 _SYSTEMS_NOTE = (
     "Captioners by their mean score on the pictures that all systems of the leaderboard have a score of (n pictures); "
@@ -140,8 +158,13 @@ def _parts(each: Leaderboard, names: Sequence[str]) -> dict[str, pd.DataFrame]:
     captions = health(each.rows, systems)
     captions = captions[~captions["measure"].isin([f"cut {name}" for name in each.evaluators if name not in names])]
     levels, bins = scales(each.rows, names, systems)
-    return {SYSTEMS: tops, DIFFERENCES: pairs, HEALTH: captions.assign(told=captions["measure"].map(told_as)),
-            LEVELS: levels, SCALES: bins}  # fmt: skip
+    return {
+        SYSTEMS: tops,
+        DIFFERENCES: pairs,
+        HEALTH: captions.assign(told=captions["measure"].map(told_as)),
+        LEVELS: levels,
+        SCALES: bins,
+    }
 
 
 def _of(each: Leaderboard, names: Sequence[str], prints: Mapping[str, Collection[str]]) -> str:
@@ -149,8 +172,10 @@ def _of(each: Leaderboard, names: Sequence[str], prints: Mapping[str, Collection
     told = f"{each.name}: corpus {each.corpus}, scored {each.created}."
     others = [name for name in names if prints.get(name) and each.evaluators[name] not in prints[name]]
     if others:
-        told += (f" {', '.join(others)} scored it with another fingerprint than these runs: other weights, precision "
-                 "or versions.")  # fmt: skip
+        told += (
+            f" {', '.join(others)} scored it with another fingerprint than these runs: other weights, precision "
+            "or versions."
+        )
     return told
 
 
@@ -173,9 +198,14 @@ def _tell(made: Boards, frames: Mapping[str, pd.DataFrame], remarks: str) -> Non
     if SCALES in frames:
         bins = frames[SCALES].assign(panel=frames[SCALES]["leaderboard"] + ", " + frames[SCALES]["evaluator"])
         made.figures.append(
-            scale_shares(bins, id_=SCALES, title="Captioners: scores by the scale of the cosine", note=_SHARES_NOTE,
-                         paper=paper[SCALES])
-        )  # fmt: skip
+            scale_shares(
+                bins,
+                id_=SCALES,
+                title="Captioners: scores by the scale of the cosine",
+                note=_SHARES_NOTE,
+                paper=paper[SCALES],
+            )
+        )
 
 
 def _missing(given: Collection[str], left_out: Sequence[str]) -> list[Missing]:
@@ -183,10 +213,12 @@ def _missing(given: Collection[str], left_out: Sequence[str]) -> list[Missing]:
     if left_out:
         why += f" that can be ranked; left out: {'; '.join(left_out)}"
     reasons = {
-        SYSTEMS: why, HEALTH: why,
-        SCALES: why if SYSTEMS not in given else
-        "none of these evaluators' scores is w · max(cos, 0) with a w that is known",
-    }  # fmt: skip
+        SYSTEMS: why,
+        HEALTH: why,
+        SCALES: why
+        if SYSTEMS not in given
+        else "none of these evaluators' scores is w · max(cos, 0) with a w that is known",
+    }
     return [Missing(id_, ELSEWHERE[id_][0], reason) for id_, reason in reasons.items() if id_ not in given]
 
 
@@ -203,14 +235,26 @@ _NOTE = (
     "of the clean scores, that much of a fall would be no gain."
 )
 _COLUMNS = (
-    EVALUATOR, Column("weights", "Weights", kind="text"), Column("name", "Family", kind="text"),
-    Column("n", "n", digits=0), Column("strength", "λ"), Column("whence", "λ is", kind="text"),
-    Column("before", "Median |Δ|, SD, held out, before → after [95 % CI]", digits=4, low="before_low",
-           high="before_high", to="after"),
+    EVALUATOR,
+    Column("weights", "Weights", kind="text"),
+    Column("name", "Family", kind="text"),
+    Column("n", "n", digits=0),
+    Column("strength", "λ"),
+    Column("whence", "λ is", kind="text"),
+    Column(
+        "before",
+        "Median |Δ|, SD, held out, before → after [95 % CI]",
+        digits=4,
+        low="before_low",
+        high="before_high",
+        to="after",
+    ),
     Column("ratio", "Measured / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high"),
-    Column("constructed", "By construction / before", digits=3), Column("spread", "Clean SD, %", digits=1),
-    Column("made", "Measured on", kind="text"), Column("note", "Remark", kind="text"),
-)  # fmt: skip
+    Column("constructed", "By construction / before", digits=3),
+    Column("spread", "Clean SD, %", digits=1),
+    Column("made", "Measured on", kind="text"),
+    Column("note", "Remark", kind="text"),
+)
 
 
 def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> tuple[list[Table], list[Missing]]:
@@ -268,18 +312,23 @@ def _rows(found: Fit, own: Measured) -> pd.DataFrame:
     of_formula = built.set_index("name")["ratio"]
     at = own.sweep.lambdas.index(usual.strength)
     return scored.drop(columns=["measure", "gap"]).assign(
-        constructed=scored["name"].map(of_formula), strength=usual.strength, whence=usual.whence,
+        constructed=scored["name"].map(of_formula),
+        strength=usual.strength,
+        whence=usual.whence,
         spread=100 * own.sweep.spread[at] / own.sweep.spread[0],
         note=" ".join(filter(None, (usual.choice.note, *own.caveats(usual.strength)))),
-    )  # fmt: skip
+    )
 
 
 _SUITE = Column("suite", "Suite", kind="text")
 _FOIL = "FOIL: the right caption and the one with a wrong word"
-_OF = {"Pascal-50S": ("C10", "Pascal-50S: which of two captions people prefer", "C, Table 3"),
-       "FOIL": ("C11", _FOIL, "C, Table 4"), "ActivityNet-FOIL": ("C11", _FOIL, "C, Table 4"),
-       "VATEX-EVAL": ("C12", "VATEX-EVAL: ratings of captions of videos", "C, Table 2"),
-       "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", "")}  # fmt: skip
+_OF = {
+    "Pascal-50S": ("C10", "Pascal-50S: which of two captions people prefer", "C, Table 3"),
+    "FOIL": ("C11", _FOIL, "C, Table 4"),
+    "ActivityNet-FOIL": ("C11", _FOIL, "C, Table 4"),
+    "VATEX-EVAL": ("C12", "VATEX-EVAL: ratings of captions of videos", "C, Table 2"),
+    "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", ""),
+}
 _RATED = ("C9", "Suites of ratings: agreement with people", "C, Tables 1, 5 and 8")
 
 _LANGUAGES = ("C4", "Ratings in several languages: agreement with people", "B, Tables 3, 4 and 6")
@@ -292,8 +341,10 @@ _PAPERS = {
 OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-caparena")
 """Tables that are named as missing where there is no result."""
 
-NO_LANGUAGES = ("no evaluator of these runs was held to ratings in several languages; python -m core suite does, of a "
-                "file whose captions name theirs")  # fmt: skip
+NO_LANGUAGES = (
+    "no evaluator of these runs was held to ratings in several languages; python -m core suite does, of a "
+    "file whose captions name theirs"
+)
 NONE = "no evaluator of these runs was held to a suite; python -m core suite FILE IMAGES --evaluator NAME does"
 
 
@@ -318,8 +369,9 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
     known = {*evaluators, *BY_WORDS}
     own = [
         each.model_copy(update={"reached": tuple(entry for entry in each.reached if entry.evaluator in known)})
-        for each in results if any(entry.evaluator in evaluators for entry in each.reached)
-    ]  # fmt: skip
+        for each in results
+        if any(entry.evaluator in evaluators for entry in each.reached)
+    ]
     made = [*_reached(own), *_further(own)]
     found = {each.id for each in made}
     lacking = {each: NO_LANGUAGES if each == _LANGUAGES[0] else NONE for each in OTHERS if each not in found}
@@ -331,10 +383,16 @@ def _reached(own: Sequence[SuiteResult]) -> list[Table]:
     for each in own:
         kinds.setdefault(_OF.get(each.suite, _RATED if each.rated else _OF["CapArena"]), []).append(each)
     return [
-        Table(id_, title, tables.NOTE, tables.reached_table(held),
-              (_SUITE, *(each for each in tables.reached_columns(held) if each.name != "suite")), paper)
+        Table(
+            id_,
+            title,
+            tables.NOTE,
+            tables.reached_table(held),
+            (_SUITE, *(each for each in tables.reached_columns(held) if each.name != "suite")),
+            paper,
+        )
         for (id_, title, paper), held in kinds.items()
-    ]  # fmt: skip
+    ]
 
 
 def _further(own: Sequence[SuiteResult]) -> list[Table]:
@@ -343,13 +401,20 @@ def _further(own: Sequence[SuiteResult]) -> list[Table]:
     id_, title, _ = _LANGUAGES
     frames = {
         id_: (tables.language_table(own), title, tables.LANGUAGE_NOTE, tables.LANGUAGE_COLUMNS),
-        "T17": (both, "Calibration: people's preferences, before and after",
-                tables.BEFORE_NOTE, tables.BEFORE_COLUMNS),
-        "S-suite-decisions": (_all(own, tables.decision_table), "Suites: why is mine different?",
-                              tables.DECISION_NOTE, (_SUITE, *tables.DECISION_COLUMNS)),
-        "S-suite-ranks": (_all(own, tables.agreement_table), "Captioners: the order of people and of evaluators",
-                          tables.RANK_NOTE, (_SUITE, *tables.AGREEMENT_COLUMNS)),
-    }  # fmt: skip
+        "T17": (both, "Calibration: people's preferences, before and after", tables.BEFORE_NOTE, tables.BEFORE_COLUMNS),
+        "S-suite-decisions": (
+            _all(own, tables.decision_table),
+            "Suites: why is mine different?",
+            tables.DECISION_NOTE,
+            (_SUITE, *tables.DECISION_COLUMNS),
+        ),
+        "S-suite-ranks": (
+            _all(own, tables.agreement_table),
+            "Captioners: the order of people and of evaluators",
+            tables.RANK_NOTE,
+            (_SUITE, *tables.AGREEMENT_COLUMNS),
+        ),
+    }
     return [
         Table(id_, title, note, frame, columns, _PAPERS.get(id_, ""))
         for id_, (frame, title, note, columns) in frames.items()

@@ -124,8 +124,10 @@ def latex(report: Report) -> str:
         lines += [_latex_figure(figure), ""]
     if report.missing:
         lines += [r"\section*{What these runs cannot give}", r"\begin{itemize}"]
-        lines += [rf"\item \textbf{{{latex_escaped(each.id)}}}{_of_paper(each.paper)}: {latex_escaped(each.reason)}"
-                  for each in report.missing]  # fmt: skip
+        lines += [
+            rf"\item \textbf{{{latex_escaped(each.id)}}}{_of_paper(each.paper)}: {latex_escaped(each.reason)}"
+            for each in report.missing
+        ]
         lines += [r"\end{itemize}"]
     return "\n".join([*lines, r"\end{document}", ""])
 
@@ -157,10 +159,19 @@ def latex_table(each: Table) -> str:
     head = " & ".join(latex_escaped(column.header) for column in each.columns) + r" \\"
     rows = [" & ".join(latex_escaped(cell) for cell in row) + r" \\" for row in cells(each)]
     lines = [
-        _latex_heading(each.id, each.title, each.paper), r"{\small", rf"\begin{{longtable}}{{@{{}}{places}@{{}}}}",
-        r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}}",
+        _latex_heading(each.id, each.title, each.paper),
+        r"{\small",
+        rf"\begin{{longtable}}{{@{{}}{places}@{{}}}}",
+        r"\toprule",
+        head,
+        r"\midrule",
+        r"\endhead",
+        r"\bottomrule",
+        r"\endfoot",
+        *rows,
+        r"\end{longtable}}",
         rf"{{\footnotesize {latex_escaped(each.note)}\par}}",
-    ]  # fmt: skip
+    ]
     return "\n".join(lines)
 
 
@@ -191,7 +202,10 @@ def _latex_heading(name: str, title: str, paper: str) -> str:
 
 def _latex_figure(each: Figure) -> str:
     return "\n".join(
-        [_latex_heading(each.id, each.title, each.paper),
-         rf"\includegraphics[width=\linewidth,height=0.75\textheight,keepaspectratio]{{figures/{each.id}.pdf}}", "",
-         rf"{{\footnotesize {latex_escaped(each.note)}\par}}"]
-    )  # fmt: skip
+        [
+            _latex_heading(each.id, each.title, each.paper),
+            rf"\includegraphics[width=\linewidth,height=0.75\textheight,keepaspectratio]{{figures/{each.id}.pdf}}",
+            "",
+            rf"{{\footnotesize {latex_escaped(each.note)}\par}}",
+        ]
+    )

@@ -104,13 +104,17 @@ def _drift(rows: pd.DataFrame, table: ScoreTable) -> str:
     row = _worst(claimed if len(claimed) else rows, table, first=("shift",))
     if claimed.empty:
         more = reached(row["drift"], row["detectable"], row["needed"])
-        return (f"Drift: no family is shown to push its score one way; {_no_drift(row, rows)} is "
-                f"called “{row['drift']}”{f': {more}' if more else ''}.")  # fmt: skip
+        return (
+            f"Drift: no family is shown to push its score one way; {_no_drift(row, rows)} is "
+            f"called “{row['drift']}”{f': {more}' if more else ''}."
+        )
     way = "lower" if row["median_percent"] < 0 else "raise"
     small = ", which is still within the margin" if row["drift"] == DRIFTS_WITHIN else ""
-    return (f"Drift: its score is pushed furthest by {_said(row)}{_alike(row)}, which {way} the middle item by "
-            f"{_size(row['median_percent'])} ({_between(row, 'low', 'high')}){small}; {len(claimed)} of "
-            f"{counted(len(rows), 'family', 'families')} drift.")  # fmt: skip
+    return (
+        f"Drift: its score is pushed furthest by {_said(row)}{_alike(row)}, which {way} the middle item by "
+        f"{_size(row['median_percent'])} ({_between(row, 'low', 'high')}){small}; {len(claimed)} of "
+        f"{counted(len(rows), 'family', 'families')} drift."
+    )
 
 
 def _no_drift(row: pd.Series, rows: pd.DataFrame) -> str:
@@ -142,8 +146,10 @@ def _against_null(row: pd.Series) -> str:
     times = row["median_abs_percent"] / floor
     over, way = number(abs(row["over_null"]), digits=1), "more" if row["over_null"] >= 0 else "less"
     ends = _between(row, "over_null_low", "over_null_high", unit="")
-    return (f", {times:.1f} times the {_size(floor)} of edits that nobody can see (held against itself, the middle "
-            f"item moves by {over} percentage points {way} than under those, {ends})")  # fmt: skip
+    return (
+        f", {times:.1f} times the {_size(floor)} of edits that nobody can see (held against itself, the middle "
+        f"item moves by {over} percentage points {way} than under those, {ends})"
+    )
 
 
 def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
@@ -188,9 +194,11 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     first, why = kept.iloc[0], unverified(kept)
     of = f": {why}" if why else ""
     ends = "no interval" if math.isnan(first["low"]) else f"95 % interval {first['low']:.2f} to {first['high']:.2f}"
-    return (f"{said}; a broken meaning costs more than an edit that should not matter with probability "
-            f"{first['value']:.2f} ({ends}, n = {counted(int(first['n_items']), 'item')}), where 0.5 is "
-            f"chance{of}.",)  # fmt: skip
+    return (
+        f"{said}; a broken meaning costs more than an edit that should not matter with probability "
+        f"{first['value']:.2f} ({ends}, n = {counted(int(first['n_items']), 'item')}), where 0.5 is "
+        f"chance{of}.",
+    )
 
 
 def _own(frame: pd.DataFrame | None, name: str, corpus: str) -> pd.DataFrame:
@@ -203,34 +211,48 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studie
     """What must not be concluded."""
     yield from _undecided(rows)
     yield from _still(rows)
-    yield ("That the worst family is as bad as its interval says: it was picked after the data were seen, and the "
-           "interval is that of a family picked before.")  # fmt: skip
+    yield (
+        "That the worst family is as bad as its interval says: it was picked after the data were seen, and the "
+        "interval is that of a family picked before."
+    )
     if len(table.evaluators) > 1:
-        yield ("That the evaluator with the larger percentage is the worse one: percent depend on where a score has "
-               "its zero. Shifts in standard deviations compare evaluators.")  # fmt: skip
+        yield (
+            "That the evaluator with the larger percentage is the worse one: percent depend on where a score has "
+            "its zero. Shifts in standard deviations compare evaluators."
+        )
     yield from _controls(table, answers)
     yield from _orders(table)
     if not studied:
-        yield ("That people find the edited pairs as good as the unedited ones: nobody was asked about pairs of these "
-               "runs.")  # fmt: skip
-    yield ("That an evaluator which holds still is a good one: one that always says the same holds still. Nothing here "
-           "says how well a score agrees with people.")  # fmt: skip
-    yield (f"Anything about other pictures, captions or languages: the items are of {_listed(table.corpora)}, the "
-           f"captions of subject {table.scope.subject} in {table.scope.language}.")  # fmt: skip
+        yield (
+            "That people find the edited pairs as good as the unedited ones: nobody was asked about pairs of these "
+            "runs."
+        )
+    yield (
+        "That an evaluator which holds still is a good one: one that always says the same holds still. Nothing here "
+        "says how well a score agrees with people."
+    )
+    yield (
+        f"Anything about other pictures, captions or languages: the items are of {_listed(table.corpora)}, the "
+        f"captions of subject {table.scope.subject} in {table.scope.language}."
+    )
 
 
 def _still(rows: pd.DataFrame) -> Iterator[str]:
     """Families that do not drift, half of whose items move all the same, or a part of them."""
     still = rows[rows["drift"] == STILL]
     if len(most := still[still["scatter"] == SCATTERS]):
-        yield (f"That no drift means that nothing moves: items of {_cells(most)} move beyond the margin, some up and "
-               "some down, so that the middle one stays.")  # fmt: skip
+        yield (
+            f"That no drift means that nothing moves: items of {_cells(most)} move beyond the margin, some up and "
+            "some down, so that the middle one stays."
+        )
     if len(part := still[still["scatter"] == PARTS]):
         ends = " to ".join(
             dict.fromkeys(number(each, digits=0) for each in (part["beyond"].min(), part["beyond"].max()))
         )
-        yield (f"That no drift and a middle item within the margin mean that every item stays: of {_cells(part)}, "
-               f"{ends} % of the items move beyond the margin, which no median shows.")  # fmt: skip
+        yield (
+            f"That no drift and a middle item within the margin mean that every item stays: of {_cells(part)}, "
+            f"{ends} % of the items move beyond the margin, which no median shows."
+        )
 
 
 def _cells(rows: pd.DataFrame) -> str:
@@ -252,8 +274,10 @@ def _undecided(rows: pd.DataFrame) -> Iterator[str]:
         yield (f"That undecided means invariant: {len(open_)} of {len(rows)} drifts are undecided{shown}.")
     few = int(rows["drift"].isin(NO_CLAIM).sum())
     if few:
-        yield (f"Anything at all from {few} of {len(rows)} families and evaluators: their items, or the sources of "
-               "these, are too few for a claim.")  # fmt: skip
+        yield (
+            f"Anything at all from {few} of {len(rows)} families and evaluators: their items, or the sources of "
+            "these, are too few for a claim."
+        )
 
 
 def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
@@ -261,16 +285,20 @@ def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
     failed = blur[(blur["said"] != PASSES) & (blur["corpus"] == table.scope.corpus)] if len(blur) else blur
     if len(failed):
         named = _listed(sorted(map(str, failed["evaluator"].unique())))
-        yield (f"That a moved object's place is what moves the score: for {named} it could not be shown that moving "
-               "the object does more than blur, which moves nothing.")  # fmt: skip
+        yield (
+            f"That a moved object's place is what moves the score: for {named} it could not be shown that moving "
+            "the object does more than blur, which moves nothing."
+        )
     cut = answers.get("S-cut", pd.DataFrame())
     cut = cut[(cut["edit"] == SMALL_TURNS) & (cut["corpus"] == table.scope.corpus)] if len(cut) else cut
     if len(cut) and cut["cut_items"].max() > 0:
         without = cut[cut["label"].str.endswith(UNCUT)]
         told = {said: sorted(own["evaluator"]) for said, own in without.groupby("direction")}
         stands = "; ".join(f"{words} for {_listed(told[said])}" for said, words in _WITHOUT_CUT if said in told)
-        yield (f"That a rotation by ±10° always shows the same: it cut the object of {int(cut['cut_items'].max())} "
-               f"items; without them the direction {stands or 'is not known'} (table S-cut).")  # fmt: skip
+        yield (
+            f"That a rotation by ±10° always shows the same: it cut the object of {int(cut['cut_items'].max())} "
+            f"items; without them the direction {stands or 'is not known'} (table S-cut)."
+        )
     missing = int((table.stored & pd.isna(table.scores)).sum())
     if missing:
         yield f"Anything about {counted(missing, 'pair')} without a score: they are left out and count nowhere as 0."
@@ -283,9 +311,11 @@ _WITHOUT_CUT = ((TURNED, "turns"), (OPEN, "cannot be told"), (SAME, "stays"))
 def _orders(table: ScoreTable) -> Iterator[str]:
     found = table.about.get("rejections", pd.DataFrame(columns=["code"]))
     if (found["code"] == "order-free").any():
-        yield ("That a caption which is false of a video backwards would lose by it: evaluators that know no order "
-               "of the frames give both one score, by construction. That was not measured and counts "
-               "nowhere.")  # fmt: skip
+        yield (
+            "That a caption which is false of a video backwards would lose by it: evaluators that know no order "
+            "of the frames give both one score, by construction. That was not measured and counts "
+            "nowhere."
+        )
 
 
 def _worst(rows: pd.DataFrame, table: ScoreTable, *, first: tuple[str, ...] = ()) -> pd.Series:

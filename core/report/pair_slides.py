@@ -45,9 +45,15 @@ PAGE = "pages/failures.py"
 
 
 def pair_slide(
-    pair: pd.Series, rows: pd.DataFrame, *, pictures: Sequence[Picture], said: Sequence[str], language: str,
-    signature: str, link: Mapping[str, str],
-) -> Slide:  # fmt: skip
+    pair: pd.Series,
+    rows: pd.DataFrame,
+    *,
+    pictures: Sequence[Picture],
+    said: Sequence[str],
+    language: str,
+    signature: str,
+    link: Mapping[str, str],
+) -> Slide:
     """What is known of a pair.
 
     Args:
@@ -59,12 +65,21 @@ def pair_slide(
         signature: of the scores.
         link: parameters of the link to the page that shows it.
     """
-    of = (f"Run {pair['run']}, corpus {pair['corpus']}, item {pair['item']}, caption {pair['subject']}, language "
-          f"{language}, probe {pair['probe']}; one pair")  # fmt: skip
+    of = (
+        f"Run {pair['run']}, corpus {pair['corpus']}, item {pair['item']}, caption {pair['subject']}, language "
+        f"{language}, probe {pair['probe']}; one pair"
+    )
     return Slide(
-        f"{title(pair['probe'])}: {shown(rows.iloc[0])}", tuple(filter(None, (*captions(rows), *said))),
-        tuple(pictures), COLUMNS, tuple(_row(row) for _, row in rows.iterrows()), of, signature, PAGE, link,
-    )  # fmt: skip
+        f"{title(pair['probe'])}: {shown(rows.iloc[0])}",
+        tuple(filter(None, (*captions(rows), *said))),
+        tuple(pictures),
+        COLUMNS,
+        tuple(_row(row) for _, row in rows.iterrows()),
+        of,
+        signature,
+        PAGE,
+        link,
+    )
 
 
 def shown(row: pd.Series) -> str:
@@ -75,8 +90,10 @@ def shown(row: pd.Series) -> str:
 def captions(rows: pd.DataFrame) -> list[str]:
     """The caption, or both where the probe edits it; a length-matched baseline makes several."""
     pairs = dict.fromkeys(rows[["baseline_caption", "caption"]].itertuples(index=False, name=None))
-    told = [f"“{after}”" if pd.isna(before) or before == after else f"“{before}” → “{after}”"
-            for before, after in list(pairs)[:3]]  # fmt: skip
+    told = [
+        f"“{after}”" if pd.isna(before) or before == after else f"“{before}” → “{after}”"
+        for before, after in list(pairs)[:3]
+    ]
     return [text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 2]} …" for text in told]
 
 
@@ -92,8 +109,13 @@ def times_null(row: Mapping[str, Any] | pd.Series) -> str:
 
 def _row(row: pd.Series) -> tuple[str, ...]:
     before, after = (None if pd.isna(row[name]) else float(row[name]) for name in ("baseline_score", "score"))
-    return (str(row["evaluator"]), f"{number(before, digits=3)} → {number(after, digits=3)}", signed(row["percent"]),
-            signed(row["standardised"], digits=2, unit=""), times_null(row))  # fmt: skip
+    return (
+        str(row["evaluator"]),
+        f"{number(before, digits=3)} → {number(after, digits=3)}",
+        signed(row["percent"]),
+        signed(row["standardised"], digits=2, unit=""),
+        times_null(row),
+    )
 
 
 SIDE = 640
@@ -212,9 +234,10 @@ def edited_caption(store: Store, table: ScoreTable) -> Table | Missing:
         return Missing(CARD, paper, needs(table, axis=AXIS) or "no caption here was scored after a lexical edit")
     frame = _scored(store, table, item, found)
     columns = (
-        Column("family", "Edit", kind="text"), Column("caption", "Caption", kind="text"),
+        Column("family", "Edit", kind="text"),
+        Column("caption", "Caption", kind="text"),
         *(Column(name, name, digits=4) for name in table.evaluators),
-    )  # fmt: skip
+    )
     note = (
         f"The caption of item {item} of corpus {table.reference}, drawn with seed {RUN_SEED} among those that most "
         "edits and evaluators scored, whatever these made of it. An example proves nothing; the rates do."
@@ -236,14 +259,27 @@ def _drawn(table: ScoreTable, probes: list[str]) -> str | None:
 
 def _scored(store: Store, table: ScoreTable, item: str, found: dict[str, str]) -> pd.DataFrame:
     scope, named = table.scope, {AS_IT_IS: IDENTITY, **found}
-    rows = store.query(_CAPTIONS, {
-        "run": dict(scope.runs)[table.reference], "item": item, "subject": scope.subject, "language": scope.language,
-        "rank": scope.rank, "probes": list(named.values()),
-    })  # fmt: skip
+    rows = store.query(
+        _CAPTIONS,
+        {
+            "run": dict(scope.runs)[table.reference],
+            "item": item,
+            "subject": scope.subject,
+            "language": scope.language,
+            "rank": scope.rank,
+            "probes": list(named.values()),
+        },
+    )
     scores = rows.pivot_table(index="probe", columns="evaluator", values="score", dropna=False)
     texts = rows.drop_duplicates("probe").set_index("probe")["caption"]
-    return pd.DataFrame([
-        {"family": family, "caption": texts[probe],
-         **{name: scores[name].get(probe, np.nan) if name in scores else np.nan for name in table.evaluators}}
-        for family, probe in named.items() if probe in texts.index
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "family": family,
+                "caption": texts[probe],
+                **{name: scores[name].get(probe, np.nan) if name in scores else np.nan for name in table.evaluators},
+            }
+            for family, probe in named.items()
+            if probe in texts.index
+        ]
+    )

@@ -29,9 +29,13 @@ def drawings_for(formats: tuple[str, ...]) -> Drawings:
 
 
 def write(
-    report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS), interactive: bool = True,
+    report: Report,
+    folder: Path,
+    *,
+    formats: tuple[str, ...] = tuple(FORMATS),
+    interactive: bool = True,
     drawings: Drawings | None = None,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Write a report, the figures that the formats need, and the data of every table and figure as CSV.
 
     Args:
@@ -57,9 +61,13 @@ def write(
 
 
 def fill_report(
-    report: Report, folder: Path, *, formats: tuple[str, ...], interactive: bool = True,
+    report: Report,
+    folder: Path,
+    *,
+    formats: tuple[str, ...],
+    interactive: bool = True,
     drawings: Drawings | None = None,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Fill a folder that nobody reads yet as :func:`write` does; return the paths below it of the files.
 
     Raises:
@@ -115,9 +123,14 @@ MOST = 24
 
 
 def write_folder(
-    store: Store, scope: Narrowed, report: Report, folder: Path, *, most: int = MOST,
+    store: Store,
+    scope: Narrowed,
+    report: Report,
+    folder: Path,
+    *,
+    most: int = MOST,
     say: Callable[[str], None] = print,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Write ``index.html``, ``report.html`` with its data, ``card.html``, ``failures.html`` and, where a meaning
     was broken, ``examples.html``.
 

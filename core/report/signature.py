@@ -63,11 +63,17 @@ def signature_of(table: ScoreTable, runs: Iterable[Run]) -> str:
     evaluators = {f"{entry['name']}@{str(entry.get('fingerprint', {}).get('key'))[:8]}" for entry in listed}
     return signature(
         {
-            "invariscope": __version__, "runs": sorted(table.scope.run_ids), "corpora": sorted(corpora),
-            "evaluators": sorted(evaluators), "subject": table.scope.subject, "seed": str(RUN_SEED),
-            "boot": str(RESAMPLES), "margin": f"{MARGIN:g}", "sha": table.digest(),
+            "invariscope": __version__,
+            "runs": sorted(table.scope.run_ids),
+            "corpora": sorted(corpora),
+            "evaluators": sorted(evaluators),
+            "subject": table.scope.subject,
+            "seed": str(RUN_SEED),
+            "boot": str(RESAMPLES),
+            "margin": f"{MARGIN:g}",
+            "sha": table.digest(),
         }
-    )  # fmt: skip
+    )
 
 
 def fingerprints(runs: Iterable[Run]) -> dict[str, set[str]]:

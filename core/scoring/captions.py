@@ -83,8 +83,10 @@ def score_captions(
         progress=progress,
     )
     pairs = zip(found.scores, found.errors, strict=True)
-    scores = [CaptionScore(line.id, None, error=reason) if reason else _score(line, *next(pairs))
-              for line, reason in zip(lines, lost, strict=True)]  # fmt: skip
+    scores = [
+        CaptionScore(line.id, None, error=reason) if reason else _score(line, *next(pairs))
+        for line, reason in zip(lines, lost, strict=True)
+    ]
     if isinstance(evaluator, DualEncoder) and not isinstance(evaluator, Referenced):
         return tuple(_with_references(evaluator, lines, scores))
     return tuple(scores)

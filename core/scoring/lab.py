@@ -118,9 +118,19 @@ def run_lab(
         stored |= {name} if band else set()
         rows += [_against(row, held[name]) for row in own]
     return LabResult(
-        bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, tuple(rows), held, failures,
-        fingerprints, notes, frozenset(stored), known,
-    )  # fmt: skip
+        bench.item.id,
+        bench.item.corpus,
+        bench.image(None)[0],
+        caption,
+        bench.seed,
+        tuple(rows),
+        held,
+        failures,
+        fingerprints,
+        notes,
+        frozenset(stored),
+        known,
+    )
 
 
 def see(bench: Workbench, variant: Variant | None, caption: str, evaluator: str, *, pool: Pool) -> Sight:
@@ -249,10 +259,21 @@ def _reason(name: str, score: _Score, baseline: _Score) -> str:
 
 def _rejected(probe: Probe, evaluator: str, detail: str) -> LabRow:
     return LabRow(
-        probe=probe.name, family=probe.family, axis=probe.axis.value, evaluator=evaluator, caption=None,
-        baseline=probe.baseline, baseline_caption=None, baseline_score=None, score=None, control=probe.control,
-        reason=detail, rejected=True, expectation=probe.expectation.value, construction=_made_of(probe),
-    )  # fmt: skip
+        probe=probe.name,
+        family=probe.family,
+        axis=probe.axis.value,
+        evaluator=evaluator,
+        caption=None,
+        baseline=probe.baseline,
+        baseline_caption=None,
+        baseline_score=None,
+        score=None,
+        control=probe.control,
+        reason=detail,
+        rejected=True,
+        expectation=probe.expectation.value,
+        construction=_made_of(probe),
+    )
 
 
 def _made_of(probe: Probe | None) -> str | None:

@@ -135,15 +135,20 @@ class LabResult:
         """The result as JSON, with what is needed to compute it again."""
         bands = {
             name: {"reach": band.reach, "n": band.n, "of": "run" if name in self.stored else "picture"}
-            for name, band in self.bands.items() if band.n
-        }  # fmt: skip
+            for name, band in self.bands.items()
+            if band.n
+        }
         record = {
-            "item": self.item, "corpus": self.corpus, "pixels_sha256": self.pixels_sha256,
-            "caption": self.caption, "seed": self.seed, "null_bands_percent": bands,
+            "item": self.item,
+            "corpus": self.corpus,
+            "pixels_sha256": self.pixels_sha256,
+            "caption": self.caption,
+            "seed": self.seed,
+            "null_bands_percent": bands,
             "failures": dict(self.failures),
             "evaluators": {name: dict(each) for name, each in self.fingerprints.items()},
             "rows": [_record(row) for row in self.rows],
-        }  # fmt: skip
+        }
         return json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
 
 

@@ -25,9 +25,21 @@ from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED, stream
 
 COLUMNS = (
-    "item", "source", "system", "place", "caption", "evaluator", "family", "probe", "score", "tokens", "cut",
-    "clip_tokens", "named", "invented",
-)  # fmt: skip
+    "item",
+    "source",
+    "system",
+    "place",
+    "caption",
+    "evaluator",
+    "family",
+    "probe",
+    "score",
+    "tokens",
+    "cut",
+    "clip_tokens",
+    "named",
+    "invented",
+)
 """One row a scored caption: ``place`` 0 is the system's caption, others are further samples; ``family`` and ``probe``
 are empty on the unedited picture; ``tokens`` and ``cut`` (the text tower drops words) where there is a tokenizer;
 ``clip_tokens`` by CLIP's; ``named`` and ``invented`` objects where the picture's instances are known."""
@@ -125,8 +137,10 @@ def enter(
             remarks.append(f"system {system.name!r} captions no picture of corpus {corpus.name!r} and is left out")
     if not captions:
         example = corpus.items[0].id if corpus.items else "none"
-        raise InvalidInput(f"no system captions a picture of corpus {corpus.name!r}; keys must be names of its images, "
-                           f"such as {example!r}. {remarks[0]}")  # fmt: skip
+        raise InvalidInput(
+            f"no system captions a picture of corpus {corpus.name!r}; keys must be names of its images, "
+            f"such as {example!r}. {remarks[0]}"
+        )
     told, lost = _references(corpus, places, references)
     remarks += lost
     if people:
@@ -302,10 +316,17 @@ class _Work:
         for system, held in self.entered.captions.items():
             for place, caption in enumerate(held.get(item.id, ())):
                 yield {
-                    "item": item.id, "source": item.drawn_with(pixels), "system": system, "place": place,
-                    "caption": caption, "evaluator": self.evaluator.spec.name, "family": "", "probe": "",
-                    **self._measured(caption), **self._objects(item, caption),
-                }  # fmt: skip
+                    "item": item.id,
+                    "source": item.drawn_with(pixels),
+                    "system": system,
+                    "place": place,
+                    "caption": caption,
+                    "evaluator": self.evaluator.spec.name,
+                    "family": "",
+                    "probe": "",
+                    **self._measured(caption),
+                    **self._objects(item, caption),
+                }
 
     def _measured(self, caption: str) -> dict[str, object]:
         """Tokens of a caption by the evaluator's own tokenizer, whether it is cut, and CLIP's; missing without one."""

@@ -70,6 +70,8 @@ def _answers(asked: Sequence[str]) -> list[str]:
     answers = done.stdout.splitlines()
     if done.returncode or len(answers) != len(asked):
         told = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-        raise NotAvailable(f"METEOR answered {len(answers)} of {len(asked)} captions and ended with code "
-                           f"{done.returncode}: {told[0][:200]}; it needs 2 GB of memory")  # fmt: skip
+        raise NotAvailable(
+            f"METEOR answered {len(answers)} of {len(asked)} captions and ended with code "
+            f"{done.returncode}: {told[0][:200]}; it needs 2 GB of memory"
+        )
     return answers

@@ -50,10 +50,16 @@ class PositionMap:
     def rows_of_places(self) -> pd.DataFrame:
         """A row a place and evaluator: evaluator, x, y, percent."""
         parts = [
-            pd.DataFrame({"evaluator": name, "x": np.tile(self.columns, len(self.rows)),
-                          "y": np.repeat(self.rows, len(self.columns)), "percent": values.ravel()})
+            pd.DataFrame(
+                {
+                    "evaluator": name,
+                    "x": np.tile(self.columns, len(self.rows)),
+                    "y": np.repeat(self.rows, len(self.columns)),
+                    "percent": values.ravel(),
+                }
+            )
             for name, values in self.percent.items()
-        ]  # fmt: skip
+        ]
         return (
             pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["evaluator", "x", "y", "percent"])
         )
@@ -103,10 +109,12 @@ def position_map(
             for place, shift in zip(places, shifts, strict=True):
                 percent[name][place] = shift
         yield PositionMap(
-            centre[0] + across, centre[1] + down,
-            {name: values.copy() for name, values in percent.items() if name not in failures}, dict(failures),
+            centre[0] + across,
+            centre[1] + down,
+            {name: values.copy() for name, values in percent.items() if name not in failures},
+            dict(failures),
             done=number == len(_passes(steps)),
-        )  # fmt: skip
+        )
 
 
 def _passes(steps: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

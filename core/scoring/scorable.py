@@ -15,8 +15,11 @@ def unread_captions(spec: EvaluatorSpec, captions: Iterable[str]) -> dict[str, s
     """
     texts = list(dict.fromkeys(captions)) if spec.languages else []
     languages = languages_by_script(texts, "")
-    return {text: spec.unread(language) for text, language in zip(texts, languages, strict=True)
-            if language and not spec.reads(language)}  # fmt: skip
+    return {
+        text: spec.unread(language)
+        for text, language in zip(texts, languages, strict=True)
+        if language and not spec.reads(language)
+    }
 
 
 def check_scorable(spec: EvaluatorSpec, captions: Iterable[str], *, references: bool) -> None:
@@ -29,8 +32,9 @@ def check_scorable(spec: EvaluatorSpec, captions: Iterable[str], *, references: 
         InvalidInput: if the evaluator needs references, or reads none of the captions.
     """
     if spec.takes_references and not references:
-        raise InvalidInput(f"{spec.name} compares with reference captions; give --references, or "
-                           "choose another evaluator")  # fmt: skip
+        raise InvalidInput(
+            f"{spec.name} compares with reference captions; give --references, or choose another evaluator"
+        )
     said = {text for text in captions if text.strip()}
     unread = unread_captions(spec, said)
     if unread and len(unread) == len(said):

@@ -74,8 +74,10 @@ def suite_cost(
     names = dict.fromkeys(image for image, _ in sorted(pairs))
     there = {name for name in names if place_of(folders, name) is not None}
     if names and not there:
-        raise InvalidInput(f"none of the {len(names):,} pictures, such as {next(iter(names))!r}, is in "
-                           f"{', '.join(map(str, folders))}; give the folder that holds them")  # fmt: skip
+        raise InvalidInput(
+            f"none of the {len(names):,} pictures, such as {next(iter(names))!r}, is in "
+            f"{', '.join(map(str, folders))}; give the folder that holds them"
+        )
     held = [pair for pair in pairs if pair[0] in there]
     work = []
     for kind in evaluators:

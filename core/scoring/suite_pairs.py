@@ -32,8 +32,9 @@ def given_pairs(suite: Suite) -> dict[Asked, GivenPair]:
     for asked, language in zip(asked_of(suite), languages, strict=True):
         if asked not in found:
             image, caption, references = asked
-            found[asked] = GivenPair(pair_id(image, caption, language, references), image, caption, language,
-                                     references)  # fmt: skip
+            found[asked] = GivenPair(
+                pair_id(image, caption, language, references), image, caption, language, references
+            )
     return found
 
 
@@ -101,6 +102,9 @@ def scores_of_text(suite: Suite, scores: TextScores) -> SuiteScores:
     found = {asked: scores.scores[asked[:2]] for asked in pairs if asked[:2] in scores.scores}
     if not found:
         raise InvalidInput(f"{scores.name} has no score of a caption of {suite.name}; give the file of this suite")
-    errors = [f"{image}: {caption[:60]!r} is not in {scores.name}" for image, caption, references in pairs
-              if (image, caption, references) not in found]  # fmt: skip
+    errors = [
+        f"{image}: {caption[:60]!r} is not in {scores.name}"
+        for image, caption, references in pairs
+        if (image, caption, references) not in found
+    ]
     return in_order(suite, found, errors)

@@ -73,9 +73,7 @@ def score_suite(
         if (place := places[image]) is not None
     ]
     found = score_captions(evaluator, lines, progress=progress)
-    scores = {
-        pair: np.nan if each.score is None else each.score for pair, each in zip(unique, found, strict=True)
-    }  # fmt: skip
+    scores = {pair: np.nan if each.score is None else each.score for pair, each in zip(unique, found, strict=True)}
     errors = [f"{unique[int(each.id)][0]}: {each.error}" for each in found if each.error]
     errors += [f"{image}: no such image in {_listed(folders)}" for image, place in places.items() if place is None]
     errors += [

@@ -19,9 +19,18 @@ from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED
 
 COLUMNS = (
-    "corpus", "item", "source", "family", "probe", "a_caption", "b_caption", "a_before", "b_before", "a_after",
+    "corpus",
+    "item",
+    "source",
+    "family",
+    "probe",
+    "a_caption",
+    "b_caption",
+    "a_before",
+    "b_before",
+    "a_after",
     "b_after",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +147,20 @@ def _item(
     a, b = captions
     return [
         {
-            "corpus": bench.item.corpus, "item": bench.item.id, "source": bench.item.drawn_with(own),
-            "family": probe.family, "probe": probe.name, "a_caption": a, "b_caption": b,
-            "a_before": scores[own, a], "b_before": scores[own, b],
-            "a_after": scores[key, a], "b_after": scores[key, b],
+            "corpus": bench.item.corpus,
+            "item": bench.item.id,
+            "source": bench.item.drawn_with(own),
+            "family": probe.family,
+            "probe": probe.name,
+            "a_caption": a,
+            "b_caption": b,
+            "a_before": scores[own, a],
+            "b_before": scores[own, b],
+            "a_after": scores[key, a],
+            "b_after": scores[key, b],
         }
         for probe, key in keys.items()
-    ]  # fmt: skip
+    ]
 
 
 def _by_item(corpus: Corpus, captions: Mapping[str, str]) -> dict[str, tuple[str, str]]:

@@ -29,8 +29,20 @@ ORDER_FREE = (
     "by construction; nothing is measured."
 )
 
-COLUMNS = ("evaluator", "caption", "edit", "how", "frames", "score", "delta", "coarse", "precision", "recall", "fine",
-           "note")  # fmt: skip
+COLUMNS = (
+    "evaluator",
+    "caption",
+    "edit",
+    "how",
+    "frames",
+    "score",
+    "delta",
+    "coarse",
+    "precision",
+    "recall",
+    "fine",
+    "note",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +64,17 @@ EDITS = {
     ORIGINAL: FrameEdit("The frames as they are."),
     REVERSED: FrameEdit("The last frame first. The score cannot move, by construction."),
     "every second frame": FrameEdit("Half of the frames: the score should stay.", places=every_second),
-    "re-encoded": FrameEdit("Each frame saved as JPEG of quality 95, which nobody can see: the score should stay.",
-                            pixels=jpeg),
-    "mirrored": FrameEdit("Each frame mirrored: the score should stay, unless the caption names left or right.",
-                          pixels=flip_horizontal),
-    "upside down": FrameEdit("Each frame upside down: the score should stay, unless the caption names above or below.",
-                             pixels=flip_vertical),
+    "re-encoded": FrameEdit(
+        "Each frame saved as JPEG of quality 95, which nobody can see: the score should stay.", pixels=jpeg
+    ),
+    "mirrored": FrameEdit(
+        "Each frame mirrored: the score should stay, unless the caption names left or right.", pixels=flip_horizontal
+    ),
+    "upside down": FrameEdit(
+        "Each frame upside down: the score should stay, unless the caption names above or below.", pixels=flip_vertical
+    ),
     OTHER: FrameEdit("The frames of another video: the score should drop, unless the caption is true of it too."),
-}  # fmt: skip
+}
 """Edit by name, in the order in which they are shown."""
 
 
@@ -69,9 +84,12 @@ def can_score_videos(kind: type[Evaluator]) -> bool:
 
 
 def score_edits(
-    evaluator: Evaluator, frames: Sequence[np.ndarray], captions: Sequence[str], *,
+    evaluator: Evaluator,
+    frames: Sequence[np.ndarray],
+    captions: Sequence[str],
+    *,
     other: Sequence[np.ndarray] | None = None,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Score captions of a video and of its edits.
 
     Args:
@@ -114,9 +132,12 @@ def score_edits(
 
 
 def score_folder_edits(
-    evaluator: Evaluator, folder: VideoFolder, *, sampling: Sampling,
+    evaluator: Evaluator,
+    folder: VideoFolder,
+    *,
+    sampling: Sampling,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[pd.DataFrame, list[str]]:  # fmt: skip
+) -> tuple[pd.DataFrame, list[str]]:
     """Score the first caption of every video of a folder under every edit.
 
     The other video is the one that an audit shows too: the next of the folder that shares no caption.

@@ -22,9 +22,12 @@ def usual_sampling(suite: Suite) -> Sampling:
 
 
 def score_video_suite(
-    scorer: VideoScorer, suite: Suite, folders: Sequence[Path], *,
+    scorer: VideoScorer,
+    suite: Suite,
+    folders: Sequence[Path],
+    *,
     progress: Callable[[int, int], None] | None = None,
-) -> SuiteScores:  # fmt: skip
+) -> SuiteScores:
     """Score every caption of a suite of videos.
 
     Args:
@@ -49,8 +52,9 @@ def score_video_suite(
             texts = [(getattr(each, side), each.references, each.part) for each in pair.sentences]
             wanted.add(places[pair.image], texts or [(getattr(pair, side), pair.references, WHOLE)])
     values, errors = wanted.scored(scorer, progress)
-    errors += [f"{name}: no such video in {', '.join(map(str, folders))}" for name, place in places.items()
-               if place is None]  # fmt: skip
+    errors += [
+        f"{name}: no such video in {', '.join(map(str, folders))}" for name, place in places.items() if place is None
+    ]
     count = len(suite.rated)
     return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))
 
@@ -73,10 +77,13 @@ class _Wanted:
 
     def scored(self, scorer: VideoScorer, progress: Callable[[int, int], None] | None) -> tuple[np.ndarray, list[str]]:
         """The mean score of each judgement, float64 [n], NaN where a text has none, and why each has none."""
-        lines = [VideoLine(str(place), text, path, references, part)
-                 for place, (path, (text, references, part)) in enumerate(self.lines)]  # fmt: skip
+        lines = [
+            VideoLine(str(place), text, path, references, part)
+            for place, (path, (text, references, part)) in enumerate(self.lines)
+        ]
         found = score_videos(scorer, lines, progress=progress)
         scores = np.array([each.score for each in found] + [np.nan])
         values = np.array([scores[asked or [-1]].mean() for asked in self.of], dtype=np.float64)
-        return values, [f"{line.path.name}: {each.error}" for line, each in zip(lines, found, strict=True)
-                        if each.error]  # fmt: skip
+        return values, [
+            f"{line.path.name}: {each.error}" for line, each in zip(lines, found, strict=True) if each.error
+        ]

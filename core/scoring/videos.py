@@ -30,9 +30,12 @@ class VideoLine:
 
 
 def score_videos(
-    scorer: VideoScorer, lines: Sequence[VideoLine], *, progress: Callable[[int, int], None] | None = None,
+    scorer: VideoScorer,
+    lines: Sequence[VideoLine],
+    *,
+    progress: Callable[[int, int], None] | None = None,
     remark: Callable[[str], None] | None = None,
-) -> list[VideoScore]:  # fmt: skip
+) -> list[VideoScore]:
     """Score every line; an unreadable video or an unscorable caption costs that line alone.
 
     Args:
@@ -57,9 +60,12 @@ def score_videos(
 
 
 def _of_video(
-    scorer: VideoScorer, path: Path, parts: dict[tuple[float, float], list[int]], lines: Sequence[VideoLine],
+    scorer: VideoScorer,
+    path: Path,
+    parts: dict[tuple[float, float], list[int]],
+    lines: Sequence[VideoLine],
     remark: Callable[[str], None] | None,
-) -> Iterator[tuple[list[int], list[VideoScore]]]:  # fmt: skip
+) -> Iterator[tuple[list[int], list[VideoScore]]]:
     """Places of the lines of each part, and their scores."""
     try:
         footage = open_video(path)

@@ -97,9 +97,16 @@ def in_memory_item(pixels: np.ndarray, *, label: str | None = None, category: st
     """Describe an image that has no file, such as an upload; its id is the start of its pixel hash."""
     digest = pixel_hash(pixels)
     return Item(
-        id=digest[:16], corpus=UPLOAD, image_path=None, width=pixels.shape[1], height=pixels.shape[0],
-        label=label, category=category, pixels_sha256=digest, source="upload",
-    )  # fmt: skip
+        id=digest[:16],
+        corpus=UPLOAD,
+        image_path=None,
+        width=pixels.shape[1],
+        height=pixels.shape[0],
+        label=label,
+        category=category,
+        pixels_sha256=digest,
+        source="upload",
+    )
 
 
 def with_object(item: Item, box: Box, mask: np.ndarray) -> Item:

@@ -161,9 +161,16 @@ def worst_edit(
         return np.where(np.isnan(percent), 0.0, -np.abs(percent))
 
     differential_evolution(
-        loss, _BOUNDS, maxiter=ROUNDS, popsize=CROWD, polish=False, vectorized=True, updating="deferred", tol=0.0,
+        loss,
+        _BOUNDS,
+        maxiter=ROUNDS,
+        popsize=CROWD,
+        polish=False,
+        vectorized=True,
+        updating="deferred",
+        tol=0.0,
         rng=stream(seed, copies.key, f"worst-edit:{name}"),
-    )  # fmt: skip
+    )
     known = [each for each in tried if not np.isnan(each.percent)]
     if not known:
         raise InvariscopeError(f"{name} could not score a single edited copy of this picture")
@@ -179,10 +186,17 @@ def candidates(found: Sequence[Worst]) -> pd.DataFrame:
         ``before``, ``after``, ``percent`` (%Δ) and ``worst``, whether it is the one that was chosen.
     """
     records = [
-        {"evaluator": each.evaluator, **asdict(tried.edit), "before": each.before, "after": tried.after,
-         "percent": tried.percent, "worst": tried.edit == each.edit}
-        for each in found for tried in each.candidates
-    ]  # fmt: skip
+        {
+            "evaluator": each.evaluator,
+            **asdict(tried.edit),
+            "before": each.before,
+            "after": tried.after,
+            "percent": tried.percent,
+            "worst": tried.edit == each.edit,
+        }
+        for each in found
+        for tried in each.candidates
+    ]
     numbers = [field.name for field in fields(HarmlessEdit)]
     return pd.DataFrame(records, columns=["evaluator", *numbers, "before", "after", "percent", "worst"])
 

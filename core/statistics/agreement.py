@@ -36,8 +36,12 @@ ONE_ANSWER = "every vote is the same answer: there is no disagreement to expect,
 
 
 LANDIS_KOCH = (
-    (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"),
-)  # fmt: skip
+    (0.2, "slight"),
+    (0.4, "fair"),
+    (0.6, "moderate"),
+    (0.8, "substantial"),
+    (1.0, "almost perfect"),
+)
 """Upper ends of κ, as printed to two digits, and their words [6]; below 0 it is poor. The authors call their limits
 arbitrary."""
 
@@ -87,22 +91,37 @@ class Agreement:
     def rows(self) -> list[dict[str, object]]:
         """One row a measure: question, measure, estimate, low, high, n_items, n_votes, note."""
         named = (
-            ("percent agreement", self.percent), ("Fleiss κ", self.fleiss), ("Randolph κ", self.randolph),
-            ("Gwet AC1", self.gwet), ("Krippendorff α", self.alpha),
-        )  # fmt: skip
+            ("percent agreement", self.percent),
+            ("Fleiss κ", self.fleiss),
+            ("Randolph κ", self.randolph),
+            ("Gwet AC1", self.gwet),
+            ("Krippendorff α", self.alpha),
+        )
         return [
             {
-                "question": self.question, "measure": name, "estimate": found.estimate, "low": found.low,
-                "high": found.high, "n_items": self.n_items, "n_votes": self.n_votes, "note": found.note,
+                "question": self.question,
+                "measure": name,
+                "estimate": found.estimate,
+                "low": found.low,
+                "high": found.high,
+                "n_items": self.n_items,
+                "n_votes": self.n_votes,
+                "note": found.note,
             }
             for name, found in named
-        ]  # fmt: skip
+        ]
 
 
 def agreement(
-    counts: ArrayLike, *, groups: ArrayLike | None = None, question: str = "", ordinal: bool = False,
-    level: float = 0.95, resamples: int = RESAMPLES, seed: int = RUN_SEED,
-) -> Agreement:  # fmt: skip
+    counts: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    question: str = "",
+    ordinal: bool = False,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = RUN_SEED,
+) -> Agreement:
     """All measures of one question, with BCa intervals over items.
 
     Percent agreement, Randolph's κ and AC1, which skewed answers hardly disturb, have one from LEAST_N items on,
@@ -146,9 +165,13 @@ def agreement(
         for name, measure in found.measures().items()
     }
     return Agreement(
-        question=question, **measured, n_items=len(votes), n_votes=int(votes.sum()), n_single=single,
+        question=question,
+        **measured,
+        n_items=len(votes),
+        n_votes=int(votes.sum()),
+        n_single=single,
         n_unanimous=int(unanimous.sum()),
-    )  # fmt: skip
+    )
 
 
 def _of_sources(votes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
@@ -185,9 +208,12 @@ class _Patterns:
 
     def measures(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         return {
-            "percent": self._percent, "fleiss": self._fleiss, "randolph": self._randolph, "gwet": self._gwet,
+            "percent": self._percent,
+            "fleiss": self._fleiss,
+            "randolph": self._randolph,
+            "gwet": self._gwet,
             "alpha": self._alpha,
-        }  # fmt: skip
+        }
 
     def draw(self, resamples: int, seed: int) -> np.ndarray:
         n = int(self.times.sum())
@@ -262,9 +288,15 @@ def _corrected(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def weighted_kappa(
-    one: ArrayLike, other: ArrayLike, *, answers: int, groups: ArrayLike | None = None, level: float = 0.95,
-    resamples: int = RESAMPLES, seed: int = RUN_SEED,
-) -> Interval:  # fmt: skip
+    one: ArrayLike,
+    other: ArrayLike,
+    *,
+    answers: int,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = RUN_SEED,
+) -> Interval:
     """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale.
 
     Args:
@@ -352,8 +384,12 @@ def pairwise_kappas(answers: pd.DataFrame, *, levels: Sequence[float], fewest: i
     for one, other in combinations(wide.columns, 2):
         both = wide[[one, other]].dropna()
         if len(both) >= fewest:
-            found = weighted_kappa(both[one].astype(int), both[other].astype(int), answers=len(place),
-                                   groups=None if of is None else of[both.index])  # fmt: skip
+            found = weighted_kappa(
+                both[one].astype(int),
+                both[other].astype(int),
+                answers=len(place),
+                groups=None if of is None else of[both.index],
+            )
             rows.append((one, other, found.estimate, found.low, found.high, found.n, found.note))
     table = pd.DataFrame(rows, columns=["one", "other", "kappa", "low", "high", "n", "note"])
     return table.sort_values(["n", "one", "other"], ascending=[False, True, True], ignore_index=True)
@@ -388,9 +424,13 @@ class TwoReaders:
 
 
 def two_readers(
-    one: ArrayLike, other: ArrayLike, *, sources: ArrayLike | None = None, resamples: int = RESAMPLES,
+    one: ArrayLike,
+    other: ArrayLike,
+    *,
+    sources: ArrayLike | None = None,
+    resamples: int = RESAMPLES,
     seed: int = RUN_SEED,
-) -> TwoReaders:  # fmt: skip
+) -> TwoReaders:
     """Compare two readers.
 
     Args:
@@ -414,9 +454,14 @@ def two_readers(
     if not len(a) == len(b) == len(of):
         raise InvalidInput(f"two readers answer the same things, got {len(a)} and {len(b)} answers, {len(of)} sources")
     return TwoReaders(
-        len(a), int(a.sum()), int(b.sum()), int((a & b).sum()), share(b[a], groups=of[a]), share(a[b], groups=of[b]),
+        len(a),
+        int(a.sum()),
+        int(b.sum()),
+        int((a & b).sum()),
+        share(b[a], groups=of[a]),
+        share(a[b], groups=of[b]),
         _kappa(a, b, of, resamples=resamples, seed=seed),
-    )  # fmt: skip
+    )
 
 
 def _kappa(a: np.ndarray, b: np.ndarray, of: np.ndarray, *, resamples: int, seed: int) -> Interval:

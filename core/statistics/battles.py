@@ -88,9 +88,7 @@ class TwoOrders:
     without: float
 
 
-def two_orders(
-    battles: Battles, *, level: float = 0.95, resamples: int = DRAWS, seed: int = RUN_SEED
-) -> TwoOrders:  # fmt: skip
+def two_orders(battles: Battles, *, level: float = 0.95, resamples: int = DRAWS, seed: int = RUN_SEED) -> TwoOrders:
     """Rank systems by both judges, with intervals over pictures; in every sample both judges rank anew.
 
     Args:
@@ -316,8 +314,9 @@ def length_controlled(
     slopes, drawn = _fit(np.concatenate(parts), s)
     low, high = rank_bounds(*placed(drawn[~np.isnan(slopes)]), level=expanded(level, count))
     half = _reach(_fit(own - sums, s)[0], level)
-    return LengthControlled(float(slope[0]), float(slope[0]) - half, float(slope[0]) + half, means[0], ranks, low, high,
-                            n)  # fmt: skip
+    return LengthControlled(
+        float(slope[0]), float(slope[0]) - half, float(slope[0]) + half, means[0], ranks, low, high, n
+    )
 
 
 def _reach(left_out: np.ndarray, level: float) -> float:

@@ -69,8 +69,10 @@ class Draws:
         """What :func:`numpy.quantile` gives of the draws one by one, float64 of the shares' shape."""
         places = (len(self) - 1) * np.asarray(shares, dtype=np.float64)
         first = np.floor(places)
-        low, high = (self.values[np.searchsorted(self.upto, each, "right")]
-                     for each in (first, np.minimum(first + 1, len(self) - 1)))  # fmt: skip
+        low, high = (
+            self.values[np.searchsorted(self.upto, each, "right")]
+            for each in (first, np.minimum(first + 1, len(self) - 1))
+        )
         step, part = high - low, places - first
         return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
 

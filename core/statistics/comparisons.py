@@ -191,15 +191,33 @@ def compare(
     sd_r, sd_w = standard_deviation(r), standard_deviation(w)
     t, t_p = _as_if_independent((mean_w, sd_w, len(w)), (mean_r, sd_r, len(r)))
     return Comparison(
-        told.failure, told.ties, near, tau, told.beaten, detection, _auroc(r, w), mean_r, mean_w,
-        sd_r, sd_w, _scaled(mean_r, low, width), _scaled(mean_w, low, width),
-        _scaled(sd_r, 0.0, width), _scaled(sd_w, 0.0, width), _drop(r, w, groups, drops),
+        told.failure,
+        told.ties,
+        near,
+        tau,
+        told.beaten,
+        detection,
+        _auroc(r, w),
+        mean_r,
+        mean_w,
+        sd_r,
+        sd_w,
+        _scaled(mean_r, low, width),
+        _scaled(mean_w, low, width),
+        _scaled(sd_r, 0.0, width),
+        _scaled(sd_w, 0.0, width),
+        _drop(r, w, groups, drops),
         _noted(median_bca(_item_medians(percent, rank), groups=of_items), r),
-        _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
+        _side(distance[distance > 0], width),
+        _side(-distance[distance <= 0], width),
         _paired(r, w, rank, of_items),
-        t, t_p, len(r), len(names),
-        told.verdict, untold(told.failure, told.beaten) if told.verdict == OPEN else Aside(),
-    )  # fmt: skip
+        t,
+        t_p,
+        len(r),
+        len(names),
+        told.verdict,
+        untold(told.failure, told.beaten) if told.verdict == OPEN else Aside(),
+    )
 
 
 def paired_items(
@@ -281,8 +299,10 @@ def _checked(
     item = np.arange(len(r)) if items is None else np.asarray(items).ravel()
     source = item if sources is None else np.asarray(sources).ravel()
     if not len(r) == len(w) == len(item) == len(source):
-        raise InvalidInput(f"a comparison has two scores, an item and a source, got {len(r)}, {len(w)}, {len(item)} "
-                           f"and {len(source)} of them")  # fmt: skip
+        raise InvalidInput(
+            f"a comparison has two scores, an item and a source, got {len(r)}, {len(w)}, {len(item)} "
+            f"and {len(source)} of them"
+        )
     if np.isinf(r).any() or np.isinf(w).any():
         raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
     both = ~(np.isnan(r) | np.isnan(w))
@@ -437,11 +457,20 @@ def pairwise_orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | Non
                 share(each, groups=of) for each in (scores[above] > scores[below], scores[above] == scores[below])
             )
             records.append(
-                {"above": names[above], "below": names[below], "n": int((scores[above] > scores[below]).sum()),
-                 "n_items": found.n, "n_sources": _sources(of, found.n), "share": found.estimate,
-                 "low": found.low, "high": found.high,
-                 "ties": ties.estimate, "ties_low": ties.low, "ties_high": ties.high}
-            )  # fmt: skip
+                {
+                    "above": names[above],
+                    "below": names[below],
+                    "n": int((scores[above] > scores[below]).sum()),
+                    "n_items": found.n,
+                    "n_sources": _sources(of, found.n),
+                    "share": found.estimate,
+                    "low": found.low,
+                    "high": found.high,
+                    "ties": ties.estimate,
+                    "ties_low": ties.low,
+                    "ties_high": ties.high,
+                }
+            )
     return pd.DataFrame(records)
 
 
@@ -461,11 +490,16 @@ def _grouped(
 def _shares(found: list[tuple[str, np.ndarray]], name: str, of: np.ndarray | None) -> pd.DataFrame:
     rows = [(said, share(hits, groups=of)) for said, hits in found]
     return pd.DataFrame(
-        {name: [said for said, _ in rows], "n": [int(hits.sum()) for _, hits in found],
-         "n_items": [each.n for _, each in rows], "n_sources": [_sources(of, each.n) for _, each in rows],
-         "share": [each.estimate for _, each in rows],
-         "low": [each.low for _, each in rows], "high": [each.high for _, each in rows]}
-    )  # fmt: skip
+        {
+            name: [said for said, _ in rows],
+            "n": [int(hits.sum()) for _, hits in found],
+            "n_items": [each.n for _, each in rows],
+            "n_sources": [_sources(of, each.n) for _, each in rows],
+            "share": [each.estimate for _, each in rows],
+            "low": [each.low for _, each in rows],
+            "high": [each.high for _, each in rows],
+        }
+    )
 
 
 def _sources(of: np.ndarray | None, items: int) -> int:

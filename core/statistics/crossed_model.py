@@ -156,15 +156,25 @@ def crossed_model(
     y, x = np.asarray(scores, dtype=np.float64).ravel(), np.atleast_2d(np.asarray(design, dtype=np.float64))
     groups = [np.unique(np.asarray(each), return_inverse=True)[1] for each in (first, second)]
     if len({len(y), len(x), *map(len, groups)}) != 1:
-        raise InvalidInput(f"scores, design and groups come in equal numbers, got {len(y)}, {len(x)} and "
-                           f"{[len(each) for each in groups]}")  # fmt: skip
+        raise InvalidInput(
+            f"scores, design and groups come in equal numbers, got {len(y)}, {len(x)} and "
+            f"{[len(each) for each in groups]}"
+        )
     if not (np.isfinite(y).all() and np.isfinite(x).all()):
         raise InvalidInput("scores and design must be finite; leave rows with a NaN out and count them")
     sizes = tuple(int(each.max()) + 1 if len(each) else 0 for each in groups)
     if reason := _no_fit(y, x):
         k = x.shape[1]
-        return CrossedModel(np.full(k, math.nan), np.full((k, k), math.nan), (math.nan, math.nan), math.nan, len(y),
-                            (sizes[0], sizes[1]), lambda: (np.empty((0, k, k)), np.empty((0, 0))), reason)  # fmt: skip
+        return CrossedModel(
+            np.full(k, math.nan),
+            np.full((k, k), math.nan),
+            (math.nan, math.nan),
+            math.nan,
+            len(y),
+            (sizes[0], sizes[1]),
+            lambda: (np.empty((0, k, k)), np.empty((0, 0))),
+            reason,
+        )
     repeated = bool(np.bincount(groups[0]).max() > 1)
     notes = [] if repeated else [f"one row of each {names[0][0]}: the intercept is the residual"]
     notes += [f"one {names[1][0]}: no intercept for it"] if sizes[1] == 1 else []
@@ -175,8 +185,16 @@ def crossed_model(
     spreads = iter(theta)
     scaled = [float(next(spreads)) if kept else math.nan for kept in there]
     notes += [f"no spread between {name}" for (_, name), size in zip(names, scaled, strict=True) if size < BOUNDARY]
-    return CrossedModel(beta, covariance, (scaled[0] * sigma, scaled[1] * sigma), sigma, len(y), (sizes[0], sizes[1]),
-                        partial(problem.certainty, theta), "; ".join(notes))  # fmt: skip
+    return CrossedModel(
+        beta,
+        covariance,
+        (scaled[0] * sigma, scaled[1] * sigma),
+        sigma,
+        len(y),
+        (sizes[0], sizes[1]),
+        partial(problem.certainty, theta),
+        "; ".join(notes),
+    )
 
 
 _LARGEST = 1e150
@@ -322,9 +340,13 @@ class Problem:
         return self._without_second(left, moved, ratios, float(logs), float(slopes))
 
     def _without_second(
-        self, left: tuple[np.ndarray, ...], moved: tuple[np.ndarray, ...], ratios: np.ndarray, log_det: float,
+        self,
+        left: tuple[np.ndarray, ...],
+        moved: tuple[np.ndarray, ...],
+        ratios: np.ndarray,
+        log_det: float,
         log_slope: float,
-    ) -> _Reduced:  # fmt: skip
+    ) -> _Reduced:
         """Eliminate the second intercept of what the first left; ``moved`` is how that moves with the first's ratio."""
         (within, between, rest), k = left, self.levels
         if not k:
@@ -386,8 +408,9 @@ class Problem:
         here = np.array([math.log(variance), *theta[moving]])
         steps = np.diag([1e-3, *(1e-3 * theta[moving])])
         width = 2 * np.diagonal(steps)
-        slopes = np.array([(covariance(here + step) - covariance(here - step)) / w
-                           for step, w in zip(steps, width, strict=True)])  # fmt: skip
+        slopes = np.array(
+            [(covariance(here + step) - covariance(here - step)) / w for step, w in zip(steps, width, strict=True)]
+        )
         curve = np.empty((len(here), len(here)))
         for i, j in combinations_with_replacement(range(len(here)), 2):
             corners = [a * b * deviance(here + a * steps[i] + b * steps[j]) for a in (-1, 1) for b in (-1, 1)]

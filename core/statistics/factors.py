@@ -346,8 +346,9 @@ def _checked(
     y, stratum = np.asarray(values, dtype=np.float64).ravel(), np.asarray(strata).ravel()
     source = np.arange(len(y)) if sources is None else np.asarray(sources).ravel()
     if not len(y) == len(stratum) == len(source):
-        raise InvalidInput(f"values, strata and sources come in equal numbers, got {len(y)}, {len(stratum)} and "
-                           f"{len(source)}")  # fmt: skip
+        raise InvalidInput(
+            f"values, strata and sources come in equal numbers, got {len(y)}, {len(stratum)} and {len(source)}"
+        )
     if np.isinf(y).any():
         raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
     whole = ~np.isnan(y) & (stratum >= 0)

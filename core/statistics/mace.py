@@ -62,14 +62,22 @@ def competences(
     known, guessed = found.known + _KNOWING, found.guessed + _KNOWING
     bounds = [stats.beta.ppf(share, known, guessed) for share in ((1 - level) / 2, (1 + level) / 2)]
     people = pd.DataFrame(
-        {"annotator": data.annotators, "n": np.bincount(data.who, minlength=len(data.annotators)),
-         "competence": known / (known + guessed), "low": bounds[0], "high": bounds[1]}
-    )  # fmt: skip
+        {
+            "annotator": data.annotators,
+            "n": np.bincount(data.who, minlength=len(data.annotators)),
+            "competence": known / (known + guessed),
+            "low": bounds[0],
+            "high": bounds[1],
+        }
+    )
     best = found.truth.argmax(axis=1)
     told = pd.DataFrame(
-        {"unit": data.units, "answer": [levels[place] for place in best],
-         "probability": found.truth[np.arange(len(best)), best] if len(best) else []}
-    )  # fmt: skip
+        {
+            "unit": data.units,
+            "answer": [levels[place] for place in best],
+            "probability": found.truth[np.arange(len(best)), best] if len(best) else [],
+        }
+    )
     return Competence(people, told, found.weights)
 
 

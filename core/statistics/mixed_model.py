@@ -85,10 +85,14 @@ def mixed_effect(
     _, power = np.frexp(np.abs(rows.score).max() if len(rows.score) else 1.0)
     found = _fitted(rows._replace(score=np.ldexp(rows.score, -int(power))), level)
     return replace(
-        found, effect=_times(found.effect, power), low=_times(found.low, power), high=_times(found.high, power),
-        image_sd=_times(found.image_sd, power), category_sd=_times(found.category_sd, power),
+        found,
+        effect=_times(found.effect, power),
+        low=_times(found.low, power),
+        high=_times(found.high, power),
+        image_sd=_times(found.image_sd, power),
+        category_sd=_times(found.category_sd, power),
         residual_sd=_times(found.residual_sd, power),
-    )  # fmt: skip
+    )
 
 
 def _times(value: float, power: int) -> float:
@@ -120,8 +124,9 @@ def _fitted(rows: _Rows, level: float) -> MixedEffect:
     note = found.note
     if _count(rows.source) < of_image:
         note = "; ".join(filter(None, (note, f"interval and p by source ({int(ranks.max()) + 1})")))
-    return MixedEffect(beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, n, of_image,
-                       of_category, note)  # fmt: skip
+    return MixedEffect(
+        beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, n, of_image, of_category, note
+    )
 
 
 def _count(ranks: np.ndarray) -> int:

@@ -113,8 +113,10 @@ def powered_mean(strata: Sequence[Stratum], *, tuning: float | None = None, more
     _check(strata, tuning, more)
     spreads = [_spread(each, more) for each in strata]
     given = _tuned(spreads) if tuning is None else float(tuning)
-    middle = sum(each.share * (spread.label + given * (spread.other - spread.predicted))
-                 for each, spread in zip(strata, spreads, strict=True))  # fmt: skip
+    middle = sum(
+        each.share * (spread.label + given * (spread.other - spread.predicted))
+        for each, spread in zip(strata, spreads, strict=True)
+    )
     variance = sum(spread.variance(given) for spread in spreads)
     guarded = sum(each.share * spread.guarded for each, spread in zip(strata, spreads, strict=True))
     n = sum(len(each.labels) for each in strata)
@@ -166,10 +168,15 @@ def _spread(stratum: Stratum, more: float) -> _Spread:
         of_label = stratum.share**2 * guarded * (1 - guarded) / alike / more
     shrink = stratum.share**2 * rest / (rest - 1) * rest / left if rest > 1 and left > 1 else math.inf
     return _Spread(
-        label, guarded, predicted, other, of_label, scale * float(square @ (off * guess)),
+        label,
+        guarded,
+        predicted,
+        other,
+        of_label,
+        scale * float(square @ (off * guess)),
         scale * float(square @ guess**2),
         shrink * float(others**2 @ apart**2) if math.isfinite(shrink) else math.inf,
-    )  # fmt: skip
+    )
 
 
 def _tuned(spreads: Sequence[_Spread]) -> float:
@@ -196,8 +203,9 @@ def _check(strata: Sequence[Stratum], tuning: float | None, more: float) -> None
     for each in strata:
         sizes = (len(each.labels), len(each.predicted), len(each.others))
         if sizes[0] < FEWEST_LABELS or sizes[0] != sizes[1]:
-            raise InvalidInput(f"a stratum has {FEWEST_LABELS} labels or more, each with its prediction; got "
-                               f"{sizes[0]} and {sizes[1]}")  # fmt: skip
+            raise InvalidInput(
+                f"a stratum has {FEWEST_LABELS} labels or more, each with its prediction; got {sizes[0]} and {sizes[1]}"
+            )
         for weights, size in ((each.weights, sizes[0]), (each.other_weights, sizes[2])):
             if weights is not None and (len(weights) != size or (size and not np.all(np.asarray(weights) > 0))):
                 raise InvalidInput("every unit of a stratum has one weight, above 0")

@@ -376,12 +376,16 @@ def _group(
     if not c.any():
         # no strength moves a rank: readings that leave clean scores alone ask this again for every choice of edits
         asked = (s.tobytes(), tuple(each.tobytes() for each in targets), None if sources is None else sources.tobytes())
-        return [(np.full(len(strengths), low), np.full(len(strengths), high))
-                for low, high in _unmoved(*asked, level, resamples, seed)]  # fmt: skip
+        return [
+            (np.full(len(strengths), low), np.full(len(strengths), high))
+            for low, high in _unmoved(*asked, level, resamples, seed)
+        ]
     at = _chosen(strengths, n, resamples)
     bounds = _drawn_bounds([s + strengths[step] * c for step in at], targets, level, sources, resamples, seed)
-    return [(np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
-            for low, high in (each.T for each in bounds)]  # fmt: skip
+    return [
+        (np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
+        for low, high in (each.T for each in bounds)
+    ]
 
 
 @lru_cache(maxsize=32)  # 0.3 MB each for four H of 8 000 items

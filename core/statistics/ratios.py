@@ -96,8 +96,9 @@ def ratio_bca(
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
     codes = np.arange(len(a)) if groups is None else np.asarray(groups).ravel()
     if not len(a) == len(b) == len(codes):
-        raise InvalidInput(f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, "
-                           f"{len(codes)}")  # fmt: skip
+        raise InvalidInput(
+            f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, {len(codes)}"
+        )
     there = ~(np.isnan(a) | np.isnan(b))
     a, b = a[there], b[there]
     if np.isinf(a).any() or np.isinf(b).any():
@@ -152,16 +153,21 @@ def mean_of_ratios_bca(
         1.0
     """
     if not len(tops) == len(bottoms) == len(groups) or not len(tops):
-        raise InvalidInput(f"ratios are of as many tops, bottoms and sources, one at least: got {len(tops)}, "
-                           f"{len(bottoms)}, {len(groups)}")  # fmt: skip
+        raise InvalidInput(
+            f"ratios are of as many tops, bottoms and sources, one at least: got {len(tops)}, "
+            f"{len(bottoms)}, {len(groups)}"
+        )
     parts = [_there(*each) for each in zip(tops, bottoms, groups, strict=True)]
     names, ranks = np.unique(np.concatenate([each[2] for each in parts]), return_inverse=True)
     n, sources = len(ranks), len(names)
     cuts = np.split(ranks, np.cumsum([len(each[2]) for each in parts])[:-1])
     both = np.stack(
-        [np.bincount(cut, values, minlength=sources)
-         for cut, (top, bottom, _) in zip(cuts, parts, strict=True) for values in (top, bottom)]
-    )  # fmt: skip
+        [
+            np.bincount(cut, values, minlength=sources)
+            for cut, (top, bottom, _) in zip(cuts, parts, strict=True)
+            for values in (top, bottom)
+        ]
+    )
     whole = both.sum(axis=1)
     if not (whole[1::2] > 0).all():
         return Interval(math.nan, math.nan, math.nan, n, level, "no values" if not n else "nothing to divide by")
@@ -183,8 +189,9 @@ def _there(top: ArrayLike, bottom: ArrayLike, group: ArrayLike) -> tuple[np.ndar
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (top, bottom))
     source = np.asarray(group).ravel()
     if not len(a) == len(b) == len(source):
-        raise InvalidInput(f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, "
-                           f"{len(source)}")  # fmt: skip
+        raise InvalidInput(
+            f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, {len(source)}"
+        )
     there = ~(np.isnan(a) | np.isnan(b))
     return a[there], b[there], source[there]
 
@@ -271,8 +278,9 @@ def _median_ratios(
         left_out = np.stack([_divided(_median_without_each(row), under) for row in rows])
     else:
         left_out = np.concatenate([ratios(counts, ranks) for counts in _but_one(sources, n)], axis=1)
-    return [_of_medians(*each, n=n, sources=sources, level=level)
-            for each in zip(drawn, left_out, estimates, strict=True)]  # fmt: skip
+    return [
+        _of_medians(*each, n=n, sources=sources, level=level) for each in zip(drawn, left_out, estimates, strict=True)
+    ]
 
 
 def _of_medians(
@@ -324,8 +332,10 @@ def means_bca(
         draws = _draws(sources, None)
         tops_of, bottoms_of = (np.stack(each, axis=1) for each in zip(*moving.values(), strict=True))
         alike = bool((bottoms_of == bottoms_of[:, :1]).all())  # rows of the same entries: one sum below serves all
-        above, below = (_drawn_sums(_summed(each, seed), draws, seed)
-                        for each in (tops_of, bottoms_of[:, :1] if alike else bottoms_of))  # fmt: skip
+        above, below = (
+            _drawn_sums(_summed(each, seed), draws, seed)
+            for each in (tops_of, bottoms_of[:, :1] if alike else bottoms_of)
+        )
         drawn_means = _divided(above, np.broadcast_to(below, above.shape))
         for drawn, (place, own) in zip(drawn_means.T, moving.items(), strict=True):
             found[place] = _interval(drawn, *own, level=level)

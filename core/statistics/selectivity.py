@@ -67,9 +67,13 @@ def selectivity(
     """
     _check(drops, harms)
     return told_of(
-        [_counted(drops, harms)], [row_medians(np.ascontiguousarray(drops))], row_medians(np.ascontiguousarray(harms)),
-        [cliffs_delta(drops, harms)], unit=unit, sources=sources,
-    )[0]  # fmt: skip
+        [_counted(drops, harms)],
+        [row_medians(np.ascontiguousarray(drops))],
+        row_medians(np.ascontiguousarray(harms)),
+        [cliffs_delta(drops, harms)],
+        unit=unit,
+        sources=sources,
+    )[0]
 
 
 def told_of(
@@ -96,11 +100,19 @@ def told_of(
     below = median_bca(harmed, groups=sources)
     ratios = median_ratios_bca(moved, harmed, groups=sources)
     return tuple(
-        Selectivity(value, (delta + 1) / 2, below, median_bca(signal, groups=sources), ratio, _unmoved(below, size),
-                    int(pairs.sum()))
-        for delta, value, signal, ratio, (_, pairs) in
-        zip(deltas, _means(of_items, sources), moved, ratios, counted, strict=True)
-    )  # fmt: skip
+        Selectivity(
+            value,
+            (delta + 1) / 2,
+            below,
+            median_bca(signal, groups=sources),
+            ratio,
+            _unmoved(below, size),
+            int(pairs.sum()),
+        )
+        for delta, value, signal, ratio, (_, pairs) in zip(
+            deltas, _means(of_items, sources), moved, ratios, counted, strict=True
+        )
+    )
 
 
 def _means(of_items: Sequence[np.ndarray], sources: np.ndarray | None) -> list[Interval]:

@@ -35,8 +35,9 @@ def shifts_select(
     for place, pair in enumerate(each for each in sought if each[0] in large):
         own = dict(zip((f"{name}_{place}" for name in _NAMED), pair, strict=True))
         same = " and ".join(f"{name} = ${key}" for name, key in zip(_NAMED, own, strict=True))
-        parts.append(f"select {column_list(SHIFTS)} from {large[pair[0]]} where {same} and {_OF} "
-                     "and baseline is not null")  # fmt: skip
+        parts.append(
+            f"select {column_list(SHIFTS)} from {large[pair[0]]} where {same} and {_OF} and baseline is not null"
+        )
         params |= own
     if others := [each for each in sought if each[0] not in large]:
         columns = dict(zip(_NAMED, zip(*others, strict=True), strict=True))
@@ -46,6 +47,8 @@ def shifts_select(
             some.append(f"{name} in ({', '.join(f'${key}' for key in own)})")
             params |= own | {f"{name}s": list(values)}
         named = ", ".join(f"unnest(${name}s)" for name in _NAMED)
-        parts.append(f"select {column_list(SHIFTS)} from shifts where {' and '.join(some)} and {_OF} "
-                     f"and ({', '.join(_NAMED)}) in (select ({named}))")  # fmt: skip
+        parts.append(
+            f"select {column_list(SHIFTS)} from shifts where {' and '.join(some)} and {_OF} "
+            f"and ({', '.join(_NAMED)}) in (select ({named}))"
+        )
     return " union all ".join(parts), params

@@ -49,14 +49,20 @@ class OwnMetric:
             found = file_sha256(self.path)
         except OSError:
             now = "cannot be read as a file of code any more" if self.path.exists() else "is gone"
-            return (f"run {self.run} was given it by path, and {self.path} {now}; put the file back, or audit the "
-                    "corpus again with the file where it lies now")  # fmt: skip
+            return (
+                f"run {self.run} was given it by path, and {self.path} {now}; put the file back, or audit the "
+                "corpus again with the file where it lies now"
+            )
         if self.sha256 is not None and found != self.sha256:
-            return (f"{self.path} was changed since run {self.run} was made with it; put the old file back, or audit "
-                    "the corpus again with the new one")  # fmt: skip
+            return (
+                f"{self.path} was changed since run {self.run} was made with it; put the old file back, or audit "
+                "the corpus again with the new one"
+            )
         if not is_audited_code(self.path, found):
-            return (f"run {self.run} names {self.path}, and no audit on this machine was made with that file as it is; "
-                    "read it, and audit the corpus with it here")  # fmt: skip
+            return (
+                f"run {self.run} names {self.path}, and no audit on this machine was made with that file as it is; "
+                "read it, and audit the corpus with it here"
+            )
         return ""
 
 
@@ -98,6 +104,10 @@ def _metric(run: str, entry: Mapping[str, Any]) -> OwnMetric | None:
     told = file if isinstance(file, dict) else {}
     digest, encodes = told.get("sha256"), told.get("text_encoder")
     return OwnMetric(
-        name, run, settings.ROOT / path, kind, digest if isinstance(digest, str) else None,
+        name,
+        run,
+        settings.ROOT / path,
+        kind,
+        digest if isinstance(digest, str) else None,
         encodes if isinstance(encodes, bool) else None,
-    )  # fmt: skip
+    )

@@ -70,11 +70,15 @@ class Replay:
                 f"{path}, {_named(self._newer)}: written by a newer Invariscope and left out; update this one."
             )
         if self.cut:
-            found.append(f"{path}, line {self._lines + 1}: the last row was cut in the middle ({self.cut} bytes), as a "
-                         "killed process leaves it, and is left out; every row before it counts.")  # fmt: skip
+            found.append(
+                f"{path}, line {self._lines + 1}: the last row was cut in the middle ({self.cut} bytes), as a "
+                "killed process leaves it, and is left out; every row before it counts."
+            )
         if self._damaged:
-            found.append(f"{path}, {_named(self._damaged)}: cut or damaged, and left out; all others are used. Restore "
-                         "it from a copy if they matter.")  # fmt: skip
+            found.append(
+                f"{path}, {_named(self._damaged)}: cut or damaged, and left out; all others are used. Restore "
+                "it from a copy if they matter."
+            )
         if self._strange:
             found.append(f"{path}, {_named(self._strange)}: such rows do not fit here and are left out.")
         return tuple(found)

@@ -15,18 +15,26 @@ _HELD_BY = tuple(name for name in KEY if name != "item")
 _GROUPED_BY = (*_HELD_BY, "axis", "family", "probe", "modifier", "control", "expectation", "baseline")
 
 SHIFTS = pa.schema(
-    [*_SCORES, ("baseline_score", pa.float64()), ("baseline_caption", pa.string()), ("delta", pa.float64()),
-     ("percent", pa.float64())]
-)  # fmt: skip
+    [
+        *_SCORES,
+        ("baseline_score", pa.float64()),
+        ("baseline_caption", pa.string()),
+        ("delta", pa.float64()),
+        ("percent", pa.float64()),
+    ]
+)
 GROUPS = pa.schema([*map(_SCORES.field, _GROUPED_BY), ("named", pa.bool_()), ("n", pa.int64())])
 HELD = pa.schema([*map(_SCORES.field, _HELD_BY), ("n_items", pa.int64())])
 VIEWS = {**SCHEMAS, "shifts": SHIFTS, "groups": GROUPS, "held": HELD}
 """View of a store over runs -> its columns; what each says is in :mod:`core.store.store`."""
 
 SQL_TYPES = {
-    pa.string(): "VARCHAR", pa.float64(): "DOUBLE", pa.bool_(): "BOOLEAN", pa.int32(): "INTEGER",
+    pa.string(): "VARCHAR",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.int32(): "INTEGER",
     pa.int64(): "BIGINT",
-}  # fmt: skip
+}
 """Column type of a stored table -> its name in DuckDB."""
 
 

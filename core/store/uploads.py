@@ -166,7 +166,7 @@ def _check_values(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.
         raise InvalidInput(
             f"{told} has a value in {table}.{wrong[0]} that no audit writes (infinite, or a text of more than "
             f"{MOST_TEXT} bytes); publish it again"
-        )  # fmt: skip
+        )
 
 
 def _check_names(connection: duckdb.DuckDBPyConnection, told: str) -> None:
@@ -193,7 +193,7 @@ def _check_runs(
             raise InvalidInput(
                 f"{told} has rows in {table} of run {str(strangers[0][0])[:80]!r}, which it does not list; publish it "
                 "again"
-            )  # fmt: skip
+            )
 
 
 def _safe(name: str) -> str:

@@ -136,6 +136,11 @@ def _verdict(run: Run, files: int, problems: list[str]) -> Verdict:
     state = DAMAGED if problems else UNFINISHED if run.status != COMPLETE else WHOLE if run.verified else UNVERIFIED
     seal = run.seal
     return Verdict(
-        run.id, run.path, state, None if seal is None else seal.sealed, None if seal is None else seal.by, files,
+        run.id,
+        run.path,
+        state,
+        None if seal is None else seal.sealed,
+        None if seal is None else seal.by,
+        files,
         tuple(problems),
-    )  # fmt: skip
+    )

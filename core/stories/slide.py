@@ -135,20 +135,38 @@ def check_note(note: str) -> str:
 def to_row(slide: Slide) -> dict[str, Any]:
     """The slide as a row of the story's log; its pictures by name."""
     return {
-        "row": "slide", "id": slide.id, "at": slide.at, "title": slide.title, "said": list(slide.said),
-        "pictures": [{"alt": each.alt, "file": each.name} for each in slide.pictures], "columns": list(slide.columns),
-        "rows": [list(row) for row in slide.rows], "of": slide.of, "signature": slide.signature, "page": slide.page,
-        "link": dict(slide.link or {}), "note": slide.note,
-    }  # fmt: skip
+        "row": "slide",
+        "id": slide.id,
+        "at": slide.at,
+        "title": slide.title,
+        "said": list(slide.said),
+        "pictures": [{"alt": each.alt, "file": each.name} for each in slide.pictures],
+        "columns": list(slide.columns),
+        "rows": [list(row) for row in slide.rows],
+        "of": slide.of,
+        "signature": slide.signature,
+        "page": slide.page,
+        "link": dict(slide.link or {}),
+        "note": slide.note,
+    }
 
 
 def from_row(row: Mapping[str, Any], pictures: Sequence[Picture]) -> Slide:
     """The slide of a row that :func:`to_row` made."""
     return Slide(
-        str(row["title"]), tuple(map(str, row["said"])), tuple(pictures), tuple(map(str, row["columns"])),
-        tuple(tuple(map(str, each)) for each in row["rows"]), str(row["of"]), str(row["signature"]), str(row["page"]),
-        {str(name): str(text) for name, text in row["link"].items()}, str(row["note"]), str(row["id"]), str(row["at"]),
-    )  # fmt: skip
+        str(row["title"]),
+        tuple(map(str, row["said"])),
+        tuple(pictures),
+        tuple(map(str, row["columns"])),
+        tuple(tuple(map(str, each)) for each in row["rows"]),
+        str(row["of"]),
+        str(row["signature"]),
+        str(row["page"]),
+        {str(name): str(text) for name, text in row["link"].items()},
+        str(row["note"]),
+        str(row["id"]),
+        str(row["at"]),
+    )
 
 
 def _short(text: str, most: int) -> str:

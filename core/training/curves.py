@@ -71,8 +71,15 @@ def table(path: Path) -> "pd.DataFrame":
 
     rows = []
     for line in read_curves(path):
-        flat = {**line, **{f"{outer} {name}": value for outer, inner in line.items() if isinstance(inner, dict)
-                           for name, value in inner.items()}}  # fmt: skip
+        flat = {
+            **line,
+            **{
+                f"{outer} {name}": value
+                for outer, inner in line.items()
+                if isinstance(inner, dict)
+                for name, value in inner.items()
+            },
+        }
         rows += [
             {"step": line["step"], "kind": line.get("kind", ""), "name": name, "value": float(value)}
             for name, value in flat.items()

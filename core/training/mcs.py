@@ -90,11 +90,32 @@ def train_mcs(
     embeddings = _embed(readable, towers, out / TRAINING / "sentences.safetensors", reading)
     network = open_student(student, len(next(iter(embeddings.values()))), seed=schedule.seed)
     begun = _digest_of_folder(student)
-    given = Lessons(lessons(train), lessons(apart), embeddings, digest_of({"teacher": towers.digest,
-        "student": begun, "train": _texts(lessons(train)), "held_out": _texts(lessons(apart))}))  # fmt: skip
-    write_json(out / TRAINING / "settings.json", {"sentences": described, "teacher": towers.digest, "student": begun,
-        "languages": sorted({each.language for each in given.train}), "train": len(given.train),
-        "held_out": len(given.held_out), "device": device, "schedule": asdict(schedule)})  # fmt: skip
+    given = Lessons(
+        lessons(train),
+        lessons(apart),
+        embeddings,
+        digest_of(
+            {
+                "teacher": towers.digest,
+                "student": begun,
+                "train": _texts(lessons(train)),
+                "held_out": _texts(lessons(apart)),
+            }
+        ),
+    )
+    write_json(
+        out / TRAINING / "settings.json",
+        {
+            "sentences": described,
+            "teacher": towers.digest,
+            "student": begun,
+            "languages": sorted({each.language for each in given.train}),
+            "train": len(given.train),
+            "held_out": len(given.held_out),
+            "device": device,
+            "schedule": asdict(schedule),
+        },
+    )
     distiller = Distiller(network, given, schedule, folder=out / TRAINING, device=device)
     gain = distiller.run(resume=resume, report=report)
     keep_encoder(network, out / TEXT, [_as_image_tower(place)])

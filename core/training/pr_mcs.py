@@ -87,9 +87,19 @@ def train_pr_mcs(
     train, apart = split(found, held_out=held_out, seed=recipe.seed)
     train = few(train, most, seed=recipe.seed)
     identity = digest_of({"towers": towers.digest, "train": _texts(train), "held_out": _texts(apart)})
-    write_json(folder / "settings.json", {"corpus": corpus.name, "description": corpus.description,
-        "towers": towers.digest, "languages": sorted({each.language for each in found}), "train": len(train),
-        "held_out": len(apart), "device": device, "recipe": asdict(recipe)})  # fmt: skip
+    write_json(
+        folder / "settings.json",
+        {
+            "corpus": corpus.name,
+            "description": corpus.description,
+            "towers": towers.digest,
+            "languages": sorted({each.language for each in found}),
+            "train": len(train),
+            "held_out": len(apart),
+            "device": device,
+            "recipe": asdict(recipe),
+        },
+    )
     network = towers.text.network
     tuner = Tuner(network, Material(train, apart, embeddings, identity), recipe, folder=folder, device=device)
     gain = tuner.run(resume=resume, report=report)

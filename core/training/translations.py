@@ -83,9 +83,15 @@ def look_for(
 
     return Found(
         {name: 100 * share for name, share in mean(hit).items()},
-        float(_mean_found(rows, np.ones((1, len(sources))))[0]), float(low), float(high),
-        mean(cosines), mean(errors), len(english), len(held_out), len(sources),
-    )  # fmt: skip
+        float(_mean_found(rows, np.ones((1, len(sources))))[0]),
+        float(low),
+        float(high),
+        mean(cosines),
+        mean(errors),
+        len(english),
+        len(held_out),
+        len(sources),
+    )
 
 
 def drawn(held_out: Sequence[Lesson], *, seed: int) -> tuple[Lesson, ...]:
@@ -112,10 +118,12 @@ def _counts(
     rows = np.array([rank[each.source] for each in held_out])
     languages = np.array([each.language for each in held_out])
     return [
-        (np.bincount(rows[languages == name], weights=hit[languages == name], minlength=len(sources)),
-         np.bincount(rows[languages == name], minlength=len(sources)).astype(float))
+        (
+            np.bincount(rows[languages == name], weights=hit[languages == name], minlength=len(sources)),
+            np.bincount(rows[languages == name], minlength=len(sources)).astype(float),
+        )
         for name in names
-    ]  # fmt: skip
+    ]
 
 
 def _mean_found(rows: Sequence[tuple[np.ndarray, np.ndarray]], drawn: np.ndarray) -> np.ndarray:

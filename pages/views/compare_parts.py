@@ -211,12 +211,21 @@ def draw_pins(
         view = replace(view, evaluators=(state.get("of"),))
     st.divider()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("Hold this view against another", width="content", help="Pin it as one side, change the filters or "
-                    "the part, pin that as the other side, and open the comparison.")  # fmt: skip
+        st.markdown(
+            "Hold this view against another",
+            width="content",
+            help="Pin it as one side, change the filters or "
+            "the part, pin that as the other side, and open the comparison.",
+        )
         for side in ("a", "b"):
             held = any(name.startswith(f"{side}_") for name in pinned())
-            st.button(f"Pin as {side.upper()}", icon=":material/keep:" if held else ":material/keep_off:", on_click=pin,
-                      args=(side, scope.only(), view), key=f"results.pin.{side}")  # fmt: skip
+            st.button(
+                f"Pin as {side.upper()}",
+                icon=":material/keep:" if held else ":material/keep_off:",
+                on_click=pin,
+                args=(side, scope.only(), view),
+                key=f"results.pin.{side}",
+            )
         st.page_link(COMPARE, label="Compare", icon=":material/compare_arrows:", query_params=pins())
 
 
@@ -253,8 +262,9 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
     if own is not None:
         usual = usual_evaluator(files, scope, own, side)
         options = [usual, *(name for name in evaluators_of(files, scope, own) if name != usual)]
-        state.choose(st.container(), f"{side}_evaluator", "Evaluator", options,
-                     help="Whose scores this side holds: one of them.")  # fmt: skip
+        state.choose(
+            st.container(), f"{side}_evaluator", "Evaluator", options, help="Whose scores this side holds: one of them."
+        )
         for name in MANY:
             if name not in _OF_ITEMS:
                 _many(state, known, side, name)
@@ -286,8 +296,13 @@ def _many(state: PageState, known: dict[str, tuple[str, ...]], side: str, name: 
     chosen = state.get(f"{side}_{name}")
     if len(known[name]) > 1 or chosen:
         options = list(dict.fromkeys([*known[name], *chosen]))
-        st.multiselect(MANY[name], options, key=state.key(f"{side}_{name}"), placeholder=f"All {len(known[name])}",
-                       format_func=family_title if name == "families" else str)  # fmt: skip
+        st.multiselect(
+            MANY[name],
+            options,
+            key=state.key(f"{side}_{name}"),
+            placeholder=f"All {len(known[name])}",
+            format_func=family_title if name == "families" else str,
+        )
 
 
 def own_of(files: Signature, *sides: Side) -> list[str]:
@@ -308,17 +323,34 @@ def choose_how(state: PageState, own: Iterable[str]) -> None:
     """
     levels = [*BY, *dict.fromkeys([*own, *([by] if (by := state.get("by")) not in BY else [])])]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.selectbox("A row for each", levels, format_func=level_name, key=state.key("by"), width=150,
-                     help="The levels that both sides have; all together stand above them.")  # fmt: skip
+        st.selectbox(
+            "A row for each",
+            levels,
+            format_func=level_name,
+            key=state.key("by"),
+            width=150,
+            help="The levels that both sides have; all together stand above them.",
+        )
         st.segmented_control(
-            "Measure", tuple(MEASURED), format_func=MEASURED.__getitem__, required=True, key=state.key("measure"),
+            "Measure",
+            tuple(MEASURED),
+            format_func=MEASURED.__getitem__,
+            required=True,
+            key=state.key("measure"),
             help="Raw scores of two evaluators have different scales, so sides are compared in percent of the "
             "baseline score, or in standard deviations of each side's own baseline scores.",
-        )  # fmt: skip
-        st.number_input("Margin, ± points", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", width=140,
-                        key=state.key("margin"), disabled=state.get("measure") != "percent",
-                        help="Sides whose difference lies within this many percentage points are called "
-                        "alike.")  # fmt: skip
+        )
+        st.number_input(
+            "Margin, ± points",
+            min_value=0.1,
+            max_value=LARGEST_MARGIN,
+            step=0.5,
+            format="%g",
+            width=140,
+            key=state.key("margin"),
+            disabled=state.get("measure") != "percent",
+            help="Sides whose difference lies within this many percentage points are called alike.",
+        )
 
 
 def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: str, margin: float) -> None:
@@ -331,8 +363,10 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         measure: of the medians.
         margin: equivalence margin in percentage points.
     """
-    opens = {f"{name}_opens": [opened(side, by, str(label)) for label in table["label"]]
-             for name, side in zip(SIDES, (a, b), strict=True)}  # fmt: skip
+    opens = {
+        f"{name}_opens": [opened(side, by, str(label)) for label in table["label"]]
+        for name, side in zip(SIDES, (a, b), strict=True)
+    }
     unit, digits = UNITS[measure]
     names = _names(by, table["label"])
     what_by = by if by in BY else "own"  # it names files
@@ -342,14 +376,29 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         with cells.container():
             figure = dumbbell(rows.assign(**opens), unit=unit, digits=digits, names=names, of=what)
             head = legend_above(figure)
-            figure_block(figure, table, f"compare-{name}{what_by}", title=f"Both sides: {of}",
-                         alt=f"Medians of {what} of both sides. {_spoken(rows, names)}")  # fmt: skip
+            figure_block(
+                figure,
+                table,
+                f"compare-{name}{what_by}",
+                title=f"Both sides: {of}",
+                alt=f"Medians of {what} of both sides. {_spoken(rows, names)}",
+            )
         with cells.container():
-            figure = differences(rows, unit=" pp" if measure == "percent" else unit, digits=digits, names=names,
-                                 margin=margin if measure == "percent" else None)  # fmt: skip
+            figure = differences(
+                rows,
+                unit=" pp" if measure == "percent" else unit,
+                digits=digits,
+                names=names,
+                margin=margin if measure == "percent" else None,
+            )
             figure = replace(figure, head=head)
-            figure_block(figure, table, f"difference-{name}{what_by}", title=f"A − B: {of}",
-                         alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}")  # fmt: skip
+            figure_block(
+                figure,
+                table,
+                f"difference-{name}{what_by}",
+                title=f"A − B: {of}",
+                alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}",
+            )
     _rows(table, by, digits, names)
     ways = table["how"].value_counts()
     said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
@@ -362,8 +411,9 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
     )
     overlap = table.loc[(table["how"] == "independent") & (table["shared"] > 0), "shared"]
     if len(overlap):
-        st.caption(f"Up to {int(overlap.max())} items stand on both sides and count on both, which draws the sides "
-                   "together.")  # fmt: skip
+        st.caption(
+            f"Up to {int(overlap.max())} items stand on both sides and count on both, which draws the sides together."
+        )
 
 
 def opened(side: Side, by: str, label: str) -> str:
@@ -380,8 +430,11 @@ def opened(side: Side, by: str, label: str) -> str:
         link[_FIELDS[by]] = (label,)
     elif label != ALL:
         told = (*(each for each in told if each[0] != by), (by, label))
-    return json.dumps({name: str(getattr(side.scope, name)) for name in ONE} | own_link(told)
-                      | {name: joined(values) for name, values in link.items() if values})  # fmt: skip
+    return json.dumps(
+        {name: str(getattr(side.scope, name)) for name in ONE}
+        | own_link(told)
+        | {name: joined(values) for name, values in link.items() if values}
+    )
 
 
 def _names(by: str, labels: Iterable[str]) -> dict[str, str]:
@@ -435,47 +488,93 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     )
     shown["ends"], look = interval(table, "low", "high", digits, signed=True)
     shown["size_ends"], _ = interval(table, "size_low", "size_high", digits, signed=True)
-    order = ["label", "a_value", "b_value", "difference", "ends", "verdict", "a_size", "b_size",
-             "size_difference", "size_ends", "scatter", "a_n", "b_n", "how", "n_items", "test", "p",
-             "p_holm", "m_tests", "conflict", "cliffs_delta", "detectable", "needed", "note", "size_test", "size_p",
-             "size_p_holm", "size_m_tests", "size_conflict", "size_detectable", "size_needed", "size_note"]  # fmt: skip
+    order = [
+        "label",
+        "a_value",
+        "b_value",
+        "difference",
+        "ends",
+        "verdict",
+        "a_size",
+        "b_size",
+        "size_difference",
+        "size_ends",
+        "scatter",
+        "a_n",
+        "b_n",
+        "how",
+        "n_items",
+        "test",
+        "p",
+        "p_holm",
+        "m_tests",
+        "conflict",
+        "cliffs_delta",
+        "detectable",
+        "needed",
+        "note",
+        "size_test",
+        "size_p",
+        "size_p_holm",
+        "size_m_tests",
+        "size_conflict",
+        "size_detectable",
+        "size_needed",
+        "size_note",
+    ]
     draw_table(
-        shown, column_order=order, alt="Both sides and their difference", key="compare.rows",
+        shown,
+        column_order=order,
+        alt="Both sides and their difference",
+        key="compare.rows",
         column_config={
             "label": st.column_config.TextColumn(level_name(by), pinned=True, width=180),
             "a_value": number("Median A", format=signed),
-            "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
-            "ends": look, "size_ends": look,
+            "b_value": number("Median B", format=signed),
+            "difference": number("A − B", format=signed),
+            "ends": look,
+            "size_ends": look,
             "verdict": st.column_config.TextColumn(
-                "Drift", help="Differs: the 95 % interval of the difference excludes 0 and the corrected test rejects. "
+                "Drift",
+                help="Differs: the 95 % interval of the difference excludes 0 and the corrected test rejects. "
                 f"Alike: its 90 % interval lies within the margin. Below {LEAST_N} items on a side, or sources that "
-                "they come from, no verdict is given."),
+                "they come from, no verdict is given.",
+            ),
             "a_size": number("Median |Δ| A", format=f"%.{digits}f"),
             "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
             "size_difference": number("|A| − |B|", format=signed),
-            "scatter": st.column_config.TextColumn(
-                "Scatter", help="The same of how far items move, whichever way."),
+            "scatter": st.column_config.TextColumn("Scatter", help="The same of how far items move, whichever way."),
             "conflict": "Where interval and test differ",
             "m_tests": number("m", format="%d", help="Tests that Holm's correction runs over; 0 for a control"),
             "note": st.column_config.TextColumn("Remark", help="Why a number is missing, or what it cannot show"),
             "size_m_tests": number("m, scatter", format="%d"),
             "size_note": "Remark, scatter",
-            "size_test": "Test, scatter", "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
+            "size_test": "Test, scatter",
+            "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
             "size_p_holm": st.column_config.TextColumn("p, Holm, scatter", alignment="right"),
             "size_conflict": "Where they differ, scatter",
             "size_detectable": number("Scatter it would have shown", format=f"%.{digits}f"),
             "size_needed": number("n for the margin, scatter", format="%d"),
-            "a_n": number("n A", format="%d"), "b_n": number("n B", format="%d"), "how": "How",
+            "a_n": number("n A", format="%d"),
+            "b_n": number("n B", format="%d"),
+            "how": "How",
             "n_items": number("n", format="%d", help="Pairs of the same item, or the items of both sides"),
-            "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
+            "test": "Test",
+            "p": st.column_config.TextColumn("p", alignment="right"),
             "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
             "cliffs_delta": number("Cliff’s δ", format="%+.3f", help="Of A over B, from −1 to 1"),
-            "detectable": number("It would have shown", format=f"%.{digits}f", help="Smallest true difference that "
-                                 "these items and their spread find with 80 % power"),
-            "needed": number("n for the margin", format="%d", help="Items with which sides that do not differ would be "
-                             "shown to be alike, with 80 % power"),
+            "detectable": number(
+                "It would have shown",
+                format=f"%.{digits}f",
+                help="Smallest true difference that these items and their spread find with 80 % power",
+            ),
+            "needed": number(
+                "n for the margin",
+                format="%d",
+                help="Items with which sides that do not differ would be shown to be alike, with 80 % power",
+            ),
         },
-    )  # fmt: skip
+    )
 
 
 _P = ("p", "p_holm", "size_p", "size_p_holm")
@@ -501,6 +600,8 @@ def draw_made_with(one: Run, other: Run) -> None:
         st.caption("Nothing differs: the same corpus, probes, evaluators, lexicons, seed and versions.")
         return
     draw_table(
-        table, alt="What two runs were made with", key="compare.manifests",
+        table,
+        alt="What two runs were made with",
+        key="compare.manifests",
         column_config={"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")},
-    )  # fmt: skip
+    )

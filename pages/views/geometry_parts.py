@@ -104,9 +104,14 @@ def placed(
     """
     objects, controls = modifier_objects(view(files, scope, chosen))
     return geometry(
-        lambda texts: _embedded(evaluator, tuple(texts), own), modifiers(files, scope, chosen, evaluator),
-        positive=split_words(positive), negative=split_words(negative), level=level, objects=objects, controls=controls,
-    )  # fmt: skip
+        lambda texts: _embedded(evaluator, tuple(texts), own),
+        modifiers(files, scope, chosen, evaluator),
+        positive=split_words(positive),
+        negative=split_words(negative),
+        level=level,
+        objects=objects,
+        controls=controls,
+    )
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
@@ -125,14 +130,22 @@ def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
     chosen = None
     if able:
         left, right = st.columns([3, 2], vertical_alignment="bottom")
-        chosen = state.choose(left, "evaluator", "Text encoder of", able,
-                              help="The evaluator whose text encoder places the words, and whose shifts are "
-                              "shown.")  # fmt: skip
+        chosen = state.choose(
+            left,
+            "evaluator",
+            "Text encoder of",
+            able,
+            help="The evaluator whose text encoder places the words, and whose shifts are shown.",
+        )
         right.segmented_control(
-            "Level", tuple(_LEVELS), format_func=_LEVELS.__getitem__, key=state.key("level"), required=True,
+            "Level",
+            tuple(_LEVELS),
+            format_func=_LEVELS.__getitem__,
+            key=state.key("level"),
+            required=True,
             help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
             "averaged.",
-        )  # fmt: skip
+        )
     for name, obstacle in barred.items():
         st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
     return chosen
@@ -141,8 +154,10 @@ def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
 def edit_words(state: PageState) -> None:
     """Draw the word lists that span the direction."""
     with st.expander("Words that span the direction", icon=":material/edit:"):
-        st.caption("The direction leads from the mean of the second list to the mean of the first. Separate words by "
-                   "commas. Your lists stay in the link; the usual ones are in assets/valence/words.csv.")  # fmt: skip
+        st.caption(
+            "The direction leads from the mean of the second list to the mean of the first. Separate words by "
+            "commas. Your lists stay in the link; the usual ones are in assets/valence/words.csv."
+        )
         left, right = st.columns(2)
         left.text_area("Positive words", key=state.key("positive"), height=120, max_chars=1500)
         right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
@@ -165,10 +180,17 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
-    figure = valence_scatter(found.points.assign(opens=opens), neutral=found.neutral,
-                             names={name: family_title(name) for name in found.points["family"].unique()})  # fmt: skip
-    draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator),
-         clicked=partial(pairs_behind, chosen=chosen, scope={}))  # fmt: skip
+    figure = valence_scatter(
+        found.points.assign(opens=opens),
+        neutral=found.neutral,
+        names={name: family_title(name) for name in found.points["family"].unique()},
+    )
+    draw(
+        figure,
+        key="geometry.scatter",
+        alt=_spoken(found, evaluator),
+        clicked=partial(pairs_behind, chosen=chosen, scope={}),
+    )
     line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
     st.caption(
         "A point is a modifier: its projection on the valence direction (right: the encoder's positive side) and the "
@@ -194,15 +216,19 @@ def _draw_tests(found: Geometry) -> None:
             st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
     with st.expander("Every number", icon=":material/table:"):
         draw_table(
-            found.points, alt="Every modifier with its projection and its shift",
+            found.points,
+            alt="Every modifier with its projection and its shift",
             column_config={
-                "family": "Family", "modifier": "Modifier",
+                "family": "Family",
+                "modifier": "Modifier",
                 "median_percent": st.column_config.NumberColumn("Median %Δ", format="%+.2f"),
                 "low": st.column_config.NumberColumn("CI low", format="%+.2f"),
-                "high": st.column_config.NumberColumn("CI high", format="%+.2f"), "n_items": "n items",
-                "projection": st.column_config.NumberColumn("Projection", format="%+.4f"), "n_objects": "Objects",
+                "high": st.column_config.NumberColumn("CI high", format="%+.2f"),
+                "n_items": "n items",
+                "projection": st.column_config.NumberColumn("Projection", format="%+.4f"),
+                "n_objects": "Objects",
             },
-        )  # fmt: skip
+        )
         data_buttons(found.tests, f"geometry-tests-{found.level}", key="geometry.tests")
 
 
@@ -225,5 +251,7 @@ def _said(row: pd.Series) -> str:
 def _spoken(found: Geometry, evaluator: str) -> str:
     rows = found.points.sort_values("projection")
     ends = listed([f"{row['modifier']} {row['median_percent']:+.1f} %" for _, row in rows.iterrows()])
-    return (f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
-            f"median percent change: {ends}.")  # fmt: skip
+    return (
+        f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
+        f"median percent change: {ends}."
+    )

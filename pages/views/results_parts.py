@@ -62,9 +62,13 @@ def results_state(files: Signature) -> PageState:
 def choose_section(state: PageState) -> str:
     """Draw the choice of a section with what it asks."""
     st.segmented_control(
-        "Research question", SHOWN, format_func=lambda name: _RQ.get(name, SECTIONS[name][0]), required=True,
-        key=state.key("question"), label_visibility="collapsed",
-    )  # fmt: skip
+        "Research question",
+        SHOWN,
+        format_func=lambda name: _RQ.get(name, SECTIONS[name][0]),
+        required=True,
+        key=state.key("question"),
+        label_visibility="collapsed",
+    )
     section = str(state.get("question"))
     st.markdown(f"## {SECTIONS[section][1]}")
     return section
@@ -82,10 +86,15 @@ def choose_part(state: PageState, known: Mapping[str, Question], section: str) -
 
     part = str(
         st.segmented_control(
-            "Part", parts, format_func=lambda name: f"{name[:1].upper()}{name[1:]}".replace("-", " "), required=True,
-            key=key, on_change=chosen, label_visibility="collapsed",
+            "Part",
+            parts,
+            format_func=lambda name: f"{name[:1].upper()}{name[1:]}".replace("-", " "),
+            required=True,
+            key=key,
+            on_change=chosen,
+            label_visibility="collapsed",
         )
-    )  # fmt: skip
+    )
     return tuple(each for each in known.values() if each.section == section and each.part == part)
 
 
@@ -104,35 +113,63 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
                 )
         if "bare" in names:
             st.segmented_control(
-                "Held against", tuple(AGAINST), format_func=AGAINST.__getitem__, required=True,
+                "Held against",
+                tuple(AGAINST),
+                format_func=AGAINST.__getitem__,
+                required=True,
                 key=state.key("against"),
                 help="The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
                 "longer caption is no excuse; or the caption without any word before the noun.",
-            )  # fmt: skip
+            )
         if "margin" in names:
             st.number_input(
-                "Margin, ± %", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", width=130,
+                "Margin, ± %",
+                min_value=0.1,
+                max_value=LARGEST_MARGIN,
+                step=0.5,
+                format="%g",
+                width=130,
                 key=state.key("margin"),
                 help="A median %Δ whose 90 % interval lies within this margin is called invariant. It is yours to "
                 "set: how small a change would not matter to you?",
-            )  # fmt: skip
-        family = choose_one(state, "under", "Family", families, help_text="The edits whose shifts are shown.",
-                            called=family_title) if "family" in names and families else None  # fmt: skip
-        reference = choose_one(state, "reference", "Reference corpus", corpora, help_text="The corpus whose direction "
-                               "is held against the others.") if "reference" in names else None  # fmt: skip
+            )
+        family = (
+            choose_one(
+                state, "under", "Family", families, help_text="The edits whose shifts are shown.", called=family_title
+            )
+            if "family" in names and families
+            else None
+        )
+        reference = (
+            choose_one(
+                state,
+                "reference",
+                "Reference corpus",
+                corpora,
+                help_text="The corpus whose direction is held against the others.",
+            )
+            if "reference" in names
+            else None
+        )
     return Options(
-        margin=float(state.get("margin")), bare="bare" in names and state.get("against") == "bare", family=family,
+        margin=float(state.get("margin")),
+        bare="bare" in names and state.get("against") == "bare",
+        family=family,
         reference=reference,
-    )  # fmt: skip
+    )
 
 
 def _choose_measure(state: PageState) -> None:
     st.segmented_control(
-        "Measure", tuple(MEASURED), format_func=MEASURED.__getitem__, required=True, key=state.key("measure"),
+        "Measure",
+        tuple(MEASURED),
+        format_func=MEASURED.__getitem__,
+        required=True,
+        key=state.key("measure"),
         help="%Δ: change in percent of the baseline score. Standardised: the change over the standard deviation "
         "of the evaluator's clean scores, which compares evaluators of different scales. Absolute: on the evaluator's "
         "own scale, a panel each.",
-    )  # fmt: skip
+    )
 
 
 def can_part(drawing: Drawing) -> bool:
@@ -149,9 +186,14 @@ def parted(drawing: Drawing) -> Drawing:
 
 
 def choose_one(
-    state: PageState, name: str, label: str, options: Sequence[str], *, help_text: str,
+    state: PageState,
+    name: str,
+    label: str,
+    options: Sequence[str],
+    *,
+    help_text: str,
     called: Callable[[str], str] = str,
-) -> str:  # fmt: skip
+) -> str:
     """Draw a select box that stands beside what it changes; the first option is the usual one."""
     return state.choose(st.container(width=280), name, label, list(options), help=help_text, format_func=called)
 
@@ -226,8 +268,14 @@ def _draw_figure(
         return
     if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
         figure = replace(figure, shades=(Shade(-options.margin, options.margin),))
-    figure_block(figure, frame, drawing.id, title=drawing.title, alt=f"{drawing.title}. Medians: {spoken(figure)}",
-                 chosen=slice_link(state))  # fmt: skip
+    figure_block(
+        figure,
+        frame,
+        drawing.id,
+        title=drawing.title,
+        alt=f"{drawing.title}. Medians: {spoken(figure)}",
+        chosen=slice_link(state),
+    )
 
 
 def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
@@ -240,8 +288,12 @@ def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
             st.code(lack.command, language="shell", wrap_lines=True)
         if way and way not in ways[place + 1 :]:
             named = safe(", ".join(f"{name} {each}" for name, each in way.items()))
-            st.page_link(RESULTS, label=f"Show {named}", icon=":material/visibility:",
-                         query_params={"question": state.get("question"), **way})  # fmt: skip
+            st.page_link(
+                RESULTS,
+                label=f"Show {named}",
+                icon=":material/visibility:",
+                query_params={"question": state.get("question"), **way},
+            )
 
 
 def _evaluator(state: PageState, names: tuple[str, ...]) -> str:

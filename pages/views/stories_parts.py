@@ -64,16 +64,25 @@ def draw_slides(story: Story, told: Telling) -> None:
                 st.markdown(safe(slide.note, limit=MOST_NOTE))
                 _origin(slide)
                 continue
-            st.text_area("Note", slide.note, key=f"stories.note.{slide.id}", max_chars=MOST_NOTE, height="content",
-                         placeholder="What is to be seen here", on_change=_note, args=(story, slide))  # fmt: skip
+            st.text_area(
+                "Note",
+                slide.note,
+                key=f"stories.note.{slide.id}",
+                max_chars=MOST_NOTE,
+                height="content",
+                placeholder="What is to be seen here",
+                on_change=_note,
+                args=(story, slide),
+            )
             _origin(slide)
     if told.out and writes:
         with st.expander(f"Taken out: {len(told.out)}", icon=":material/undo:"):
             for slide in told.out:
                 with st.container(horizontal=True, vertical_alignment="center"):
                     st.markdown(safe(slide.title), width="stretch")
-                    st.button("Bring back", key=f"stories.back.{slide.id}", on_click=_try,
-                              args=(story.bring_back, slide.id))  # fmt: skip
+                    st.button(
+                        "Bring back", key=f"stories.back.{slide.id}", on_click=_try, args=(story.bring_back, slide.id)
+                    )
 
 
 def draw_content(slide: Slide, *, key: str) -> None:
@@ -97,21 +106,35 @@ def _heading(story: Story, slide: Slide, place: int, *, last: int, writes: bool)
         with st.container(horizontal=True, width="content", gap="xsmall"):
             _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
             _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=place == last)
-            st.button("Take out", icon=":material/close:", type="tertiary", key=f"stories.out.{slide.id}",
-                      on_click=_try, args=(story.take_out, slide.id))  # fmt: skip
+            st.button(
+                "Take out",
+                icon=":material/close:",
+                type="tertiary",
+                key=f"stories.out.{slide.id}",
+                on_click=_try,
+                args=(story.take_out, slide.id),
+            )
 
 
 def _act(label: str, icon: str, slide: Slide, act: Callable[[str, int], None], to: int, *, off: bool) -> None:
-    st.button(label, icon=icon, type="tertiary", key=f"stories.{label}.{slide.id}", disabled=off, on_click=_try,
-              args=(act, slide.id, to))  # fmt: skip
+    st.button(
+        label,
+        icon=icon,
+        type="tertiary",
+        key=f"stories.{label}.{slide.id}",
+        disabled=off,
+        on_click=_try,
+        args=(act, slide.id, to),
+    )
 
 
 def _origin(slide: Slide) -> None:
     st.caption(f"{safe(slide.of, limit=400)}. Collected {safe(slide.when)}.")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if is_listed(slide.page):
-            st.page_link(slide.page, label="Open it live", icon=":material/open_in_new:",
-                         query_params=dict(slide.link or {}))  # fmt: skip
+            st.page_link(
+                slide.page, label="Open it live", icon=":material/open_in_new:", query_params=dict(slide.link or {})
+            )
         if slide.signature:
             with st.popover("Signature", icon=":material/fingerprint:", type="tertiary"):
                 st.code(slide.signature, language=None, wrap_lines=True)
@@ -151,9 +174,15 @@ def _try(act: Callable[..., None], *args: object) -> None:
 
 def draw_present(state: PageState, told: Telling) -> None:
     """Draw the button, and the stage where the link or the button asks for it."""
-    st.button("Present", icon=":material/slideshow:", key="stories.present.open", on_click=state.put,
-              args=("present", True), disabled=not told.slides,
-              help="One slide at a time over the whole screen; ← and → turn them, Esc leaves")  # fmt: skip
+    st.button(
+        "Present",
+        icon=":material/slideshow:",
+        key="stories.present.open",
+        on_click=state.put,
+        args=("present", True),
+        disabled=not told.slides,
+        help="One slide at a time over the whole screen; ← and → turn them, Esc leaves",
+    )
     if state.get("present") and told.slides and not finding():
         st.dialog(safe(told.title), width="large", on_dismiss=lambda: state.put("present", False))(_stage)(state, told)
 
@@ -194,8 +223,12 @@ def make_example(files: Signature) -> Story:
 
 def _glance(files: Signature, scope: Narrowed) -> Slide:
     rows = at_a_glance(card(files, scope), risks(files, scope))
-    named = {str(family): family_title(str(family)) for name in rows if str(name).endswith("_abs")
-             for family in rows[str(name).removesuffix("_abs")].dropna()}  # fmt: skip
+    named = {
+        str(family): family_title(str(family))
+        for name in rows
+        if str(name).endswith("_abs")
+        for family in rows[str(name).removesuffix("_abs")].dropna()
+    }
     state = PageState("overview", scope_fields(files))
     state.restore()
     figure = worst_of_axes(rows, names=named)
@@ -205,10 +238,10 @@ def _glance(files: Signature, scope: Narrowed) -> Slide:
 
 
 def _furthest(files: Signature, scope: Narrowed) -> list[Slide]:
-    ranked = page_of_pairs(
-        files, scope, Slice(), "standardised", 5, 1, once=True, item="", a_page=PAIRS, named=None
-    )  # fmt: skip
+    ranked = page_of_pairs(files, scope, Slice(), "standardised", 5, 1, once=True, item="", a_page=PAIRS, named=None)
     rows = by_pair(ranked.pairs, shifts_of(files, scope, ranked.pairs))
     held = [pair for _, pair in ranked.pairs.iterrows()]
-    return [card_slide(files, scope, pair, own, marks=next(iter(MARKS)), link={})
-            for pair, own in zip(held, rows, strict=True)]  # fmt: skip
+    return [
+        card_slide(files, scope, pair, own, marks=next(iter(MARKS)), link={})
+        for pair, own in zip(held, rows, strict=True)
+    ]

@@ -151,12 +151,16 @@ def video_state() -> PageState:
             Field("frames", USUAL_FRAMES, _read_count),
             Field("captions", "", text(limit=LONGEST)),
             Field("other", None, one_of(demo_ids, None, what="demo video")),
-            Field("evaluators", [name for name in default_evaluators() if name in offered()],
-                  some_of(offered, what="evaluator of videos"), joined),
+            Field(
+                "evaluators",
+                [name for name in default_evaluators() if name in offered()],
+                some_of(offered, what="evaluator of videos"),
+                joined,
+            ),
             Field("looker", None, text(limit=200)),
             Field("reading", None, text(limit=LONGEST)),
         ),
-    )  # fmt: skip
+    )
 
 
 def demo_frames(identifier: str, count: int) -> Frames:
@@ -223,16 +227,29 @@ _TEXT, _LET_GO = "video.text", "video.let_go"
 def choose_video(state: PageState) -> Frames | None:
     """Draw the choice of a video and of its frames; return them, or None where there is no video yet."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    row.segmented_control("Video from", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"),
-                          required=True, on_change=forget_captions, args=(state,))  # fmt: skip
+    row.segmented_control(
+        "Video from",
+        tuple(SOURCES),
+        format_func=SOURCES.__getitem__,
+        key=state.key("source"),
+        required=True,
+        on_change=forget_captions,
+        args=(state,),
+    )
     try:
         if state.get("source") == "demo":
             if not demo_ids():
-                st.info("This demo corpus holds no videos; `make demo` makes them.",
-                        icon=":material/movie:")  # fmt: skip
+                st.info("This demo corpus holds no videos; `make demo` makes them.", icon=":material/movie:")
                 return None
-            row.selectbox("Video", demo_ids(), key=state.key("video"), width=400, format_func=_title,
-                          on_change=forget_captions, args=(state,))  # fmt: skip
+            row.selectbox(
+                "Video",
+                demo_ids(),
+                key=state.key("video"),
+                width=400,
+                format_func=_title,
+                on_change=forget_captions,
+                args=(state,),
+            )
             _count(row, state)
             return demo_frames(state.get("video"), state.get("frames"))
         _count(row, state)
@@ -247,11 +264,17 @@ def draw_frames(frames: Frames) -> None:
     footage = frames.footage
     with st.container(horizontal=True, gap="small", key="video_frames"):
         for place, pixels in zip(frames.places, frames.pixels, strict=True):
-            st.image(thumbnail(pixels, side=200), caption=str(place + 1), width=104,
-                     alt=f"Frame {place + 1} of {footage.frames}")  # fmt: skip
+            st.image(
+                thumbnail(pixels, side=200),
+                caption=str(place + 1),
+                width=104,
+                alt=f"Frame {place + 1} of {footage.frames}",
+            )
     seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"
-    st.caption(f"{counted(len(frames.places), 'frame')} of {footage.frames:,}, evenly spaced, of a video of "
-               f"{footage.width} × {footage.height} px{seconds}. sha256 {footage.sha256[:12]}…")  # fmt: skip
+    st.caption(
+        f"{counted(len(frames.places), 'frame')} of {footage.frames:,}, evenly spaced, of a video of "
+        f"{footage.width} × {footage.height} px{seconds}. sha256 {footage.sha256[:12]}…"
+    )
     for note in footage.notes:
         st.warning(note, icon=":material/hdr_on:")
 
@@ -260,8 +283,15 @@ def choose_captions(state: PageState) -> tuple[str, ...]:
     """Draw the captions, the evaluators and the other video; return the captions."""
     st.session_state[_TEXT] = "\n".join(captions(state))
     left, right = st.columns([3, 2], gap="medium")
-    left.text_area("Captions, one a line", key=_TEXT, height=110, max_chars=LONGEST, on_change=_written, args=(state,),
-                   help=f"The first {MOST_CAPTIONS} are scored")  # fmt: skip
+    left.text_area(
+        "Captions, one a line",
+        key=_TEXT,
+        height=110,
+        max_chars=LONGEST,
+        on_change=_written,
+        args=(state,),
+        help=f"The first {MOST_CAPTIONS} are scored",
+    )
     right.multiselect("Evaluators", offered(), key=state.key("evaluators"), placeholder="Choose at least one")
     others = tuple(other_ids(state))
     if others:
@@ -276,15 +306,22 @@ def _written(state: PageState) -> None:
 
 
 def _count(row: "st.delta_generator.DeltaGenerator", state: PageState) -> None:
-    row.number_input("Frames", 1, MOST_FRAMES, key=state.key("frames"), width=130,
-                     help="So many, evenly spaced from the first to the last (np.linspace)")  # fmt: skip
+    row.number_input(
+        "Frames",
+        1,
+        MOST_FRAMES,
+        key=state.key("frames"),
+        width=130,
+        help="So many, evenly spaced from the first to the last (np.linspace)",
+    )
 
 
 def _uploaded(state: PageState) -> Frames | None:
     if not brings():
         return None
-    given = st.file_uploader("Upload a video", type=[each.removeprefix(".") for each in SUFFIXES], key="video.file",
-                             max_upload_size=MOST_MB)  # fmt: skip
+    given = st.file_uploader(
+        "Upload a video", type=[each.removeprefix(".") for each in SUFFIXES], key="video.file", max_upload_size=MOST_MB
+    )
     if given is not None and st.session_state.get("video.given") != given.file_id:
         upload = Upload(given.name, given.getvalue())
         key = hashlib.sha256(upload.data).hexdigest()[:32]
@@ -299,11 +336,15 @@ def _uploaded(state: PageState) -> Frames | None:
         state.put("upload", key)
     upload_held = shared().uploads.get(state.get("upload"), owner=session())
     if upload_held is None:
-        st.caption(f"{', '.join(KINDS)}, up to {MOST_MB} MB and 15 minutes. It stays in this server's memory and is "
-                   "never stored.")  # fmt: skip
+        st.caption(
+            f"{', '.join(KINDS)}, up to {MOST_MB} MB and 15 minutes. It stays in this server's memory and is "
+            "never stored."
+        )
         return None
-    st.caption(f"{safe(upload_held.name)}. Links to this view work while this server runs; the video itself is not in "
-               "the link.")  # fmt: skip
+    st.caption(
+        f"{safe(upload_held.name)}. Links to this view work while this server runs; the video itself is not in "
+        "the link."
+    )
     if told := st.session_state.get(_LET_GO):
         st.caption(safe(told, limit=400))
     return upload_frames(state.get("upload"), upload_held, state.get("frames"))
@@ -314,8 +355,14 @@ def _title(identifier: str) -> str:
     return folder.get(identifier).captions[0] if folder else identifier
 
 
-_NUMBERS = {"score": "Score", "delta": "Δ", "coarse": "Coarse", "precision": "Precision", "recall": "Recall",
-            "fine": "F"}  # fmt: skip
+_NUMBERS = {
+    "score": "Score",
+    "delta": "Δ",
+    "coarse": "Coarse",
+    "precision": "Precision",
+    "recall": "Recall",
+    "fine": "F",
+}
 
 
 def draw_results(state: PageState, frames: Frames, captions: Sequence[str], other: str | None) -> None:
@@ -327,8 +374,13 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], othe
     figure = edit_dots(table)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Scores of each caption, by edit of the frames**", width="content")
-        figure_buttons(figure, table, "video-edits", title="Scores of captions of a video, by edit of its frames",
-                       key="video.figure")  # fmt: skip
+        figure_buttons(
+            figure,
+            table,
+            "video-edits",
+            title="Scores of captions of a video, by edit of its frames",
+            key="video.figure",
+        )
     said = "; ".join(f"{row.evaluator}, {row.edit}: {row.score:.3f}" for row in table.head(8).itertuples())
     draw(figure, key="video.edits", alt=f"Scores of captions by edit. {said}")
     _explained(table)
@@ -360,12 +412,16 @@ def _explained(table: pd.DataFrame) -> None:
     coarse = table["evaluator"].str.endswith(f"({COARSE})").any()
     plain = (
         f" An evaluator without tokens gives the *{COARSE}* alone: the cosine of the mean frame and the caption, which "
-        "is no EMScore." if coarse else ""
-    )  # fmt: skip
+        "is no EMScore."
+        if coarse
+        else ""
+    )
     with st.expander("What each edit does", icon=":material/help:"):
         st.markdown("\n".join(f"- {each}" for each in told))
-    st.caption(f"Each evaluator has its own scale. A ring is no measurement: what is {REVERSED} follows from the "
-               f"formula. One video has no interval.{plain}")  # fmt: skip
+    st.caption(
+        f"Each evaluator has its own scale. A ring is no measurement: what is {REVERSED} follows from the "
+        f"formula. One video has no interval.{plain}"
+    )
 
 
 def _rows(table: pd.DataFrame) -> None:
@@ -377,12 +433,18 @@ def _rows(table: pd.DataFrame) -> None:
     if table["note"].astype(bool).any():
         shown["note"] = table["note"]
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
-    config = {"evaluator": text("Evaluator", pinned=True), "caption": text("Caption"), "edit": text("Frames"),
-              "how": text("How it is known"), "frames": number("n frames", format="%d"),
-              "note": text("Why there is no score")}  # fmt: skip
+    config = {
+        "evaluator": text("Evaluator", pinned=True),
+        "caption": text("Caption"),
+        "edit": text("Frames"),
+        "how": text("How it is known"),
+        "frames": number("n frames", format="%d"),
+        "note": text("Why there is no score"),
+    }
     config |= {name: number(head, format="%+.4f" if name == "delta" else "%.4f") for name, head in numbers.items()}
-    draw_table(shown, column_config=config, key="video.rows",
-               alt="Scores of every caption under every edit of the frames")  # fmt: skip
+    draw_table(
+        shown, column_config=config, key="video.rows", alt="Scores of every caption under every edit of the frames"
+    )
     held = table[table["how"] == BY_CONSTRUCTION]
     st.caption(f"Of {len(table)} rows {len(held)} are by construction and repeat those of the original.")
 
@@ -401,9 +463,11 @@ def _map(state: PageState, frames: Frames, captions: Sequence[str]) -> None:
     draw(figure, key="video.map", alt=f"Cosine of every token of {caption} with every frame")
     frame = figure.data.assign(token=[drawn.words[int(each)] for each in figure.data["label"]])
     figure_buttons(figure, frame, "video-tokens", title=f"Which word matches which frame, {evaluator}", key="video.map")
-    st.caption("Cosine of each token with each frame, both markers of the tokenizer among the tokens. Precision is the "
-               "mean over tokens of a row's largest cell, recall the mean over frames of a column's. Every token "
-               "counts the same here; weights by document frequencies are given on the command line.")  # fmt: skip
+    st.caption(
+        "Cosine of each token with each frame, both markers of the tokenizer among the tokens. Precision is the "
+        "mean over tokens of a row's largest cell, recall the mean over frames of a column's. Every token "
+        "counts the same here; weights by document frequencies are given on the command line."
+    )
 
 
 def _maps(frames: Frames, captions: Sequence[str], name: str) -> dict[str, TokenMap]:

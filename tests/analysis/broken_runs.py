@@ -41,13 +41,25 @@ ANSWERED: Mapping[str, Mapping[str, Any]] = {
 """Probes both of whose sides are true."""
 
 SHIFT: Mapping[str, tuple[float, float]] = {
-    "identity": (0.0, 0.0), "vflip": (0.0, 0.03), "rotate-5": (0.0, 0.01), "rotate+5": (0.0, 0.01),
-    "blur-1": (-0.02, 0.02), "null:shift1": (0.0, 0.001), "shuffled": (-0.01, 0.04), "masked": (-0.1, 0.05),
-    "denied": (0.02, 0.03), "swapped:near": (-0.03, 0.05), "swapped:far": (-0.12, 0.05), "mention:1": (0.0, 0.02),
-    "mention:2": (0.02, 0.02), "size:small": (0.0, 0.02), "nested:share": (0.01, 0.02), "nested:place": (0.02, 0.03),
+    "identity": (0.0, 0.0),
+    "vflip": (0.0, 0.03),
+    "rotate-5": (0.0, 0.01),
+    "rotate+5": (0.0, 0.01),
+    "blur-1": (-0.02, 0.02),
+    "null:shift1": (0.0, 0.001),
+    "shuffled": (-0.01, 0.04),
+    "masked": (-0.1, 0.05),
+    "denied": (0.02, 0.03),
+    "swapped:near": (-0.03, 0.05),
+    "swapped:far": (-0.12, 0.05),
+    "mention:1": (0.0, 0.02),
+    "mention:2": (0.02, 0.02),
+    "size:small": (0.0, 0.02),
+    "nested:share": (0.01, 0.02),
+    "nested:place": (0.02, 0.03),
     "size:large": (0.05, 0.03),
     "size:large-mixed": (0.03, 0.04),
-}  # fmt: skip
+}
 """Probe -> mean and spread of what it does to the score of evaluator ``e``."""
 
 ITEMS = 24
@@ -63,9 +75,13 @@ def about(probe: str) -> dict[str, Any]:
 
 
 def rows_of(
-    evaluators: Sequence[str] = ("e",), *, probes: Sequence[str] | None = None, items: int = ITEMS, seed: int = 0,
+    evaluators: Sequence[str] = ("e",),
+    *,
+    probes: Sequence[str] | None = None,
+    items: int = ITEMS,
+    seed: int = 0,
     **told: Any,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Rows of ``scores``: ``e`` is drawn around SHIFT, ``flat`` returns 0.5, ``truth`` 1 of a right pair and 0 else."""
     rng, found = np.random.default_rng(seed), []
     names = list(probes) if probes is not None else ["identity", *HARMLESS, *BROKEN, *ANSWERED]
@@ -77,26 +93,49 @@ def rows_of(
             values = {"flat": np.full(items, 0.5), "truth": np.full(items, float(name not in BROKEN))}
             own = values.get(evaluator, drawn)
             found += [
-                score(f"i{place:03d}", name, float(own[place]), subject="human", evaluator=evaluator,
-                      coverage=0.05 + place / 40, caption=f"caption {place} under {name}", **{**about(name), **told})
+                score(
+                    f"i{place:03d}",
+                    name,
+                    float(own[place]),
+                    subject="human",
+                    evaluator=evaluator,
+                    coverage=0.05 + place / 40,
+                    caption=f"caption {place} under {name}",
+                    **{**about(name), **told},
+                )
                 for place in range(items)
-            ]  # fmt: skip
+            ]
     return found
 
 
 def facts_of(probes: Sequence[str], facts: Mapping[str, Sequence[str]], *, items: int = ITEMS) -> list[dict[str, Any]]:
     """Facts of some probes: every key's values in turn, item after item."""
     return [
-        {"corpus": "c", "item": f"i{place:03d}", "probe": probe, "subject": "human", "language": "en", "rank": 0,
-         "key": key, "value": values[place % len(values)]}
-        for probe in probes for key, values in facts.items() for place in range(items)
-    ]  # fmt: skip
+        {
+            "corpus": "c",
+            "item": f"i{place:03d}",
+            "probe": probe,
+            "subject": "human",
+            "language": "en",
+            "rank": 0,
+            "key": key,
+            "value": values[place % len(values)],
+        }
+        for probe in probes
+        for key, values in facts.items()
+        for place in range(items)
+    ]
 
 
 def write_broken(
-    folder: Path, rows: Sequence[Mapping[str, Any]], *, facts: Sequence[Mapping[str, Any]] = (), pairs: int = 0,
-    refused: Sequence[tuple[str, str, str]] = (), **manifest: Any,
-) -> Path:  # fmt: skip
+    folder: Path,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    facts: Sequence[Mapping[str, Any]] = (),
+    pairs: int = 0,
+    refused: Sequence[tuple[str, str, str]] = (),
+    **manifest: Any,
+) -> Path:
     """A run folder with facts of its variants.
 
     Args:
@@ -109,18 +148,26 @@ def write_broken(
     """
     known = {(row["corpus"], row["item"]): row for row in rows}
     items = [
-        {"corpus": corpus, "item": item, "category": row.get("category"), "coverage": row.get("coverage"),
-         "coverage_bin": row.get("coverage_bin"), "label": row.get("label"),
-         "item_group": f"source {place // 2}" if place < 2 * pairs else f"source of {item}"}
+        {
+            "corpus": corpus,
+            "item": item,
+            "category": row.get("category"),
+            "coverage": row.get("coverage"),
+            "coverage_bin": row.get("coverage_bin"),
+            "label": row.get("label"),
+            "item_group": f"source {place // 2}" if place < 2 * pairs else f"source of {item}",
+        }
         for place, ((corpus, item), row) in enumerate(known.items())
-    ]  # fmt: skip
+    ]
     made = write_run(folder, rows, items=items, corpus={"name": "c"}, **manifest)
     (folder / "variants").mkdir()
     told = [{**row, "run": folder.name} for row in facts]
     pq.write_table(pa.Table.from_pylist(told, schema=VARIANTS), folder / "variants" / "shard-00000.parquet")
     if refused:
-        left = [{"run": folder.name, "corpus": "c", "item": item, "probe": probe, "code": code, "detail": ""}
-                for item, probe, code in refused]  # fmt: skip
+        left = [
+            {"run": folder.name, "corpus": "c", "item": item, "probe": probe, "code": code, "detail": ""}
+            for item, probe, code in refused
+        ]
         (folder / "rejections").mkdir(exist_ok=True)
         path = folder / "rejections" / "shard-00000.parquet"
         pq.write_table(pa.Table.from_pylist(left, schema=REJECTIONS), path)

@@ -44,8 +44,16 @@ PROBES: Mapping[str, Mapping[str, Any]] = {
 def score(item: str, probe: str, value: float | None, **told: Any) -> dict[str, Any]:
     """One row of ``scores`` of evaluator ``e`` on the template caption of corpus ``c``; anything can be told apart."""
     about = {"control": False, "expectation": None if probe == "identity" else "invariant", **PROBES.get(probe, {})}
-    usual = {"corpus": "c", "subject": "template", "language": "en", "rank": 0, "evaluator": "e", "category": "animal",
-             "coverage_bin": "40-60", "label": "cat"}  # fmt: skip
+    usual = {
+        "corpus": "c",
+        "subject": "template",
+        "language": "en",
+        "rank": 0,
+        "evaluator": "e",
+        "category": "animal",
+        "coverage_bin": "40-60",
+        "label": "cat",
+    }
     return {**usual, **about, "item": item, "probe": probe, "score": value, **told}
 
 
@@ -64,8 +72,9 @@ def audited(*probes: str, items: int = 24, seed: int = 0, **told: Any) -> list[d
         names |= dict.fromkeys(sorted(more))
     return [
         score(f"i{place:03d}", name, float(rng.uniform(0.2, 0.9)), coverage=0.05 + place / 40, **told)
-        for name in names for place in range(items)
-    ]  # fmt: skip
+        for name in names
+        for place in range(items)
+    ]
 
 
 def write_run(
@@ -97,8 +106,14 @@ def write_run(
         pq.write_table(table, folder / "scores" / f"shard-{place:05d}.parquet")
     pq.write_table(pa.Table.from_pylist(found, schema=schemas["items"]), folder / "items" / "shard-00000.parquet")
     names = sorted({str(row["evaluator"]) for row in scores})
-    told = {"schema_version": version, "run": folder.name, "status": "complete", "corpus": {}, "counts": {},
-            "evaluators": [{"name": name, "spec": {"score_range": [0.0, 1.0]}} for name in names]}  # fmt: skip
+    told = {
+        "schema_version": version,
+        "run": folder.name,
+        "status": "complete",
+        "corpus": {},
+        "counts": {},
+        "evaluators": [{"name": name, "spec": {"score_range": [0.0, 1.0]}} for name in names],
+    }
     (folder / "manifest.json").write_text(json.dumps(told | manifest), encoding="utf-8")
     return folder
 

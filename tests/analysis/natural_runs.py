@@ -38,17 +38,23 @@ def natural_rows(corpus: str, *, seed: int, evaluator: str = "e") -> list[dict[s
                     "baseline": f"{family}:neutralised",
                     **told,
                 }
-                rows.append(_row(corpus, item, f"{family}:{name}", family, rng, evaluator, text(word),
-                                 **told))  # fmt: skip
-        rows.append(_row(corpus, item, "base", "base", rng, evaluator, "There is a thing.", control=True,
-                         baseline="identity"))  # fmt: skip
+                rows.append(_row(corpus, item, f"{family}:{name}", family, rng, evaluator, text(word), **told))
+        rows.append(
+            _row(corpus, item, "base", "base", rng, evaluator, "There is a thing.", control=True, baseline="identity")
+        )
     return rows
 
 
 def _row(
-    corpus: str, item: str, probe: str, family: str | None, rng: np.random.Generator, evaluator: str, caption: str,
+    corpus: str,
+    item: str,
+    probe: str,
+    family: str | None,
+    rng: np.random.Generator,
+    evaluator: str,
+    caption: str,
     **told: Any,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     about = {"axis": "societal" if family else None, "family": family, **told}
     value = float(rng.integers(5, 15)) / 20
     return score(item, probe, value, corpus=corpus, evaluator=evaluator, caption=caption, **about)
@@ -68,7 +74,10 @@ def _with_words_of(first: list[dict[str, Any]], second: list[dict[str, Any]]) ->
     """Rows of the second corpus, whose shared items say what the first corpus's say."""
     kept = [row for row in second if row["item"] not in ("i000", "i001", "i003")]
     shared = {"i000": "i000", "i001": "i001"}
-    made = [{**row, "corpus": "b", "caption": str(row["caption"]).upper().replace(".", " ")}
-            for row in first if row["item"] in shared]  # fmt: skip
+    made = [
+        {**row, "corpus": "b", "caption": str(row["caption"]).upper().replace(".", " ")}
+        for row in first
+        if row["item"] in shared
+    ]
     twin = [{**row, "item": "i003"} for row in kept if row["item"] == "i002"]
     return [*kept, *made, *twin]

@@ -50,8 +50,9 @@ def paired_p(before: pd.Series, after: pd.Series) -> float:
 def over_items(own: pd.DataFrame) -> pd.DataFrame:
     """Before and after of every item, by its medians over the rows."""
     items = own.dropna(subset=["delta"]).groupby("item")[["delta", "baseline_score"]].median()
-    return pd.DataFrame({"before": items["baseline_score"], "after": items["baseline_score"] + items["delta"],
-                         "delta": items["delta"]})  # fmt: skip
+    return pd.DataFrame(
+        {"before": items["baseline_score"], "after": items["baseline_score"] + items["delta"], "delta": items["delta"]}
+    )
 
 
 def assert_shift(row: pd.Series, own: pd.DataFrame) -> None:
@@ -123,18 +124,21 @@ def risk(own: pd.DataFrame, gap: float) -> float:
     delta, item = own["delta"].to_numpy(), own["item"].to_numpy()
     weight = 1 / own.groupby("item")["delta"].transform("size").to_numpy()
     n = own["item"].nunique()
-    total = sum(share * weight[(value - delta > gap) & (item != name)].sum()
-                for value, name, share in zip(delta, item, weight, strict=True))  # fmt: skip
+    total = sum(
+        share * weight[(value - delta > gap) & (item != name)].sum()
+        for value, name, share in zip(delta, item, weight, strict=True)
+    )
     return 100 * total / (n * (n - 1))
 
 
 CONTRASTS = {
     "vertical flip": ["vflip"],
     "rotation by ±10°": ["rotate-10", "rotate+10"],
-    "cultural vs neutral": [f"cultural:{word}" for word in
-                            ("American", "European", "Asian", "Russian", "Arab", "African", "Oceanian")],
+    "cultural vs neutral": [
+        f"cultural:{word}" for word in ("American", "European", "Asian", "Russian", "Arab", "African", "Oceanian")
+    ],
     "cheap, expensive vs neutral": ["economic:cheap", "economic:expensive"],
-}  # fmt: skip
+}
 """Columns of the paper's table 13 but the repositioned object, whose two places are held against each other."""
 
 

@@ -39,8 +39,11 @@ def rows_of(corpus: str, seed: int, *, lift: float, words: Sequence[str] = CULTU
         edits = {"identity": (0.0, {}), "vflip": (lift, {})} | {f"cultural:{w}": (lift / 2, told(w)) for w in words}
         for probe, (shift, about) in edits.items():
             value = clean * (1 + shift + (0.03 * rng.normal() if probe != "identity" else 0))
-            rows += [score(name, probe, value, corpus=corpus, evaluator=who, **about) for who in ("e", "f")
-                     if not (who == "f" and corpus == "third" and about)]  # fmt: skip
+            rows += [
+                score(name, probe, value, corpus=corpus, evaluator=who, **about)
+                for who in ("e", "f")
+                if not (who == "f" and corpus == "third" and about)
+            ]
     return rows
 
 
@@ -81,8 +84,12 @@ def percents(folder: Path, corpus: str, family: str, evaluator: str = "e") -> pd
 def test_a_row_that_no_score_can_fill_is_left_out_and_named(three: ScoreTable, folder: Path) -> None:
     found = ask(three, "T10")
     assert list(zip(found["evaluator"], found["corpus"], strict=True)) == [
-        ("e", "first"), ("e", "second"), ("e", "third"), ("f", "first"), ("f", "second")
-    ]  # fmt: skip
+        ("e", "first"),
+        ("e", "second"),
+        ("e", "third"),
+        ("f", "first"),
+        ("f", "second"),
+    ]
     assert found["median_percent"].notna().all()
     notes = {each.id: each.note for each in catalogue(three)}
     assert notes["T10"].endswith(" Left out, for no %Δ here is of it: f on third.")

@@ -52,9 +52,11 @@ def dense(score: pd.Series, design: np.ndarray, frame: pd.DataFrame, *names: str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = sm.MixedLM.from_formula(
-            f"score ~ 0 + {' + '.join(x)}", groups=np.ones(len(data)), data=data,
+            f"score ~ 0 + {' + '.join(x)}",
+            groups=np.ones(len(data)),
+            data=data,
             vc_formula={name: f"0 + C({name})" for name in names},
-        ).fit(reml=True)  # fmt: skip
+        ).fit(reml=True)
     parts = dict(zip(fitted.model.exog_vc.names, fitted.vcomp, strict=True))
     whole = fitted.scale * np.eye(len(data))
     for name in names:
@@ -92,9 +94,13 @@ def test_the_size_effect_is_that_of_statsmodels(answer: Answer, clean: pd.DataFr
 def test_categories_are_held_at_one_coverage_as_statsmodels_does(answer: Answer, clean: pd.DataFrame) -> None:
     found = of(answer("S14-category"), evaluator=EVALUATOR).set_index("level")
     names = sorted(clean["category"].unique())
-    few = {str(name): f"no interval (n = {len(own)}, below 10)" if len(own) < 10
-           else f"no interval ({len(own)} items of {own['source'].nunique()} sources, below 10)"
-           for name, own in clean.groupby("category") if own["source"].nunique() < 10}  # fmt: skip
+    few = {
+        str(name): f"no interval (n = {len(own)}, below 10)"
+        if len(own) < 10
+        else f"no interval ({len(own)} items of {own['source'].nunique()} sources, below 10)"
+        for name, own in clean.groupby("category")
+        if own["source"].nunique() < 10
+    }
     assert few
     cells = np.column_stack([clean["category"] == name for name in names]).astype(float)
     x = clean["coverage"].to_numpy()
@@ -205,8 +211,9 @@ def test_the_balanced_mean_is_that_of_the_strata_with_resampled_sources(
     estimates = (weights @ means, means.mean(), means.mean() - weights @ means)
     stretch = np.array([math.sqrt(len(own) / (len(own) - 1)) for own in groups])
     for _ in range(3000):
-        each = np.array([np.concatenate([own[pick] for pick in rng.integers(len(own), size=len(own))]).mean()
-                         for own in groups])  # fmt: skip
+        each = np.array(
+            [np.concatenate([own[pick] for pick in rng.integers(len(own), size=len(own))]).mean() for own in groups]
+        )
         each = means + stretch * (each - means)
         drawn.append((weights @ each, each.mean(), each.mean() - weights @ each))
     for place, ends in enumerate((("plain_low", "plain_high"), ("balanced_low", "balanced_high"), ("low", "high"))):

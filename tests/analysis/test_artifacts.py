@@ -52,9 +52,16 @@ def test_the_unfiltered_row_is_the_contrast_of_the_two_places() -> None:
 def test_filters_drop_the_top_share_of_the_composites() -> None:
     found = filtered(*composites()).set_index(["filter", "q"])
     assert found["cut_items"].to_dict() == {
-        ("none", 0): 0, ("seam", 5): 2, ("seam", 10): 4, ("background", 5): 2, ("background", 10): 4,
-        ("fill", 5): 0, ("fill", 10): 0, ("seam or fill", 5): 2, ("seam or fill", 10): 4,
-    }  # fmt: skip
+        ("none", 0): 0,
+        ("seam", 5): 2,
+        ("seam", 10): 4,
+        ("background", 5): 2,
+        ("background", 10): 4,
+        ("fill", 5): 0,
+        ("fill", 10): 0,
+        ("seam or fill", 5): 2,
+        ("seam or fill", 10): 4,
+    }
     assert set(found["direction"]) == {SAME, UNMEASURED}
     assert set(found.loc[["fill"], "direction"]) == {UNMEASURED}
 
@@ -71,12 +78,16 @@ def test_dropping_what_carries_the_effect_shows() -> None:
 @pytest.mark.parametrize(
     ("whole", "found", "said"),
     [
-        ((-1.88, -3.74, -0.22), (-0.41, -2.26, 0.89), OPEN), ((-1.88, -3.74, -0.22), (-0.41, -2.26, -0.01), SAME),
-        ((-1.88, -3.74, -0.22), (0.41, 0.01, 0.9), TURNED), ((-0.41, -2.26, 0.89), (-1.88, -3.74, -0.22), SAME),
-        ((-1.88, -3.74, -0.22), (-0.41, math.nan, math.nan), OPEN), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), OPEN),
-        ((0.0, -1.0, 1.0), (0.4, 0.1, 0.9), OPEN), ((-1.88, -3.74, -0.22), (math.nan,) * 3, ""),
+        ((-1.88, -3.74, -0.22), (-0.41, -2.26, 0.89), OPEN),
+        ((-1.88, -3.74, -0.22), (-0.41, -2.26, -0.01), SAME),
+        ((-1.88, -3.74, -0.22), (0.41, 0.01, 0.9), TURNED),
+        ((-0.41, -2.26, 0.89), (-1.88, -3.74, -0.22), SAME),
+        ((-1.88, -3.74, -0.22), (-0.41, math.nan, math.nan), OPEN),
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), OPEN),
+        ((0.0, -1.0, 1.0), (0.4, 0.1, 0.9), OPEN),
+        ((-1.88, -3.74, -0.22), (math.nan,) * 3, ""),
     ],
-)  # fmt: skip
+)
 def test_a_direction_is_the_same_only_where_the_interval_shows_it(
     whole: tuple[float, float, float], found: tuple[float, float, float], said: str
 ) -> None:
@@ -254,8 +265,14 @@ def repositioned(*, others: bool) -> list[dict]:
         for edge in ("", *WAYS) if others else ("",):
             family = f"reposition-{edge}".removesuffix("-")
             for anchor in ("TL", "BR"):
-                about = {"axis": "spatial", "family": family, "baseline": "identity", "seam_energy": rng.uniform(),
-                         "bg_delta": rng.uniform(0, 1e-3), "seam_ratio": 2.0 if edge else 0.5}  # fmt: skip
+                about = {
+                    "axis": "spatial",
+                    "family": family,
+                    "baseline": "identity",
+                    "seam_energy": rng.uniform(),
+                    "bg_delta": rng.uniform(0, 1e-3),
+                    "seam_ratio": 2.0 if edge else 0.5,
+                }
                 rows.append(score(item, f"reposition-{edge}{anchor}", clean + float(rng.normal(0, 0.05)), **about))
     return rows
 
@@ -273,8 +290,11 @@ def test_where_other_ways_were_run_table_2_has_their_lines(tmp_path: Path) -> No
     rows = found.set_index("filter")
     wide = raw(tmp_path / "r").pivot_table(index="item", columns="probe", values="score")
     moves = {way: 100 * (wide[f"reposition{way}-BR"] / wide[f"reposition{way}-TL"] - 1) for way in OTHERS}
-    for way, label in (("hard", "hard edge, the same items"), ("telea", "fill=telea, the same items"),
-                       ("true", "true plate, the same items")):  # fmt: skip
+    for way, label in (
+        ("hard", "hard edge, the same items"),
+        ("telea", "fill=telea, the same items"),
+        ("true", "true plate, the same items"),
+    ):
         usual, other = moves[""], moves[f"-{way}"]
         assert rows.loc[f"usual-{way}", "median_percent"] == pytest.approx(usual.median())
         assert rows.loc[way, "median_percent"] == pytest.approx(other.median())

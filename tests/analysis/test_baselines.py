@@ -53,11 +53,15 @@ def test_every_word_stands_with_its_median_against_each_baseline(table: ScoreTab
 
 def test_the_sentence_has_the_numbers_and_says_which_baseline_leads(table: ScoreTable) -> None:
     question = next(each for each in catalogue(table) if each.id == "S4")
-    rows = {bare: question.compute(table.view(), Options(bare=bare)).set_index(["evaluator", "label"])
-            for bare in (False, True)}  # fmt: skip
+    rows = {
+        bare: question.compute(table.view(), Options(bare=bare)).set_index(["evaluator", "label"])
+        for bare in (False, True)
+    }
     matched, bare = (each.loc[("conse-lite0", "female")] for each in rows.values())
-    said = (f"{matched['median_percent']:+.1f} vs matched; {matched['neutral_low']:+.1f} to "
-            f"{matched['neutral_high']:+.1f} vs ordinary, plain, typical (n ≥ {matched['neutral_n']})")  # fmt: skip
+    said = (
+        f"{matched['median_percent']:+.1f} vs matched; {matched['neutral_low']:+.1f} to "
+        f"{matched['neutral_high']:+.1f} vs ordinary, plain, typical (n ≥ {matched['neutral_n']})"
+    )
     assert matched["beside"] == f"{bare['median_percent']:+.1f} vs bare, {said}".replace("-", "−")
     assert (matched["leads"], bare["leads"]) == ("matched", "bare")
     assert bare["beside"] == matched["beside"]

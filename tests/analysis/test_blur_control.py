@@ -49,9 +49,14 @@ def test_the_control_compares_each_item_with_itself_as_the_raw_rows_do(store: St
 
 @pytest.mark.parametrize(
     ("low", "high", "n", "words"),
-    [(0.1, 2.0, 40, PASSES), (-2.0, -0.1, 40, FAILS), (-1.0, 1.0, 40, OPEN), (0.1, 2.0, 9, TOO_FEW),
-     (math.nan, math.nan, 40, OPEN)],
-)  # fmt: skip
+    [
+        (0.1, 2.0, 40, PASSES),
+        (-2.0, -0.1, 40, FAILS),
+        (-1.0, 1.0, 40, OPEN),
+        (0.1, 2.0, 9, TOO_FEW),
+        (math.nan, math.nan, 40, OPEN),
+    ],
+)
 def test_the_words_follow_the_interval(low: float, high: float, n: int, words: str) -> None:
     assert said(Interval((low + high) / 2, low, high, n, 0.95)) == words
 

@@ -21,12 +21,16 @@ N = 30
 SEMANTIC = {"axis": "semantic", "family": "absent-category"}
 TOLD = {
     "affirmation:template": {"axis": "semantic", "family": "template", "expectation": "response", "control": True},
-    "negation:template": {"axis": "semantic", "family": "template", "expectation": "directional",
-                          "baseline": "affirmation:template"},
+    "negation:template": {
+        "axis": "semantic",
+        "family": "template",
+        "expectation": "directional",
+        "baseline": "affirmation:template",
+    },
     "negation": {"axis": "semantic", "family": "negation", "expectation": "directional"},
     "negation:absent": {**SEMANTIC, "expectation": "response"},
     "affirmation:absent": {**SEMANTIC, "expectation": "directional", "baseline": "negation:absent"},
-}  # fmt: skip
+}
 HABIT = {"affirmation:template": 0.9, "negation:template": 0.2, "affirmation:absent": 0.8, "negation:absent": 0.3}
 """Scores of an evaluator that likes whatever is affirmed."""
 
@@ -39,13 +43,21 @@ def rows_of(probes: dict[str, str], *, language: str = "en", least: int = 0) -> 
         told = {"baseline": "identity", **TOLD.get(name, {})} if name != "identity" else {}
         for place in range(least if name != "identity" and "template" not in name else 0, N):
             drawn = round(float(rng.uniform(0.2, 0.9)), 2)
-            rows += [score(f"i{place:03d}", name, value, subject=subject or of, evaluator=evaluator, language=language,
-                           **told) for evaluator, value in (("e", drawn), ("habit", HABIT.get(name, 0.5)))]  # fmt: skip
+            rows += [
+                score(
+                    f"i{place:03d}", name, value, subject=subject or of, evaluator=evaluator, language=language, **told
+                )
+                for evaluator, value in (("e", drawn), ("habit", HABIT.get(name, 0.5)))
+            ]
     return rows
 
 
-HALVES = {"affirmation:template": "human", "negation:template": "human", "negation:absent": "template",
-          "affirmation:absent": "template"}  # fmt: skip
+HALVES = {
+    "affirmation:template": "human",
+    "negation:template": "human",
+    "negation:absent": "template",
+    "affirmation:absent": "template",
+}
 
 
 @pytest.fixture
@@ -82,8 +94,12 @@ def test_the_four_captions_are_joined_item_by_item_over_their_captions(opened) -
     assert row["both"] == pytest.approx(100 * (there & absent).mean())
     low, high = proportion_confint((there & absent).sum(), len(four), method="wilson")
     assert (row["both_low"], row["both_high"]) == (pytest.approx(100 * low), pytest.approx(100 * high))
-    names = {"there_affirmed": "affirmation:template", "there_denied": "negation:template",
-             "absent_denied": "negation:absent", "absent_affirmed": "affirmation:absent"}  # fmt: skip
+    names = {
+        "there_affirmed": "affirmation:template",
+        "there_denied": "negation:template",
+        "absent_denied": "negation:absent",
+        "absent_affirmed": "affirmation:absent",
+    }
     assert row[list(names)].tolist() == pytest.approx([four[probe].mean() for probe in names.values()])
     affirms = there & (four["affirmation:absent"] > four["negation:absent"])
     denies = (four["affirmation:template"] < four["negation:template"]) & absent

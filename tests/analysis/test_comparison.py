@@ -82,8 +82,9 @@ def test_scatter_is_compared_by_the_sizes_of_the_items_shifts(held: Held) -> Non
     apart = (sizes["conse-lite0"] - sizes["conse-lite2"]).dropna()
     cut_outs = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
     expected = median_bca(apart, groups=pd.factorize(cut_outs[apart.index])[0])
-    assert (found["a_size"], found["b_size"]) == pytest.approx((sizes["conse-lite0"].median(),
-                                                                 sizes["conse-lite2"].median()))  # fmt: skip
+    assert (found["a_size"], found["b_size"]) == pytest.approx(
+        (sizes["conse-lite0"].median(), sizes["conse-lite2"].median())
+    )
     assert (found["size_difference"], found["size_low"], found["size_high"]) == pytest.approx(
         (expected.estimate, expected.low, expected.high)
     )
@@ -98,8 +99,11 @@ def test_sides_of_one_drift_that_scatter_differently_are_not_called_alike(tmp_pa
             1 + (0 if probe == "identity" else (reach if item % 2 else -reach) * (1 + item / 1000))
         )
 
-    rows = [row for name, reach in (("calm", 0.001), ("wild", 0.12))
-            for row in scores_of(["identity", "vflip"], 300, partial(value, reach), evaluator=name)]  # fmt: skip
+    rows = [
+        row
+        for name, reach in (("calm", 0.001), ("wild", 0.12))
+        for row in scores_of(["identity", "vflip"], 300, partial(value, reach), evaluator=name)
+    ]
     rows += scores_of(["identity", "vflip"], 300, partial(value, 0.0012), evaluator="mild")
     with Store.open(write_run(tmp_path / "r", rows)) as store:
         sides = {name: read_table(store).view(Slice(evaluators=(name,))) for name in ("calm", "mild", "wild")}
@@ -173,8 +177,9 @@ def test_null_edits_are_left_out_of_all_together_unless_they_are_asked_for(held:
     rows = rows[(rows["evaluator"] == "conse-lite0") & (rows["expectation"] == "invariant")]
     without = rows[~rows["control"].astype(bool)].groupby("item")["percent"].median().median()
     assert table.loc[ALL, "a_value"] == pytest.approx(without)
-    null = held(Slice(evaluators=ONE.evaluators, axes=("null",)), Slice(
-        evaluators=OTHER.evaluators, axes=("null",))).set_index("label")  # fmt: skip
+    null = held(
+        Slice(evaluators=ONE.evaluators, axes=("null",)), Slice(evaluators=OTHER.evaluators, axes=("null",))
+    ).set_index("label")
     assert null.loc[ALL, "a_value"] == pytest.approx(null.loc["null", "a_value"])
 
 
@@ -272,9 +277,10 @@ def runs_of(folder: Path, **factors: float) -> Store:
     """Runs of the same 12 items; a flip multiplies every score by the run's factor, and a bit more item by item."""
     for run, factor in factors.items():
         rows = scores_of(
-            ["identity", "vflip"], 12,
+            ["identity", "vflip"],
+            12,
             lambda probe, item, f=factor: (1 + item / 8) * (f + item / 100 if probe == "vflip" else 1.0),
-        )  # fmt: skip
+        )
         write_run(folder / run, rows)
     return Store.open(folder)
 
@@ -324,8 +330,11 @@ def test_a_side_whose_clean_scores_have_no_spread_is_not_called_small(tmp_path: 
         clean = 0.5 if flat else 0.5 + item / 1000
         return clean if probe == "identity" else clean * (0.9 + item / 10_000)
 
-    rows = [row for name, flat in (("flat", True), ("wide", False))
-            for row in scores_of(["identity", "vflip"], 30, partial(value, flat), evaluator=name)]  # fmt: skip
+    rows = [
+        row
+        for name, flat in (("flat", True), ("wide", False))
+        for row in scores_of(["identity", "vflip"], 30, partial(value, flat), evaluator=name)
+    ]
     with Store.open(write_run(tmp_path / "r", rows)) as store:
         flat, wide = (read_table(store).view(Slice(evaluators=(name,))) for name in ("flat", "wide"))
     found = compare(flat, wide, measure="standardised")
@@ -335,8 +344,11 @@ def test_a_side_whose_clean_scores_have_no_spread_is_not_called_small(tmp_path: 
 
 def sides(folder: Path, **values: Callable[[str, int], float | None]) -> tuple[View, View]:
     """Two evaluators of 40 items: what each gives to a probe of an item."""
-    rows = [row for name, value in values.items()
-            for row in scores_of(["identity", "vflip", "hflip"], 40, value, evaluator=name)]  # fmt: skip
+    rows = [
+        row
+        for name, value in values.items()
+        for row in scores_of(["identity", "vflip", "hflip"], 40, value, evaluator=name)
+    ]
     with Store.open(write_run(folder / "r", rows)) as store:
         table = read_table(store)
     one, other = (table.view(Slice(evaluators=(name,))) for name in values)

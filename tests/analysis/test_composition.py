@@ -23,8 +23,12 @@ from tests.analysis.made_runs import score, write_run
 TIED = {"bench": {"category": "furniture", "or": "outdoor", "items": 5}}
 
 KINDS = (
-    *[("bench", "furniture")] * 3, ("bench", "outdoor"), ("bench", "animal"), *[("cat", "animal")] * 6, ("thing", None),
-)  # fmt: skip
+    *[("bench", "furniture")] * 3,
+    ("bench", "outdoor"),
+    ("bench", "animal"),
+    *[("cat", "animal")] * 6,
+    ("thing", None),
+)
 """Label and category of each item: of five benches one got a category of its own elsewhere, which is no tie."""
 
 
@@ -49,11 +53,23 @@ def test_tied_labels_are_counted_where_the_run_records_them(tmp_path: Path) -> N
         frame = asked.compute(table.view(), Options())
         assert {column.name for column in asked.columns} == set(frame)
         assert frame.to_dict("records") == [
-            {"corpus": "c", "label": "bench", "category": "furniture", "other": "outdoor", "n": 3,
-             "share": pytest.approx(100 * 3 / 11)},
-            {"corpus": "c", "label": "bench", "category": "outdoor", "other": "furniture", "n": 1,
-             "share": pytest.approx(100 / 11)},
-        ]  # fmt: skip
+            {
+                "corpus": "c",
+                "label": "bench",
+                "category": "furniture",
+                "other": "outdoor",
+                "n": 3,
+                "share": pytest.approx(100 * 3 / 11),
+            },
+            {
+                "corpus": "c",
+                "label": "bench",
+                "category": "outdoor",
+                "other": "furniture",
+                "n": 1,
+                "share": pytest.approx(100 / 11),
+            },
+        ]
 
 
 def test_items_of_two_categories_can_be_left_out_of_every_number(tmp_path: Path) -> None:
@@ -103,16 +119,34 @@ def test_the_outlines_of_moved_objects_are_counted_by_where_they_come_from(tmp_p
     rows += [score(f"i{place:03d}", "reposition-TL", 0.4, bg_delta=0.0, **told) for place in range(7)]
     folder = write_run(tmp_path / "moved", rows)
     facts = [("i001", "mask_source", "grabcut"), ("i002", "mask_source", "grabcut"), ("i003", "fill", "example")]
-    kept = [{"run": "moved", "corpus": "c", "item": item, "probe": "reposition-TL", "subject": "template",
-             "language": "en", "rank": 0, "key": key, "value": value} for item, key, value in facts]  # fmt: skip
+    kept = [
+        {
+            "run": "moved",
+            "corpus": "c",
+            "item": item,
+            "probe": "reposition-TL",
+            "subject": "template",
+            "language": "en",
+            "rank": 0,
+            "key": key,
+            "value": value,
+        }
+        for item, key, value in facts
+    ]
     (folder / "variants").mkdir()
     pq.write_table(pa.Table.from_pylist(kept, schema=VARIANTS), folder / "variants" / "shard-00000.parquet")
     with Store.open(folder) as store:
         table = read_table(store)
         asked = question(table, "S-masks")
         assert asked.needs(table) == ""
-        expected = pd.DataFrame({"corpus": "c", "mask": ["GrabCut from the box", "annotated outline"], "n": [2, 5],
-                                 "share": [200 / 7, 500 / 7]})  # fmt: skip
+        expected = pd.DataFrame(
+            {
+                "corpus": "c",
+                "mask": ["GrabCut from the box", "annotated outline"],
+                "n": [2, 5],
+                "share": [200 / 7, 500 / 7],
+            }
+        )
         pd.testing.assert_frame_equal(asked.compute(table.view(), Options()), expected, check_dtype=False)
 
 

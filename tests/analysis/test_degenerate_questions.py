@@ -19,10 +19,14 @@ OWN = ("S14-size", "S14-category", "S14-gender", "S3-balanced", "T2", "T12", "T1
 
 WORDS = ("gender:plain", "gender:boy", "gender:girl")
 MOVED: Mapping[str, Mapping[str, object]] = {
-    f"reposition-{edge}{anchor}": {"axis": "spatial", "family": f"reposition{'-hard' if edge else ''}",
-                                   "baseline": "identity"}
-    for edge in ("", "hard-") for anchor in ("TL", "BR")
-}  # fmt: skip
+    f"reposition-{edge}{anchor}": {
+        "axis": "spatial",
+        "family": f"reposition{'-hard' if edge else ''}",
+        "baseline": "identity",
+    }
+    for edge in ("", "hard-")
+    for anchor in ("TL", "BR")
+}
 
 
 def noise(probe: str, item: int) -> float:
@@ -48,11 +52,21 @@ def rows(value: Value, count: int, corpus: str) -> list[dict[str, object]]:
     about = {**{name: PROBES[name] for name in ("identity", "vflip", "blur-1", "null:shift1", "base", *WORDS)}, **MOVED}
     bins = ("0-10", "50-70", "90-100")
     return [
-        score(f"i{place:02d}", probe, value(probe, place), corpus=corpus, coverage=0.05 + 0.04 * (place % 20),
-              coverage_bin=bins[place % 2], category=("animal", "person", "food")[place % 3], label=f"l{place % 4}",
-              **{"seam_energy": 0.0, "seam_ratio": 1.0, "bg_delta": 0.0, "fill_ratio": 1.0}, **told)
-        for probe, told in about.items() for place in range(count)
-    ]  # fmt: skip
+        score(
+            f"i{place:02d}",
+            probe,
+            value(probe, place),
+            corpus=corpus,
+            coverage=0.05 + 0.04 * (place % 20),
+            coverage_bin=bins[place % 2],
+            category=("animal", "person", "food")[place % 3],
+            label=f"l{place % 4}",
+            **{"seam_energy": 0.0, "seam_ratio": 1.0, "bg_delta": 0.0, "fill_ratio": 1.0},
+            **told,
+        )
+        for probe, told in about.items()
+        for place in range(count)
+    ]
 
 
 def opened(folder: Path, kind: str, count: int) -> Store:

@@ -116,8 +116,14 @@ def _fitted(view: View, evaluator: str) -> dict[str, pd.DataFrame]:
 
 def _judged(view: View) -> dict[str, pd.DataFrame]:
     item = view.table.items.iloc[0]
-    said = {"corpus": item["corpus"], "item": item["item"], "probe": "vflip", "subject": view.table.scope.subject,
-            "outcome": ONE, "fully_correct": False}  # fmt: skip
+    said = {
+        "corpus": item["corpus"],
+        "item": item["item"],
+        "probe": "vflip",
+        "subject": view.table.scope.subject,
+        "outcome": ONE,
+        "fully_correct": False,
+    }
     try:
         return {"people": reanalyse(view.table, pd.DataFrame([said]), scope="run").table}
     except InvalidInput:  # nobody scored the pair that people judged
@@ -283,8 +289,12 @@ def test_an_evaluator_that_saw_one_of_two_corpora_has_rows_of_that_one(opened: O
     everything(made.store, made.view)
     found = effects(made.view, FLIP, pooled=True)
     assert found[["evaluator", "corpus"]].to_numpy().tolist() == [
-        ["e", "c"], ["e", "d"], ["e", "all"], ["f", "d"], ["f", "all"],
-    ]  # fmt: skip
+        ["e", "c"],
+        ["e", "d"],
+        ["e", "all"],
+        ["f", "d"],
+        ["f", "all"],
+    ]
     assert math.isnan(made.view.table.spread("f", "c"))
     risks = cell_risks(shift_cells(made.view))
     nothing = risks[(risks["evaluator"] == "f") & (risks["corpus"] == "c")]

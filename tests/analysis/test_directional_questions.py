@@ -27,15 +27,23 @@ from tests.analysis.broken_runs import BROKEN, ITEMS, SHIFT, about, compared, fa
 from tests.analysis.made_runs import audited, raw, score, write_run
 
 FAMILIES = {
-    "masked": ["masked"], "shuffled": ["shuffled"], "denied": ["denied"], "swapped": ["swapped:near", "swapped:far"],
-    "size-mixed": ["size:large-mixed"], "made": ["made:nonproto_wrong", "made:adversary"],
-}  # fmt: skip
+    "masked": ["masked"],
+    "shuffled": ["shuffled"],
+    "denied": ["denied"],
+    "swapped": ["swapped:near", "swapped:far"],
+    "size-mixed": ["size:large-mixed"],
+    "made": ["made:nonproto_wrong", "made:adversary"],
+}
 AXES = {"object": ["made", "size-mixed"], "lexical": ["masked", "shuffled"], "semantic": ["denied", "swapped"]}
 RIGHT = {"size:large-mixed": "size:large"}
 """What these are compared with; the others with the unedited pair."""
 HARMS = {"vertical-flip": ["vflip"], "rotation": ["rotate-5", "rotate+5"]}
-TOLD = {"falsity": ["verified", "verified", "presumed"], "group": ["yes", "no"], "domain": ["animal", "object"],
-        "kind": ["near", "far", "far", "far"]}  # fmt: skip
+TOLD = {
+    "falsity": ["verified", "verified", "presumed"],
+    "group": ["yes", "no"],
+    "domain": ["animal", "object"],
+    "kind": ["near", "far", "far", "far"],
+}
 QUADRUPLE = {"made:nonproto_wrong": -0.1, "made:prototype": 0.05, "made:adversary": -0.02}
 ROLES = {"made:prototype": "proto-right", "made:adversary": "proto-wrong"}
 """What these probes tell; the other one is known by the end of its name."""
@@ -51,8 +59,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, mean in QUADRUPLE.items():
         expectation = "invariant" if name == "made:prototype" else "directional"
         told = {"axis": "object", "family": "made", "baseline": "identity", "expectation": expectation}
-        rows += [score(item, name, value + float(rng.normal(mean, 0.05)), subject="human", evaluator="e", **told)
-                 for item, value in clean.items()]  # fmt: skip
+        rows += [
+            score(item, name, value + float(rng.normal(mean, 0.05)), subject="human", evaluator="e", **told)
+            for item, value in clean.items()
+        ]
     roles = [fact for name, role in ROLES.items() for fact in facts_of([name], {"role": [role]})]
     places = facts_of(["size:large"], CENTRES)
     told = [*facts_of(["denied"], TOLD), *roles, *places]
@@ -234,8 +244,11 @@ def test_paper_e_s_pair_stands_beside_the_family_it_is_of_over_items_and_over_do
     rng = np.random.default_rng(2)
     told = {"axis": "semantic", "family": "made", "baseline": "identity", "expectation": "directional"}
     for name in ("made:nonproto_wrong", "made:adversary"):
-        rows += [score(row["item"], name, row["score"] + float(rng.normal(0, 0.05)), subject="human", evaluator="e",
-                       **told) for row in rows if row["probe"] == "identity"]  # fmt: skip
+        rows += [
+            score(row["item"], name, row["score"] + float(rng.normal(0, 0.05)), subject="human", evaluator="e", **told)
+            for row in rows
+            if row["probe"] == "identity"
+        ]
     domains = {"domain": ["animal", "object", "object"]}
     facts = facts_of(["made:nonproto_wrong", "made:adversary"], domains)
     facts += facts_of(["made:adversary"], {"role": ["proto-wrong"]})
@@ -244,8 +257,10 @@ def test_paper_e_s_pair_stands_beside_the_family_it_is_of_over_items_and_over_do
         table = read_table(store)
         frame = {each.id: each for each in catalogue(table)}["C23"].compute(table.view(), Options())
     stored, frame = raw(folder), frame.set_index(["of", "label"])
-    groups = {"made:adversary alone: paper E’s pair": ["made:adversary"],
-              "whole family: adversary, nonproto_wrong": ["made:adversary", "made:nonproto_wrong"]}  # fmt: skip
+    groups = {
+        "made:adversary alone: paper E’s pair": ["made:adversary"],
+        "whole family: adversary, nonproto_wrong": ["made:adversary", "made:nonproto_wrong"],
+    }
     assert list(dict.fromkeys(frame.index.get_level_values("of"))) == list(groups)
     for of_, probes in groups.items():
         own = compared(stored, probes)
@@ -285,11 +300,16 @@ def test_an_order_of_at_most_one_percent_of_the_items_is_left_out(tmp_path: Path
     """One of a hundred items stands in an order of its own, two in another."""
     scores = {"identity": 0.8, "swapped:near": 0.6, "swapped:far": 0.4}
     rows = [
-        score(f"i{place:03d}", probe, {0: 1 - value, 1: abs(value - 0.65), 2: abs(value - 0.65)}.get(place, value),
-              subject="human", **about(probe))
+        score(
+            f"i{place:03d}",
+            probe,
+            {0: 1 - value, 1: abs(value - 0.65), 2: abs(value - 0.65)}.get(place, value),
+            subject="human",
+            **about(probe),
+        )
         for probe, value in scores.items()
         for place in range(100)
-    ]  # fmt: skip
+    ]
     with Store.open(write_broken(tmp_path / "r", rows)) as store:
         table = read_table(store)
         frame = of({each.id: each for each in catalogue(table)}, table, "C18")
@@ -430,10 +450,13 @@ def test_the_two_by_two_tells_the_prototype_from_the_detail(
     right, wrong = wide["identity"], wide["made:nonproto_wrong"]
     proto, proto_wrong = wide["made:prototype"], wide["made:adversary"]
     expected = {
-        "prototype effect": proto - right, "detail, no prototype shown": right - wrong,
-        "detail, prototype shown": proto - proto_wrong, "detail": ((right - wrong) + (proto - proto_wrong)) / 2,
-        "interaction": (right - wrong) - (proto - proto_wrong), "correct minus adversary": right - proto_wrong,
-    }  # fmt: skip
+        "prototype effect": proto - right,
+        "detail, no prototype shown": right - wrong,
+        "detail, prototype shown": proto - proto_wrong,
+        "detail": ((right - wrong) + (proto - proto_wrong)) / 2,
+        "interaction": (right - wrong) - (proto - proto_wrong),
+        "correct minus adversary": right - proto_wrong,
+    }
     frame = of(asked, table, "C29").set_index("label")
     assert list(frame.index) == list(expected)
     for label, values in expected.items():
@@ -453,8 +476,11 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
     def share(broken: list[str], kept: list[str], *, known: bool) -> tuple[float, int, int]:
         of_items, pairs = [], 0
         for item, row in wide.iterrows():
-            d = [row[RIGHT.get(name, "identity")] - row[name] for name in broken
-                 if not known or (name == "denied" and item not in presumed)]  # fmt: skip
+            d = [
+                row[RIGHT.get(name, "identity")] - row[name]
+                for name in broken
+                if not known or (name == "denied" and item not in presumed)
+            ]
             h = [abs(row[name] - row["identity"]) for name in kept]
             won = [(x > y) + 0.5 * (x == y) for x in d for y in h]
             pairs += len(won)

@@ -78,9 +78,11 @@ def moving(percent: list[float], *, baseline: float = 0.5, **told: Any) -> list[
     """Item i's unedited score is ``baseline + i / 100``; its flip moves it by ``percent[i]`` percent."""
     clean = [baseline + place / 100 for place in range(len(percent))]
     return scores_of(
-        ["identity", "vflip"], len(percent),
-        lambda probe, place: clean[place] * (1 + percent[place] / 100 if probe == "vflip" else 1), **told,
-    )  # fmt: skip
+        ["identity", "vflip"],
+        len(percent),
+        lambda probe, place: clean[place] * (1 + percent[place] / 100 if probe == "vflip" else 1),
+        **told,
+    )
 
 
 def items_of(rows: pd.DataFrame) -> pd.DataFrame:
@@ -151,15 +153,21 @@ def test_intervals_are_scipys_bca_bootstrap_over_cut_outs_within_its_own_error(
     own = rows[(rows["evaluator"] == evaluator) & rows["probe"].isin(table.families()[family])]
     found = families[(families["evaluator"] == evaluator) & (families["label"] == family)].iloc[0]
     for column, low, high in (
-        ("percent", "low", "high"), ("size", "abs_low", "abs_high"), ("delta", "delta_low", "delta_high"),
-    ):  # fmt: skip
+        ("percent", "low", "high"),
+        ("size", "abs_low", "abs_high"),
+        ("delta", "delta_low", "delta_high"),
+    ):
         values = items_of(own)[column].dropna()
         sources = raw(table="items").set_index(["corpus", "item"])["item_group"].reindex(values.index)
         members = [each.to_numpy() for _, each in values.groupby(sources)]
         expected = stats.bootstrap(
-            (np.arange(len(members)),), lambda drawn: np.median(np.concatenate([members[at] for at in drawn])),  # noqa: B023
-            n_resamples=2999, method="BCa", rng=np.random.default_rng(3), vectorized=False,
-        )  # fmt: skip
+            (np.arange(len(members)),),
+            lambda drawn: np.median(np.concatenate([members[at] for at in drawn])),  # noqa: B023
+            n_resamples=2999,
+            method="BCa",
+            rng=np.random.default_rng(3),
+            vectorized=False,
+        )
         bounds, error = expected.confidence_interval, expected.standard_error
         assert found[low] == pytest.approx(bounds.low, abs=0.35 * error), column
         assert found[high] == pytest.approx(bounds.high, abs=0.35 * error), column
@@ -194,11 +202,17 @@ def test_a_test_keeps_its_adjusted_p_whatever_evaluator_axis_or_order_is_looked_
 
 def test_rows_without_a_test_are_not_counted_in_holms_correction() -> None:
     frame = pd.DataFrame(
-        [("e", "c", "x", "paired t", 0.01), ("e", "c", "x", "none", 1.0), ("e", "c", "x", "paired t", 0.04),
-         ("e", "c", "", "paired t", 0.001), ("e", "d", "x", "paired t", 0.03), ("f", "c", "x", "paired t", 0.02),
-         ("f", "c", "x", "none", math.nan)],
+        [
+            ("e", "c", "x", "paired t", 0.01),
+            ("e", "c", "x", "none", 1.0),
+            ("e", "c", "x", "paired t", 0.04),
+            ("e", "c", "", "paired t", 0.001),
+            ("e", "d", "x", "paired t", 0.03),
+            ("f", "c", "x", "paired t", 0.02),
+            ("f", "c", "x", "none", math.nan),
+        ],
         columns=["evaluator", "corpus", "tests", "test", "p"],
-    )  # fmt: skip
+    )
     found = with_holm(frame)
     np.testing.assert_allclose(found["p_holm"], [0.02, math.nan, 0.04, math.nan, 0.03, 0.02, math.nan])
     assert found["m_tests"].tolist() == [2, 0, 2, 0, 1, 1, 0]
@@ -277,16 +291,21 @@ def test_groups_say_what_is_tested_together(table: ScoreTable) -> None:
     assert by_family["rotation"].probes == ("rotate+10", "rotate+5", "rotate-10", "rotate-5")
     assert {group.label for group in family_groups(view, controls=False)} == set(by_family) - {"blur", "null"}
     assert {group.label for group in family_groups(view, axis="societal")} == {
-        "cultural", "economic", "emotion", "gender",
-    }  # fmt: skip
+        "cultural",
+        "economic",
+        "emotion",
+        "gender",
+    }
     probes = {group.label: group.tests for group in probe_groups(view, "gender")}
     assert (probes["gender:boy"], probes["gender:plain"]) == ("gender", "")
     assert {group.tests for group in probe_groups(view, "blur")} == {""}
     assert probe_groups(view, "nothing") == modifier_groups(view, "nothing") == []
     plain = {group.label for group in modifier_groups(view, "gender")}
     assert {group.label for group in modifier_groups(view, "gender", controls=True)} - plain == {
-        "ordinary", "plain", "typical",
-    }  # fmt: skip
+        "ordinary",
+        "plain",
+        "typical",
+    }
     assert modifier_groups(view, "rotation") == []
 
 
@@ -306,9 +325,10 @@ def test_a_family_that_moves_is_told_from_noise_by_test_and_effect_size(made: Op
     rng = np.random.default_rng(5)
     clean, moved = rng.uniform(1, 2, size=40), {"vflip": 0.2, "hflip": 0.0, "identity": None}
     rows = scores_of(
-        list(moved), 40,
+        list(moved),
+        40,
         lambda probe, item: clean[item] + (0.0 if probe == "identity" else moved[probe] + rng.normal(scale=0.1)),
-    )  # fmt: skip
+    )
     view = made(rows)
     found = effects(view, family_groups(view)).set_index("label")
     np.testing.assert_allclose(found["p_holm"], multipletests(found["p"], method="holm")[1])
@@ -326,8 +346,10 @@ def test_a_group_without_scores_has_no_test_and_stands_in_the_table(made: Open) 
 
 
 def test_below_ten_items_nothing_is_claimed(made: Open) -> None:
-    few, enough = (effects(made(moving([9.0 + place / 10 for place in range(n)])), [Group("flip", ("vflip",))]).iloc[0]
-                   for n in (LEAST_N - 1, LEAST_N))  # fmt: skip
+    few, enough = (
+        effects(made(moving([9.0 + place / 10 for place in range(n)])), [Group("flip", ("vflip",))]).iloc[0]
+        for n in (LEAST_N - 1, LEAST_N)
+    )
     assert (few["drift"], few["scatter"]) == (TOO_FEW, TOO_FEW)
     assert enough["drift"] == DRIFTS
     assert few["median_percent"] > 9
@@ -359,8 +381,11 @@ def test_a_wider_margin_never_takes_a_stillness_back(made: Open) -> None:
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_measure_brings_its_own_value_and_bounds(families: pd.DataFrame, measure: str) -> None:
-    names = {"percent": ("median_percent", "low", "high"), "delta": ("median_delta", "delta_low", "delta_high"),
-             "standardised": ("standardised", "standardised_low", "standardised_high")}[measure]  # fmt: skip
+    names = {
+        "percent": ("median_percent", "low", "high"),
+        "delta": ("median_delta", "delta_low", "delta_high"),
+        "standardised": ("standardised", "standardised_low", "standardised_high"),
+    }[measure]
     found = measured(families, measure)
     for mine, theirs in zip(("value", "low", "high"), names, strict=True):
         np.testing.assert_array_equal(found[mine], families[theirs])
@@ -392,5 +417,9 @@ def test_groups_without_a_probe_and_slices_without_an_item_give_no_row_and_every
 
 def test_an_interval_is_told_in_the_words_of_a_table() -> None:
     assert words(Interval(1.0, 0.5, 1.5, 9, 0.95, "why")) == {
-        "value": 1.0, "low": 0.5, "high": 1.5, "n_items": 9, "note": "why",
-    }  # fmt: skip
+        "value": 1.0,
+        "low": 0.5,
+        "high": 1.5,
+        "n_items": 9,
+        "note": "why",
+    }

@@ -37,8 +37,9 @@ def test_every_question_of_the_shipped_run_has_its_recomputation(asked: dict[Que
 
 def test_a_question_that_nobody_recomputed_is_found(tmp_path: Path) -> None:
     told = {"family": "squint", "axis": "object"}
-    rows = audited("vflip", items=4) + [{**row, **told, "probe": "squint"} for row in audited("vflip", items=4)
-                                        if row["probe"] == "vflip"]  # fmt: skip
+    rows = audited("vflip", items=4) + [
+        {**row, **told, "probe": "squint"} for row in audited("vflip", items=4) if row["probe"] == "vflip"
+    ]
     with Store.open(write_run(tmp_path / "r", rows)) as store:
         asked = {each.id for each in catalogue(read_table(store))}
     assert "S1-object" in asked - {id_ for ids in REGISTERED.values() for id_ in ids}
@@ -46,8 +47,11 @@ def test_a_question_that_nobody_recomputed_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("file", "test"), REGISTERED, ids=[test for _, test in REGISTERED])
 def test_an_entry_names_a_test_that_asks_its_questions(file: str, test: str) -> None:
-    defined = [each for each in ast.parse((HERE / file).read_text(encoding="utf-8")).body
-               if isinstance(each, ast.FunctionDef) and each.name == test]  # fmt: skip
+    defined = [
+        each
+        for each in ast.parse((HERE / file).read_text(encoding="utf-8")).body
+        if isinstance(each, ast.FunctionDef) and each.name == test
+    ]
     assert defined, f"{file} has no {test}"
     said = [re.compile(each) for each in _texts(defined[0])]
     for id_ in REGISTERED[file, test]:
@@ -58,7 +62,9 @@ def _texts(function: ast.FunctionDef) -> Iterator[str]:
     """Patterns of the texts that a function writes, its decorators included; ``.+`` for what is put into them."""
     for node in ast.walk(function):
         if isinstance(node, ast.JoinedStr) and any(isinstance(part, ast.Constant) for part in node.values):
-            yield "".join(re.escape(part.value) if isinstance(part, ast.Constant) and isinstance(part.value, str)
-                          else ".+" for part in node.values)  # fmt: skip
+            yield "".join(
+                re.escape(part.value) if isinstance(part, ast.Constant) and isinstance(part.value, str) else ".+"
+                for part in node.values
+            )
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield re.escape(node.value)

@@ -21,7 +21,7 @@ from core.analysis.failures import (
     scales,
     under_every_evaluator,
     verdicts,
-)  # fmt: skip
+)
 from core.analysis.ranking import ORDERS, rank
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -88,9 +88,11 @@ slices = st.builds(
 
 @settings(max_examples=30, deadline=None)
 @given(
-    chosen=slices, order=st.sampled_from(sorted(ORDERS)), floor=st.sampled_from([0.0, 0.05, 0.5, 1.0]),
+    chosen=slices,
+    order=st.sampled_from(sorted(ORDERS)),
+    floor=st.sampled_from([0.0, 0.05, 0.5, 1.0]),
     offset=st.sampled_from([0, 12, 700]),
-)  # fmt: skip
+)
 def test_pairs_come_by_what_their_order_counts(
     table: ScoreTable,
     usual: pd.DataFrame,
@@ -274,12 +276,24 @@ def test_a_pair_that_is_not_there_has_no_record(store: Store, scope: Narrowed, u
 
 
 def test_people_s_verdicts_come_with_the_pairs_they_judged(usual: pd.DataFrame) -> None:
-    told = [{"corpus": "demo", "item": "cat", "probe": "vflip", "subject": "template", "language": "en", "rank": 0,
-             "accepted": 0.75, "votes": 4}]  # fmt: skip
+    told = [
+        {
+            "corpus": "demo",
+            "item": "cat",
+            "probe": "vflip",
+            "subject": "template",
+            "language": "en",
+            "rank": 0,
+            "accepted": 0.75,
+            "votes": 4,
+        }
+    ]
     pairs = pd.DataFrame(
-        [{"run": "demo", "corpus": "demo", "item": "cat", "subject": "template", "probe": name} for name in
-         ("vflip", "hflip")]
-    )  # fmt: skip
+        [
+            {"run": "demo", "corpus": "demo", "item": "cat", "subject": "template", "probe": name}
+            for name in ("vflip", "hflip")
+        ]
+    )
     with Store.open(results_dir() / "demo", verdicts=pa.Table.from_pylist(told, schema=VERDICTS)) as opened:
         found = verdicts(opened, pairs)
         assert found["probe"].tolist() == ["vflip"]
@@ -299,9 +313,14 @@ def test_every_item_of_a_page_has_the_hash_that_the_run_recorded(store: Store) -
 
 @pytest.mark.parametrize(
     ("wrong", "value"),
-    [({"order": "loudness"}, "loudness"), ({"floor": 1.5}, "1.5"), ({"floor": float("nan")}, "nan"),
-     ({"limit": 0}, "0"), ({"offset": -1}, "-1")],
-)  # fmt: skip
+    [
+        ({"order": "loudness"}, "loudness"),
+        ({"floor": 1.5}, "1.5"),
+        ({"floor": float("nan")}, "nan"),
+        ({"limit": 0}, "0"),
+        ({"offset": -1}, "-1"),
+    ],
+)
 def test_a_question_that_makes_no_sense_is_refused_with_the_value(
     table: ScoreTable, usual: pd.DataFrame, wrong: dict, value: str
 ) -> None:

@@ -41,8 +41,12 @@ def answered(folder: Path, rows: list[dict], question_id: str = "S25") -> pd.Dat
 def test_the_share_of_the_filling_is_that_of_the_raw_rows(tmp_path: Path) -> None:
     row = answered(tmp_path, moved(), "S25").iloc[0]
     wide = raw(tmp_path / "r").pivot_table(index="item", columns="probe", values="score")
-    change = {way: pd.DataFrame({anchor: 100 * (wide[f"reposition{way}-{anchor}"] / wide["identity"] - 1)
-                                 for anchor in ("TL", "BR")}) for way in ("", "-true")}  # fmt: skip
+    change = {
+        way: pd.DataFrame(
+            {anchor: 100 * (wide[f"reposition{way}-{anchor}"] / wide["identity"] - 1) for anchor in ("TL", "BR")}
+        )
+        for way in ("", "-true")
+    }
     both = change[""].notna() & change["-true"].notna()
     filled, true = (change[way].where(both).median(axis=1) for way in ("", "-true"))
     assert row["n_items"] == len(filled) == 24

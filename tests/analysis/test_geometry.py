@@ -10,8 +10,14 @@ import pytest
 from core.analysis.geometry import ALL, PHRASE, Geometry, geometry, valence_direction
 from core.errors import InvalidInput
 
-TABLE = {"good": [1, 0, 0], "bad": [-1, 0, 0], "up": [0.8, 0.6, 0], "flat": [0, 1, 0], "down": [-0.6, 0.8, 0],
-         "plain": [0.1, 0, 0.995]}  # fmt: skip
+TABLE = {
+    "good": [1, 0, 0],
+    "bad": [-1, 0, 0],
+    "up": [0.8, 0.6, 0],
+    "flat": [0, 1, 0],
+    "down": [-0.6, 0.8, 0],
+    "plain": [0.1, 0, 0.995],
+}
 
 
 def encode(texts: Sequence[str]) -> np.ndarray:
@@ -26,9 +32,18 @@ def encode(texts: Sequence[str]) -> np.ndarray:
 
 def shifts(**medians: float) -> pd.DataFrame:
     return pd.DataFrame(
-        [{"family": "f", "modifier": name, "median_percent": value, "low": value - 1, "high": value + 1, "n_items": 9}
-         for name, value in medians.items()]
-    )  # fmt: skip
+        [
+            {
+                "family": "f",
+                "modifier": name,
+                "median_percent": value,
+                "low": value - 1,
+                "high": value + 1,
+                "n_items": 9,
+            }
+            for name, value in medians.items()
+        ]
+    )
 
 
 def placed(table: pd.DataFrame, **options: object) -> Geometry:

@@ -12,9 +12,19 @@ from core.store.store import Store
 
 
 def card_row(evaluator: str, axis: str, family: str, size: float) -> dict[str, object]:
-    return {"evaluator": evaluator, "axis": axis, "family": family, "median_abs_percent": size, "abs_low": size - 1,
-            "abs_high": size + 1, "n_items": 40, "median_percent": -size / 2, "drift": f"drift of {family}",
-            "scatter": f"scatter of {family}", "alike": 2 if family == "gender" else 1}  # fmt: skip
+    return {
+        "evaluator": evaluator,
+        "axis": axis,
+        "family": family,
+        "median_abs_percent": size,
+        "abs_low": size - 1,
+        "abs_high": size + 1,
+        "n_items": 40,
+        "median_percent": -size / 2,
+        "drift": f"drift of {family}",
+        "scatter": f"scatter of {family}",
+        "alike": 2 if family == "gender" else 1,
+    }
 
 
 def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> dict[str, object]:
@@ -31,13 +41,22 @@ def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> d
 
 
 CARD = pd.DataFrame(
-    [card_row("wild", "spatial", "rotation", 9.0), card_row("wild", "societal", "gender", 2.0),
-     card_row("calm", "spatial", "blur", 3.0), card_row("calm", "societal", "gender", 4.0)]
-)  # fmt: skip
+    [
+        card_row("wild", "spatial", "rotation", 9.0),
+        card_row("wild", "societal", "gender", 2.0),
+        card_row("calm", "spatial", "blur", 3.0),
+        card_row("calm", "societal", "gender", 4.0),
+    ]
+)
 RISKS = pd.DataFrame(
-    [risk_row("wild", "rotation", 0.3), risk_row("wild", "gender", 0.5), risk_row("calm", "blur", 0.2),
-     risk_row("calm", "gender", math.nan), risk_row("calm", "blur", 0.9, unit="scale")]
-)  # fmt: skip
+    [
+        risk_row("wild", "rotation", 0.3),
+        risk_row("wild", "gender", 0.5),
+        risk_row("calm", "blur", 0.2),
+        risk_row("calm", "gender", math.nan),
+        risk_row("calm", "blur", 0.9, unit="scale"),
+    ]
+)
 
 
 def test_the_calmest_stands_first_with_the_worst_family_of_each_axis() -> None:

@@ -19,8 +19,16 @@ from core.statistics.power import aside
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, shifts, write_run
 
-WORDS = {"here": 3, "image-shows": 3, "photo": 3, "as-seen": 5, "see-here": 5, "we-see": 6, "what-shows": 9,
-         "both-sides": 14}  # fmt: skip
+WORDS = {
+    "here": 3,
+    "image-shows": 3,
+    "photo": 3,
+    "as-seen": 5,
+    "see-here": 5,
+    "we-see": 6,
+    "what-shows": 9,
+    "both-sides": 14,
+}
 """Wrapper -> its words, counted by hand in assets/surface/wrappers.csv."""
 
 ITEMS = 20
@@ -33,8 +41,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ScoreTable,
     rows = [score(f"i{place:03d}", "identity", 0.5) for place in range(ITEMS)]
     rows += [
         score(f"i{place:03d}", f"verbosity:{name}", 0.5 * (1 - 0.004 * many + rng.normal(0, 0.01)), **told)
-        for place in range(ITEMS) for name, many in WORDS.items() if place or many < 5
-    ]  # fmt: skip
+        for place in range(ITEMS)
+        for name, many in WORDS.items()
+        if place or many < 5
+    ]
     write_run(folder / "r", rows)
     with Store.open(folder / "r") as store:
         percent = shifts(raw(folder / "r")).pivot_table(index="item", columns="probe", values="percent")
@@ -52,8 +62,9 @@ def test_the_trend_is_the_median_of_the_items_least_squares(made: tuple[ScoreTab
     lengths = np.array([WORDS[name.removeprefix("verbosity:")] for name in percent.columns], dtype=float)
     slopes = [
         sm.OLS(own.dropna(), sm.add_constant(lengths[own.notna().to_numpy()])).fit().params.iloc[1]
-        for _, own in percent.iterrows() if own.notna().all()
-    ]  # fmt: skip
+        for _, own in percent.iterrows()
+        if own.notna().all()
+    ]
     row = _asked(table, "S36").iloc[0]
     assert len(slopes) == ITEMS - 1  # the first item was wrapped in words of one length alone
     assert (row["n_items"], row["wrappers"]) == (ITEMS - 1, len(WORDS))
@@ -66,15 +77,20 @@ def test_where_no_trend_is_shown_it_says_what_would_have_been(tmp_path: Path) ->
     rng = np.random.default_rng(3)
     told = {"axis": "surface", "family": "verbosity", "baseline": "identity", "expectation": "invariant"}
     rows = [score(f"i{place:03d}", "identity", 0.5) for place in range(ITEMS)]
-    rows += [score(f"i{place:03d}", f"verbosity:{name}", 0.5 + rng.normal(0, 0.01), **told)
-             for place in range(ITEMS) for name in WORDS]  # fmt: skip
+    rows += [
+        score(f"i{place:03d}", f"verbosity:{name}", 0.5 + rng.normal(0, 0.01), **told)
+        for place in range(ITEMS)
+        for name in WORDS
+    ]
     write_run(tmp_path / "r", rows)
     with Store.open(tmp_path / "r") as store:
         row = _asked(read_table(store), "S36").iloc[0]
     assert row["said"] == "no trend with length shown"
     power = aside(Interval(row["value"], row["low"], row["high"], row["n_items"], 0.95), bound=0.0)
-    assert row["power"] == (f"a difference from {power.detectable:.3f} points a word on would have shown; were it as "
-                            f"found here, {power.needed:,} items would tell")  # fmt: skip
+    assert row["power"] == (
+        f"a difference from {power.detectable:.3f} points a word on would have shown; were it as "
+        f"found here, {power.needed:,} items would tell"
+    )
 
 
 def test_the_curve_passes_the_means_where_there_are_as_many_lengths_as_knots(

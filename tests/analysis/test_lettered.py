@@ -32,9 +32,19 @@ def made(folder: Path, *, with_text: int, without: int, extra: float, read: bool
             moved = -0.05 + (extra / 100 if held else 0.0) + rng.normal(0, 0.01)
             rows.append(score(name, probe, clean * (1 + moved), **about))
             if read and place < with_text + without:
-                told.append({"run": "r", "corpus": "c", "item": name, "probe": probe, "subject": "template",
-                             "language": "en", "rank": 0, "key": "text_already",
-                             "value": "some" if held else "none"})  # fmt: skip
+                told.append(
+                    {
+                        "run": "r",
+                        "corpus": "c",
+                        "item": name,
+                        "probe": probe,
+                        "subject": "template",
+                        "language": "en",
+                        "rank": 0,
+                        "key": "text_already",
+                        "value": "some" if held else "none",
+                    }
+                )
     write_run(folder / "r", rows, corpus={"name": "c"})
     (folder / "r" / "variants").mkdir()
     pq.write_table(pa.Table.from_pylist(told, schema=VARIANTS), folder / "r" / "variants" / "shard-00000.parquet")
@@ -63,8 +73,13 @@ def test_groups_and_difference_are_those_of_the_raw_rows(tmp_path: Path) -> None
         assert row["held"] == pytest.approx(np.median(some))
         assert row["bare"] == pytest.approx(np.median(none))
         assert row["value"] == pytest.approx(np.median(some) - np.median(none))
-        drawn = stats.bootstrap((some, none), lambda a, b, axis: np.median(a, axis) - np.median(b, axis),
-                                n_resamples=4000, method="percentile", rng=1).confidence_interval  # fmt: skip
+        drawn = stats.bootstrap(
+            (some, none),
+            lambda a, b, axis: np.median(a, axis) - np.median(b, axis),
+            n_resamples=4000,
+            method="percentile",
+            rng=1,
+        ).confidence_interval
         assert (row["low"], row["high"]) == (pytest.approx(drawn.low, abs=0.35), pytest.approx(drawn.high, abs=0.35))
         assert row["said"] == HIGHER_WITH_TEXT
 

@@ -8,14 +8,19 @@ from core.store.manifest import Run
 
 def test_what_two_runs_were_made_with_is_told_by_name(tmp_path: Path) -> None:
     made = {
-        "run": "a", "seed": 2025, "created": "monday", "corpus": {"name": "demo", "root": "/one"},
+        "run": "a",
+        "seed": 2025,
+        "created": "monday",
+        "corpus": {"name": "demo", "root": "/one"},
         "evaluators": [{"name": "e", "fingerprint": {"weights": "11", "precision": "float32"}}],
         "versions": {"torch": "2.15.0"},
-    }  # fmt: skip
+    }
     other = made | {
-        "run": "b", "created": "tuesday", "corpus": {"name": "demo", "root": "/other"},
+        "run": "b",
+        "created": "tuesday",
+        "corpus": {"name": "demo", "root": "/other"},
         "evaluators": [{"name": "e", "fingerprint": {"weights": "22", "precision": "float32"}}, {"name": "f"}],
-    }  # fmt: skip
+    }
     table = manifest_differences(Run(tmp_path, made), Run(tmp_path, other)).set_index("what")
     assert set(table.index) == {"evaluators.e.fingerprint.weights", "evaluators.f.name"}
     assert list(table.loc["evaluators.e.fingerprint.weights"]) == ["11", "22"]

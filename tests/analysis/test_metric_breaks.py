@@ -89,8 +89,9 @@ def test_what_proves_no_falsity_is_judged_by_its_failures_and_enters_no_selectiv
     assert alone is not None
     assert {each.family for each in found.families} == {"removal", "repetition"}
     assert found.selectivity == alone.selectivity  # every removed word costs this metric, and none of it counts
-    none = checked(words, (*select(["rotation"]), probe_of("removal", falsity=None)), directional=True,
-                   least_selectivity=0.5).broken  # fmt: skip
+    none = checked(
+        words, (*select(["rotation"]), probe_of("removal", falsity=None)), directional=True, least_selectivity=0.5
+    ).broken
     assert none is not None
     assert (none.selectivity, none.selective) == (None, "beyond")
 
@@ -120,9 +121,14 @@ def test_failures_and_selectivity_are_those_of_the_rows() -> None:
     assert found.passed
 
 
-@pytest.mark.parametrize(("items", "sources", "verdicts"), [
-    (6, 6, ("undecided", "undecided")), (12, 6, ("undecided", "undecided")), (12, 12, ("within", "beyond")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("items", "sources", "verdicts"),
+    [
+        (6, 6, ("undecided", "undecided")),
+        (12, 6, ("undecided", "undecided")),
+        (12, 12, ("within", "beyond")),
+    ],
+)
 def test_too_few_items_or_sources_decide_nothing_however_alike_they_are(
     items: int, sources: int, verdicts: tuple[str, str]
 ) -> None:
@@ -134,15 +140,19 @@ def test_too_few_items_or_sources_decide_nothing_however_alike_they_are(
 
 def test_what_is_undecided_says_how_many_comparisons_and_items_would_decide_it() -> None:
     flip = select(["vertical-flip"])[0]
-    rows = [[row("repetition", item, 0.6 if item % 5 < 2 else 0.3, 0.5), row(flip.name, item, 0.45, 0.5)]
-            for item in range(30)]  # fmt: skip
+    rows = [
+        [row("repetition", item, 0.6 if item % 5 < 2 else 0.3, 0.5), row(flip.name, item, 0.45, 0.5)]
+        for item in range(30)
+    ]
     found = broken((flip, DOUBLED), rows, most=50.0, least=0.55)
     (family,) = found.families
     assert found.undecided == ("repetition", "selectivity")
     rate, selective = family.found.failure, found.selectivity
     assert selective is not None
-    assert found.needed == {"repetition": side_needed(rate, bound=0.5),
-                            "selectivity": side_needed(selective.value, bound=0.55)}  # fmt: skip
+    assert found.needed == {
+        "repetition": side_needed(rate, bound=0.5),
+        "selectivity": side_needed(selective.value, bound=0.55),
+    }
     assert 30 < family.needed < 10_000
     together = broken((flip, DOUBLED), rows, most=50.0, least=0.55, sources=np.repeat(np.arange(15), 2))
     assert together.families[0].found.failure.estimate == rate.estimate

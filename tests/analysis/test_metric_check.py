@@ -31,9 +31,16 @@ CAPTIONS = ["a cat", "a dog on a mat", "two red apples", "nothing"]
 
 
 @evaluator(
-    name="length", title="Length", summary="Words.", family="example", score_range=(0.0, None), memory_mb=1,
-    offline=True, source="here", licence="none",
-)  # fmt: skip
+    name="length",
+    title="Length",
+    summary="Words.",
+    family="example",
+    score_range=(0.0, None),
+    memory_mb=1,
+    offline=True,
+    source="here",
+    licence="none",
+)
 class Length(Evaluator):
     """Good: scores the number of words."""
 

@@ -50,8 +50,10 @@ def wide(folder: Path) -> pd.DataFrame:
     text = written["caption"].str.casefold().str.strip(" .")
     written = written[~text.duplicated()].set_index(["corpus", "item"])
     scores = rows.pivot_table(index=["corpus", "item"], columns="probe", values="score").loc[written.index]
-    both = {word: scores[f"natural-economic:{word}"].fillna(scores[f"natural-economic:swapped-{word}"])
-            for word in ("cheap", "expensive")}  # fmt: skip
+    both = {
+        word: scores[f"natural-economic:{word}"].fillna(scores[f"natural-economic:swapped-{word}"])
+        for word in ("cheap", "expensive")
+    }
     return pd.DataFrame({**both, "neutral": scores["natural-economic:neutralised"], "written": written["modifier"]})
 
 
@@ -90,8 +92,11 @@ def test_the_order_of_the_three_scores_is_a_share_of_captions(table: ScoreTable,
     rows = answer(table, "S34").query("family == 'economic' and tagger == 'rules' and corpus == 'all'")
     rows = rows.set_index("order")
     assert rows.index[0] == "cheap > neutral > expensive"
-    tied = (wide["cheap"] == wide["neutral"]) | (wide["neutral"] == wide["expensive"]) | (
-        wide["cheap"] == wide["expensive"])  # fmt: skip
+    tied = (
+        (wide["cheap"] == wide["neutral"])
+        | (wide["neutral"] == wide["expensive"])
+        | (wide["cheap"] == wide["expensive"])
+    )
     assert tied.sum() > 0
     expected = {
         "cheap > neutral > expensive": (wide["cheap"] > wide["neutral"]) & (wide["neutral"] > wide["expensive"]),
@@ -114,8 +119,10 @@ def test_the_order_of_the_three_scores_is_a_share_of_captions(table: ScoreTable,
 def test_pairs_of_words_are_compared_inside_each_caption(table: ScoreTable, wide: pd.DataFrame) -> None:
     rows = answer(table, "S35").query("family == 'economic' and tagger == 'rules' and corpus == 'all'")
     assert rows[["above", "below"]].values.tolist() == [
-        ["cheap", "neutral"], ["cheap", "expensive"], ["neutral", "expensive"]
-    ]  # fmt: skip
+        ["cheap", "neutral"],
+        ["cheap", "expensive"],
+        ["neutral", "expensive"],
+    ]
     for row in rows.to_dict("records"):
         above, below = wide[row["above"]], wide[row["below"]]
         assert (row["n"], row["n_items"]) == ((above > below).sum(), len(wide))
@@ -133,8 +140,10 @@ def test_pairs_of_words_are_compared_inside_each_caption(table: ScoreTable, wide
 
 def test_what_each_tagger_chose_stands_apart_and_in_no_other_table(table: ScoreTable) -> None:
     assert {(each.owner, each.tagger) for each in natural_families(table)} == {
-        ("economic", "rules"), ("emotion", "rules"), ("economic", "spacy")
-    }  # fmt: skip
+        ("economic", "rules"),
+        ("emotion", "rules"),
+        ("economic", "spacy"),
+    }
     shifts = answer(table, "S33")
     assert set(shifts.loc[shifts["tagger"] == "spacy", "family"]) == {"economic"}
     assert "natural-economic-spacy" not in table.families()
@@ -158,8 +167,10 @@ def test_a_filter_of_families_leaves_the_others_out(table: ScoreTable) -> None:
 
 def test_captions_of_one_source_are_no_further_evidence(tmp_path: Path, wide: pd.DataFrame) -> None:
     rows = natural_rows("a", seed=1)
-    items = [{"corpus": "a", "item": name, "item_group": f"g{int(name[1:]) // 2}"}
-             for name in dict.fromkeys(row["item"] for row in rows)]  # fmt: skip
+    items = [
+        {"corpus": "a", "item": name, "item_group": f"g{int(name[1:]) // 2}"}
+        for name in dict.fromkeys(row["item"] for row in rows)
+    ]
     write_run(tmp_path / "apart" / "r", rows, corpus={"name": "a"})
     write_run(tmp_path / "grouped" / "r", rows, items=items, corpus={"name": "a"})
     found = {}

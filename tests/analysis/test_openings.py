@@ -68,8 +68,21 @@ def test_every_mark_of_the_shipped_runs_opens_exactly_its_items_or_stands_for_no
                         if link and "test" not in json.loads(link):
                             assert n in items(link), (drawing.id, link)
     assert silent == {*NOTHING}
-    assert opened >= {"F-spatial", "F-societal", "F2", "F4", "F-rotation", "F-shifts-coverage", "F7", "F8", "F15",
-                      "F-shown", "F11", "F-evidence", "F-strength-blur"}  # fmt: skip
+    assert opened >= {
+        "F-spatial",
+        "F-societal",
+        "F2",
+        "F4",
+        "F-rotation",
+        "F-shifts-coverage",
+        "F7",
+        "F8",
+        "F15",
+        "F-shown",
+        "F11",
+        "F-evidence",
+        "F-strength-blur",
+    }
 
 
 def _items(store: Store, scope: Narrowed, link: dict[str, str]) -> set[int]:
@@ -83,8 +96,10 @@ def test_a_row_without_anything_to_open_opens_nothing() -> None:
     row = {"evaluator": "e", "corpus": "c", "family": "", "probe": "vflip"}
     assert opening(row, {"families": "family"}) == ""
     assert json.loads(opening(row, {"families": "family", "probes": "probe"})) == {
-        "evaluators": "e", "corpus": "c", "probes": "vflip",
-    }  # fmt: skip
+        "evaluators": "e",
+        "corpus": "c",
+        "probes": "vflip",
+    }
 
 
 def test_a_row_of_all_corpora_together_opens_nothing() -> None:
@@ -104,8 +119,12 @@ def test_a_mark_of_one_of_several_corpora_opens_its_items_there(tmp_path: Path) 
     split_shipped(tmp_path)
     with Store.open(tmp_path) as store:
         table = read_table(store, narrow(store, Scope()))
-        asked = {drawing.id: (question, drawing) for question in catalogue(table) for drawing in question.figures
-                 if drawing.id in ("F-corpora", "F9", "F10")}  # fmt: skip
+        asked = {
+            drawing.id: (question, drawing)
+            for question in catalogue(table)
+            for drawing in question.figures
+            if drawing.id in ("F-corpora", "F9", "F10")
+        }
         assert set(asked) == {"F-corpora", "F9", "F10"}
         for question, drawing in asked.values():
             marks = drawing.figure(question.compute(table.view(), Options())).frame
@@ -119,8 +138,12 @@ def test_a_mark_of_one_of_several_corpora_opens_its_items_there(tmp_path: Path) 
 def test_rows_that_open_the_same_are_asked_once_and_each_opens_what_it_does_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows = [("e", "c", family, gap, tests) for family in ("a", "b (control)", "") for gap in (1.5, float("nan"))
-            for tests in ("t", "")]  # fmt: skip
+    rows = [
+        ("e", "c", family, gap, tests)
+        for family in ("a", "b (control)", "")
+        for gap in (1.5, float("nan"))
+        for tests in ("t", "")
+    ]
     frame = pd.DataFrame(rows * 3, columns=["evaluator", "corpus", "family", "gap", "tests"])
     frame = pd.concat([frame, frame.assign(corpus="all corpora")], ignore_index=True)
     opens = {"families": "family", "axes": "=spatial"}

@@ -36,11 +36,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows += [{**row, "subject": "template"} for row in rows_of(("e",), probes=TEMPLATE, seed=3)]
     rng = np.random.default_rng(4)
     told = {"axis": "semantic", "family": "foil", "baseline": "identity", "expectation": "directional"}
-    clean = {row["item"]: row["score"] for row in rows if row["evaluator"] == "e" and row["probe"] == "identity"
-             and row["language"] == "en" and row["subject"] == "human"}  # fmt: skip
+    clean = {
+        row["item"]: row["score"]
+        for row in rows
+        if row["evaluator"] == "e"
+        and row["probe"] == "identity"
+        and row["language"] == "en"
+        and row["subject"] == "human"
+    }
     for place, name in enumerate(("foil", "foil:2", "foil:3")):
-        rows += [score(item, name, value + float(rng.normal(-0.03, 0.05)), subject="human", evaluator="e", **told)
-                 for item, value in list(clean.items())[: len(clean) - 8 * place]]  # fmt: skip
+        rows += [
+            score(item, name, value + float(rng.normal(-0.03, 0.05)), subject="human", evaluator="e", **told)
+            for item, value in list(clean.items())[: len(clean) - 8 * place]
+        ]
     areas = [{**row, "subject": "template"} for row in facts_of(["size:large"], {"ratio": RATIOS})]
     return write_broken(tmp_path_factory.mktemp("runs") / "r", rows, facts=areas)
 
@@ -88,12 +96,17 @@ def test_the_matrix_holds_every_family_under_its_own_caption_and_in_its_section(
     frame = answer(asked, table, "C-rates")
     own = frame[frame["label"] == frame["family"]].set_index("family")
     assert dict(own["caption"]) == {
-        "masked": "human, en", "shuffled": "human, en", "foil": "human, en", "denied": "human, en",
+        "masked": "human, en",
+        "shuffled": "human, en",
+        "foil": "human, en",
+        "denied": "human, en",
         "swapped": "template, en",
-    }  # fmt: skip
+    }
     assert list(own["section"]) == ["Lexical", "Lexical", "Grounding", "Language", "Language"]
-    for family, probes, subject in (("denied", ["denied"], "human"),
-                                    ("swapped", ["swapped:near", "swapped:far"], "template")):  # fmt: skip
+    for family, probes, subject in (
+        ("denied", ["denied"], "human"),
+        ("swapped", ["swapped:near", "swapped:far"], "template"),
+    ):
         right = sides(stored, probes, subject=subject)
         assert (own.loc[family, "n"], own.loc[family, "failure"]) == (len(right), pytest.approx(failures(right)))
     semantic = own[(own["axis"] == "semantic") & (own["caption"] == "human, en")]
@@ -101,9 +114,11 @@ def test_the_matrix_holds_every_family_under_its_own_caption_and_in_its_section(
     assert (own.loc["denied", "m_tests"], own.loc["swapped", "m_tests"]) == (2, 2)  # two under either caption
     drawn = asked["C-rates"].figures[0].figure(frame)
     assert set(drawn.frame["panel"]) == {
-        "Lexical · caption human, en", "Grounding · caption human, en", "Language · caption human, en",
+        "Lexical · caption human, en",
+        "Grounding · caption human, en",
+        "Language · caption human, en",
         "Language · caption template, en",
-    }  # fmt: skip
+    }
 
 
 def test_every_language_is_asked_and_the_mean_gives_each_the_same_weight(
@@ -119,8 +134,10 @@ def test_every_language_is_asked_and_the_mean_gives_each_the_same_weight(
             rates.append(failures(own))
             row = frame.loc[(what, language)]
             assert (row["n"], row["drop"], row["failure"]) == (
-                len(own), pytest.approx(drops[-1]), pytest.approx(rates[-1])
-            )  # fmt: skip
+                len(own),
+                pytest.approx(drops[-1]),
+                pytest.approx(rates[-1]),
+            )
         mean = frame.loc[(what, MEAN)]
         assert (mean["drop"], mean["failure"]) == (pytest.approx(np.mean(drops)), pytest.approx(np.mean(rates)))
         assert mean["drop_low"] < mean["drop"] < mean["drop_high"]
@@ -192,10 +209,12 @@ def test_the_overlap_of_words_is_that_of_the_stored_captions(
 @pytest.mark.parametrize(
     ("right", "wrong", "language", "f1"),
     [
-        ("A dog, a cat.", "a dog and a bird", "en", 2 * 2 / (3 + 4)), ("Two cats", "cats two!", "en", 1.0),
-        ("A dog", "Some birds", "en", 0.0), ("Der Hund bellt", "der Hund schläft.", "de", 2 / 3),
+        ("A dog, a cat.", "a dog and a bird", "en", 2 * 2 / (3 + 4)),
+        ("Two cats", "cats two!", "en", 1.0),
+        ("A dog", "Some birds", "en", 0.0),
+        ("Der Hund bellt", "der Hund schläft.", "de", 2 / 3),
     ],
-)  # fmt: skip
+)
 def test_the_f1_of_two_captions_counts_words_once(right: str, wrong: str, language: str, f1: float) -> None:
     assert token_f1(right, wrong, language) == pytest.approx(f1)
 
@@ -218,9 +237,11 @@ def test_two_kinds_of_wrong_answers_are_compared_item_by_item(tmp_path: Path) ->
     wide = raw(folder).pivot_table(index="item", columns="probe", values="score")
     with Store.open(folder) as store:
         table = read_table(store)
-        (row,) = {each.id: each for each in catalogue(table)}["C18-differences"].compute(
-            table.view(), Options()
-        ).to_dict("records")  # fmt: skip
+        (row,) = (
+            {each.id: each for each in catalogue(table)}["C18-differences"]
+            .compute(table.view(), Options())
+            .to_dict("records")
+        )
     assert (row["above"], row["below"]) == ("swapped:far", "swapped:near")
     more = wide["swapped:near"] - wide["swapped:far"]  # the right side is the same: what far costs more
     assert (row["n_items"], row["delta"]) == (len(more), pytest.approx(more.median()))

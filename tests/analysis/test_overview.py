@@ -119,8 +119,9 @@ def test_the_flip_risk_on_the_card_is_that_of_the_family_item_by_item(
         assert row["risk"] == pytest.approx(expected[0], abs=1e-12)
         assert row["risk"] <= 0.5
         assert row["gap"] == CARD_GAP
-        just, below = flip_risk(cell["delta"], [row["evidence"], 0.999 * row["evidence"]],
-                                items=cell["item"].astype("category").cat.codes)  # fmt: skip
+        just, below = flip_risk(
+            cell["delta"], [row["evidence"], 0.999 * row["evidence"]], items=cell["item"].astype("category").cat.codes
+        )
         assert just < 0.05
         assert below >= 0.05 or row["evidence"] == 0
 
@@ -161,9 +162,12 @@ def test_what_was_worked_out_already_is_not_worked_out_differently(store: Store,
 
 def test_each_corpus_has_a_card_and_an_example_of_its_own(tmp_path: Path) -> None:
     for corpus, factor in (("c", 1.5), ("d", 0.9)):
-        rows = scores_of(["identity", "vflip", "null:shift1"], 12,
-                         lambda probe, item, f=factor: (1 + item / 8) * (f if probe == "vflip" else 1.0),
-                         corpus=corpus)  # fmt: skip
+        rows = scores_of(
+            ["identity", "vflip", "null:shift1"],
+            12,
+            lambda probe, item, f=factor: (1 + item / 8) * (f if probe == "vflip" else 1.0),
+            corpus=corpus,
+        )
         write_run(tmp_path / "runs" / f"run of {corpus}".replace(" ", "-"), rows)
     with Store.open(tmp_path / "runs") as store:
         view = read_table(store).view()
@@ -228,10 +232,15 @@ def test_findings_are_ranked_by_what_is_certain_and_not_by_the_median(tmp_path: 
 def test_an_evaluator_without_a_row_is_named_with_its_reason(tmp_path: Path) -> None:
     kinds = {"still": 0.3, "nought": 0.0, "silent": None, "below": -0.5, "usual": 0.5}
     rows = [
-        row for name, level in kinds.items()
-        for row in scores_of(["identity", "vflip"], 12, lambda probe, item, own=level: own if own in (0.3, 0.0, None)
-                             else own + 0.01 * item * (probe == "vflip"), evaluator=name)
-    ]  # fmt: skip
+        row
+        for name, level in kinds.items()
+        for row in scores_of(
+            ["identity", "vflip"],
+            12,
+            lambda probe, item, own=level: own if own in (0.3, 0.0, None) else own + 0.01 * item * (probe == "vflip"),
+            evaluator=name,
+        )
+    ]
     with Store.open(write_run(tmp_path / "r", rows)) as store:
         families = family_contrasts(read_table(store).view())
         card, printed = fairness_card(read_table(store).view()), card_report(store)

@@ -37,8 +37,10 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ScoreTable,
     rows = [score(f"i{place:03d}", "identity", 0.5) for place in range(ITEMS)]
     rows += [
         score(f"i{place:03d}", name, 0.5 * (1 + _percent(name, place, rng) / 100), **told)
-        for place in range(ITEMS) for name in NAMES if place % 4 or not name.startswith("distance:0.8")
-    ]  # fmt: skip
+        for place in range(ITEMS)
+        for name in NAMES
+        if place % 4 or not name.startswith("distance:0.8")
+    ]
     write_run(folder / "r", rows)
     with Store.open(folder / "r") as store:
         stored = shifts(raw(folder / "r")).pivot_table(index="item", columns="probe", values="percent")

@@ -115,5 +115,7 @@ def test_without_a_run_everything_is_unknown() -> None:
 
 def test_a_drift_is_planned_for_families_that_are_more_than_controls() -> None:
     assert drifting(select(["vflip", "rotation", "blur", "null", "gender"])) == (
-        "gender", "vertical-flip", "rotation",
-    )  # fmt: skip
+        "gender",
+        "vertical-flip",
+        "rotation",
+    )

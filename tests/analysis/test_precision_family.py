@@ -84,13 +84,25 @@ def test_the_shift_is_that_of_the_unedited_pair_in_the_raw_rows(store: Store, ru
 
 
 def test_only_one_name_with_one_set_of_weights_in_two_precisions_is_a_pair(tmp_path: Path) -> None:
-    told = {"a": ("w", "float32"), "a:bf16": ("w", "bfloat16"), "a:fp16": ("v", "float16"), "b": ("w", "float32"),
-            "c:fp32@x": ("w", "float32"), "c@x": ("w", "float16"), "c@y": ("w", "float16"),
-            "d:no-prefix:fp16": ("w", "float16"), "d": ("w", "float32"), "d:no-prefix": ("w", "float32"),
-            "e": ("w", "float64"), "e:bf16": ("w", "bfloat16")}  # fmt: skip
+    told = {
+        "a": ("w", "float32"),
+        "a:bf16": ("w", "bfloat16"),
+        "a:fp16": ("v", "float16"),
+        "b": ("w", "float32"),
+        "c:fp32@x": ("w", "float32"),
+        "c@x": ("w", "float16"),
+        "c@y": ("w", "float16"),
+        "d:no-prefix:fp16": ("w", "float16"),
+        "d": ("w", "float32"),
+        "d:no-prefix": ("w", "float32"),
+        "e": ("w", "float64"),
+        "e:bf16": ("w", "bfloat16"),
+    }
     rows = [row for name in told for row in audited("vflip", items=2, evaluator=name)]
-    about = [{"name": name, "spec": {}, "fingerprint": {"weights": weights, "precision": precision}}
-             for name, (weights, precision) in told.items()]  # fmt: skip
+    about = [
+        {"name": name, "spec": {}, "fingerprint": {"weights": weights, "precision": precision}}
+        for name, (weights, precision) in told.items()
+    ]
     with Store.open(write_run(tmp_path / "r", rows, corpus={"name": "c"}, evaluators=about)) as opened:
         found = {(each.half, each.single) for each in twins(read_table(opened))}
     assert found == {("a:bf16", "a"), ("c@x", "c:fp32@x"), ("d:no-prefix:fp16", "d:no-prefix")}

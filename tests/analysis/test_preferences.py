@@ -74,10 +74,12 @@ def test_length_is_not_told_where_nothing_varies_or_is_scored() -> None:
 def test_every_two_captions_of_an_image_that_people_rated_differently_make_a_pair() -> None:
     table = pd.DataFrame(
         {
-            "image": ["a", "a", "a", "a", "b"], "caption": ["x", "x", "y", "z", "x"],
-            "rating": [1.0, 3.0, 2.0, 4.0, 1.0], "score": [0.1, 0.1, 0.2, 0.05, 0.9],
+            "image": ["a", "a", "a", "a", "b"],
+            "caption": ["x", "x", "y", "z", "x"],
+            "rating": [1.0, 3.0, 2.0, 4.0, 1.0],
+            "score": [0.1, 0.1, 0.2, 0.05, 0.9],
         }
-    )  # fmt: skip
+    )
     pairs = rated_pairs(table)
     assert sorted(zip(pairs["preferred"], pairs["other"], strict=True)) == [(0.05, 0.1), (0.05, 0.2)]
 

@@ -199,10 +199,16 @@ def test_every_probe_of_a_family_has_a_row_beside_the_controls(answer: Answer, r
 
 @pytest.mark.parametrize(
     ("id_", "family", "level"),
-    [("S2", "reposition", "probe"), ("S-rotation-levels", "rotation", "probe"),
-     ("S-reposition-ground-levels", "reposition-ground", "probe"), ("S6", "cultural", "modifier"),
-     ("S7", "economic", "modifier"), ("S8", "gender", "modifier"), ("S9", "emotion", "modifier")],
-)  # fmt: skip
+    [
+        ("S2", "reposition", "probe"),
+        ("S-rotation-levels", "rotation", "probe"),
+        ("S-reposition-ground-levels", "reposition-ground", "probe"),
+        ("S6", "cultural", "modifier"),
+        ("S7", "economic", "modifier"),
+        ("S8", "gender", "modifier"),
+        ("S9", "emotion", "modifier"),
+    ],
+)
 def test_levels_of_a_family_are_tested_as_scipy_does(
     answer: Answer, rows: pd.DataFrame, id_: str, family: str, level: str
 ) -> None:
@@ -349,8 +355,10 @@ def test_evaluators_agree_as_scipy_finds(answer: Answer, clean: pd.DataFrame) ->
         assert len(means) < len(own)
         drawn = np.random.default_rng(7)
         members = [np.flatnonzero(sources[own.index] == name) for name in means.index]
-        samples = [np.concatenate([members[place] for place in drawn.integers(len(members), size=len(members))])
-                   for _ in range(200)]  # fmt: skip
+        samples = [
+            np.concatenate([members[place] for place in drawn.integers(len(members), size=len(members))])
+            for _ in range(200)
+        ]
         for name, rho in (("spearman", stats.spearmanr), ("kendall_b", stats.kendalltau)):
             around = np.std([np.arctanh(rho(a.iloc[each], b.iloc[each]).statistic) for each in samples], ddof=1)
             half = np.arctanh(row[f"{name}_high"]) - np.arctanh(row[name])
@@ -496,8 +504,11 @@ def test_the_choices_of_a_calibration_are_worked_out_from_stored_scores(
     answer: Answer, scores: pd.DataFrame, clean: pd.DataFrame, held_out: set[str]
 ) -> None:
     """Shift and orbit written out: what each λ of the table does to the held-out items, and to their order."""
-    families = {"vertical-flip": ["vflip"], "horizontal-flip": ["hflip"],
-                "rotation": ["rotate-10", "rotate-5", "rotate+5", "rotate+10"]}  # fmt: skip
+    families = {
+        "vertical-flip": ["vflip"],
+        "horizontal-flip": ["hflip"],
+        "rotation": ["rotate-10", "rotate-5", "rotate+5", "rotate+10"],
+    }
     found = answer("S30", Slice(families=tuple(families), evaluators=("conse-lite0",)))
     wide = of(scores, evaluator="conse-lite0").pivot_table(index="item", columns="probe", values="score")
     moved = {name: wide[probes].sub(wide["identity"], axis=0) for name, probes in families.items()}
@@ -631,10 +642,17 @@ def test_raw_scales_of_evaluators_never_share_an_axis(asked: dict[str, Question]
 
 
 EDITS = (
-    Slice(axes=("spatial",)), Slice(families=("vertical-flip",)), Slice(probes=("vflip",)),
-    Slice(modifiers=("luxury",)), Slice(sign="down"), Slice(inside=(0.5, 1.0)), Slice(controls=True),
-    Slice(accepted=0.5), Slice(upheld=0.5), Slice(whole=True),
-)  # fmt: skip
+    Slice(axes=("spatial",)),
+    Slice(families=("vertical-flip",)),
+    Slice(probes=("vflip",)),
+    Slice(modifiers=("luxury",)),
+    Slice(sign="down"),
+    Slice(inside=(0.5, 1.0)),
+    Slice(controls=True),
+    Slice(accepted=0.5),
+    Slice(upheld=0.5),
+    Slice(whole=True),
+)
 
 
 def test_answers_of_clean_scores_know_no_edits(table: ScoreTable, asked: dict[str, Question]) -> None:
@@ -648,8 +666,13 @@ def test_answers_of_clean_scores_know_no_edits(table: ScoreTable, asked: dict[st
 
 
 def test_answers_of_clean_scores_are_of_the_items_that_are_kept(asked: dict[str, Question]) -> None:
-    of_items = {"categories": ("animal",), "coverage_bins": ("0-10",), "evaluators": ("conse-lite0",),
-                "told": (("knob", "count"),), "untied": True}  # fmt: skip
+    of_items = {
+        "categories": ("animal",),
+        "coverage_bins": ("0-10",),
+        "evaluators": ("conse-lite0",),
+        "told": (("knob", "count"),),
+        "untied": True,
+    }
     chosen = Slice(**of_items, families=("vertical-flip",), sign="down")  # type: ignore[arg-type]
     assert asked["T5"].read(chosen) == Slice(**of_items)  # type: ignore[arg-type]
     assert asked["T3"].read(chosen) == chosen

@@ -100,9 +100,8 @@ def test_a_flip_of_every_corpus_together_has_a_row_of_its_own(answer: Answer, ro
 
 @pytest.mark.parametrize(
     ("id_", "family", "words"),
-    [("T9", "vertical-flip", ()), ("T10", "cultural", FOUR),
-     ("T11", "economic", ("cheap", "expensive"))],
-)  # fmt: skip
+    [("T9", "vertical-flip", ()), ("T10", "cultural", FOUR), ("T11", "economic", ("cheap", "expensive"))],
+)
 def test_subsets_are_medians_of_each_item_s_mean_corpus_by_corpus(
     answer: Answer, rows: pd.DataFrame, id_: str, family: str, words: tuple[str, ...]
 ) -> None:
@@ -122,9 +121,13 @@ def bounds_over(sources: pd.Series, values: pd.Series) -> tuple[float, float, fl
     members = [own.to_numpy() for _, own in values.groupby(sources)]
     sums, sizes = (np.array([each(own) for own in members]) for each in (np.sum, len))
     found = stats.bootstrap(
-        (np.arange(len(members)),), lambda drawn, axis: sums[drawn].sum(axis=axis) / sizes[drawn].sum(axis=axis),
-        n_resamples=4999, method="BCa", rng=np.random.default_rng(1), vectorized=True,
-    )  # fmt: skip
+        (np.arange(len(members)),),
+        lambda drawn, axis: sums[drawn].sum(axis=axis) / sizes[drawn].sum(axis=axis),
+        n_resamples=4999,
+        method="BCa",
+        rng=np.random.default_rng(1),
+        vectorized=True,
+    )
     return *found.confidence_interval, found.standard_error
 
 
@@ -137,8 +140,11 @@ def test_agreement_is_the_share_of_items_that_go_the_way_of_the_reference(
     assert set(found["corpus"]) == {REFERENCE, OTHER} - {held}
     plain = rows[~rows["control"] & (rows["family"] != "null")]
     whole = found[found["of"] == "whole family"]
-    subsets = {"vertical flip": ("vertical-flip", ()), "cultural subset": ("cultural", FOUR),
-               "economic subset": ("economic", ("cheap", "expensive"))}  # fmt: skip
+    subsets = {
+        "vertical flip": ("vertical-flip", ()),
+        "cultural subset": ("cultural", FOUR),
+        "economic subset": ("economic", ("cheap", "expensive")),
+    }
     assert set(whole["family"]) == set(plain["family"]) - {"vertical-flip"}
     assert set(found["family"]) - set(whole["family"]) == set(subsets)
     assert len(found) == found["family"].nunique() * len(EVALUATORS)

@@ -76,8 +76,9 @@ def test_every_score_lies_where_a_pivot_of_the_raw_parquet_puts_it(table: ScoreT
 
 def test_scores_and_baselines_give_the_shifts_of_the_store(store: Store, table: ScoreTable) -> None:
     expected = pivot(store.query("select * from shifts"), table, "delta")
-    found = np.stack([table.after(name, table.probes.index) - table.before(name, table.probes.index)
-                      for name in table.evaluators])  # fmt: skip
+    found = np.stack(
+        [table.after(name, table.probes.index) - table.before(name, table.probes.index) for name in table.evaluators]
+    )
     np.testing.assert_array_equal(found, expected.astype(float))
 
 
@@ -111,9 +112,11 @@ def test_of_diagnostics_only_the_rows_of_probes_that_have_one_are_held(table: Sc
 
 
 def test_where_evaluators_tell_other_diagnostics_of_one_variant_the_first_row_counts(tmp_path: Path) -> None:
-    rows = [score(item, "vflip", 0.5, evaluator=name, object_kept=kept)
-            for item, told in (("a", (0.25, 0.5)), ("b", (None, 0.75)), ("c", (None, None)))
-            for name, kept in zip("ef", told, strict=True)]  # fmt: skip
+    rows = [
+        score(item, "vflip", 0.5, evaluator=name, object_kept=kept)
+        for item, told in (("a", (0.25, 0.5)), ("b", (None, 0.75)), ("c", (None, None)))
+        for name, kept in zip("ef", told, strict=True)
+    ]
     with Store.open(write_run(tmp_path / "r", rows)) as store:
         table = read_table(store)
     np.testing.assert_array_equal(dense(table, "object_kept")[table.places(("vflip",))], [[0.25, 0.75, math.nan]])
@@ -178,8 +181,10 @@ def test_runs_of_both_versions_give_equal_tables(tmp_path: Path) -> None:
     rows = scores_of(["identity", "vflip", "gender:boy"], 4, lambda probe, place: len(probe) + place / 8)
     tables = []
     for version in (1, 2):
-        told = [{name: value for name, value in row.items() if version > 1 or name not in ("language", "rank")}
-                for row in rows]  # fmt: skip
+        told = [
+            {name: value for name, value in row.items() if version > 1 or name not in ("language", "rank")}
+            for row in rows
+        ]
         with Store.open(write_run(tmp_path / str(version) / "r", told, version=version)) as store:
             assert store.problems == ()
             tables.append(read_table(store))
@@ -234,8 +239,12 @@ def test_two_corpora_stand_side_by_side_each_with_its_own_items(tmp_path: Path) 
     with Store.open(tmp_path / "runs") as store:
         both, one = read_table(store), read_table(store, narrow(store, Scope(corpus="d")).only())
     assert both.items[["corpus", "item"]].to_numpy().tolist() == [
-        ["c", "i000"], ["c", "i001"], ["c", "i002"], ["d", "i000"], ["d", "i001"],
-    ]  # fmt: skip
+        ["c", "i000"],
+        ["c", "i001"],
+        ["c", "i002"],
+        ["d", "i000"],
+        ["d", "i001"],
+    ]
     assert (both.corpora, both.reference) == (("c", "d"), "c")
     assert (one.corpora, one.reference, len(one.items)) == (("d",), "d", 2)
 
@@ -299,9 +308,17 @@ def test_a_baseline_that_was_never_scored_is_a_missing_score_and_not_no_shift(tm
 
 
 @pytest.mark.parametrize(
-    "speed", [None, [], {"e": 3}, {"e": {"images": 0, "seconds": 1}}, {"e": {"images": "many", "seconds": 1.0}},
-              {"e": {"images": 5}}, {"other": {"images": 5, "seconds": 1.0}}]
-)  # fmt: skip
+    "speed",
+    [
+        None,
+        [],
+        {"e": 3},
+        {"e": {"images": 0, "seconds": 1}},
+        {"e": {"images": "many", "seconds": 1.0}},
+        {"e": {"images": 5}},
+        {"other": {"images": 5, "seconds": 1.0}},
+    ],
+)
 def test_a_speed_that_no_audit_told_is_unknown(tmp_path: Path, speed: object) -> None:
     folder = write_run(tmp_path / "r", [score("i", "identity", 0.5, evaluator="e")], speed=speed, machine="here")
     with Store.open(folder) as store:

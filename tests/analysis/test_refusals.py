@@ -23,7 +23,7 @@ REFUSED = [
     ("i000", "swapped:near", "no-replacement"),
     *((f"i{place:03d}", "swapped:far", "no-replacement") for place in range(2)),
     ("gone", "denied", "no-negation"),
-]  # fmt: skip
+]
 
 
 def _stored(language: str = "en") -> list[dict[str, Any]]:

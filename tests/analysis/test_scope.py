@@ -228,8 +228,11 @@ def test_everything_at_once_is_said_in_the_order_of_the_choices(runs: Runs) -> N
     found = narrow(store, Scope(corpus="c"))
     assert isinstance(found, Narrowed)
     assert [sentence.split(":")[0].split(";")[0] for sentence in found.left_out] == [
-        "Caption human", "Language de", "First caption of each item", "Corpus c",
-    ]  # fmt: skip
+        "Caption human",
+        "Language de",
+        "First caption of each item",
+        "Corpus c",
+    ]
     assert found.runs == (("c", "one"), ("d", "other"))
 
 

@@ -30,17 +30,35 @@ def rows(*, sets: int = SETS, seed: int = 3) -> list[dict[str, Any]]:
                 value = own
             if (place, probe) == (2, "wrong-picture"):
                 value = None
-            found.append(score(f"i{place:03d}", probe, value, subject="human", evaluator="e", axis="semantic",
-                               family=family, baseline="identity", expectation="directional"))  # fmt: skip
+            found.append(
+                score(
+                    f"i{place:03d}",
+                    probe,
+                    value,
+                    subject="human",
+                    evaluator="e",
+                    axis="semantic",
+                    family=family,
+                    baseline="identity",
+                    expectation="directional",
+                )
+            )
     return found
 
 
 def items(*, sets: int = SETS, alone: bool = False) -> list[dict[str, Any]]:
     return [
-        {"corpus": "c", "item": f"i{place:03d}", "image": f"{place}.png", "width": 8, "height": 8,
-         "item_group": None if alone else f"set {place // 2}", "pixels_sha256": f"{place:064d}"}
+        {
+            "corpus": "c",
+            "item": f"i{place:03d}",
+            "image": f"{place}.png",
+            "width": 8,
+            "height": 8,
+            "item_group": None if alone else f"set {place // 2}",
+            "pixels_sha256": f"{place:064d}",
+        }
         for place in range(2 * sets)
-    ]  # fmt: skip
+    ]
 
 
 def answered(folder: Path, id_: str) -> tuple[pd.DataFrame, str]:

@@ -14,11 +14,15 @@ SHARES = re.compile(r"(^Share\b|,? %|\brisk %)( \[95 % CI\])?$")
 
 COUNTED = {
     *(("S-balance", each) for each in COVERAGE_BINS),  # of the items that the run holds: no sample of anything
-    ("S-ties", "share"), ("S-masks", "share"),  # likewise
-    ("S-cut", "least"), ("T2", "retained"),  # what an edit, or a filter, left of what there was
-    ("S34", "chance"), ("S35", "chance"),  # what the share beside it is held against
-    ("T13", "null_risk"), ("T13", "iqr_null_risk"),  # the floor has a row of its own, and the excess its interval
-}  # fmt: skip
+    ("S-ties", "share"),
+    ("S-masks", "share"),  # likewise
+    ("S-cut", "least"),
+    ("T2", "retained"),  # what an edit, or a filter, left of what there was
+    ("S34", "chance"),
+    ("S35", "chance"),  # what the share beside it is held against
+    ("T13", "null_risk"),
+    ("T13", "iqr_null_risk"),  # the floor has a row of its own, and the excess its interval
+}
 """Shares without an interval, and why they have none."""
 
 REACH = ("detectable", "null_detectable")
@@ -33,10 +37,16 @@ def asked(store: Store) -> tuple[Question, ...]:
 
 def test_every_share_has_an_interval_or_a_reason(asked: tuple[Question, ...]) -> None:
     bare = {
-        (question.id, column.name) for question in asked for column in question.columns
-        if column.kind == "number" and not column.low and SHARES.search(column.header) and "Δ" not in column.header
-        and column.name not in REACH and not column.name.startswith("of_")
-    }  # fmt: skip
+        (question.id, column.name)
+        for question in asked
+        for column in question.columns
+        if column.kind == "number"
+        and not column.low
+        and SHARES.search(column.header)
+        and "Δ" not in column.header
+        and column.name not in REACH
+        and not column.name.startswith("of_")
+    }
     assert bare <= COUNTED
 
 

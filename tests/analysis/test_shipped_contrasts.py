@@ -161,8 +161,11 @@ def test_the_two_by_two_is_of_the_four_stored_pictures(run: str, ask: Ask, store
     right, wrong = wide["identity"], wide["prototype:knob-wrong"]
     proto, adversary = wide["prototype:prototype"], wide["prototype:adversary"]
     frame = ask("C29").set_index("label")
-    expected = {"prototype effect": proto - right, "detail": ((right - wrong) + (proto - adversary)) / 2,
-                "correct minus adversary": right - adversary}  # fmt: skip
+    expected = {
+        "prototype effect": proto - right,
+        "detail": ((right - wrong) + (proto - adversary)) / 2,
+        "correct minus adversary": right - adversary,
+    }
     for label, values in expected.items():
         assert frame.loc[label, "delta"] == pytest.approx(values.median())
         assert frame.loc[label, "value"] == pytest.approx(values.median() / right.std())
@@ -193,8 +196,9 @@ def test_a_broken_caption_that_says_more_is_held_against_the_stored_one_that_say
         moved = (wide[more] - wide[less]).dropna()
         assert frame.loc[more, "below"] == less
         assert (frame.loc[more, "n_items"], frame.loc[more, "share"]) == (
-            len(moved), pytest.approx(100 * (moved > 0).mean())
-        )  # fmt: skip
+            len(moved),
+            pytest.approx(100 * (moved > 0).mean()),
+        )
 
 
 def test_selectivity_is_the_share_of_drops_beyond_harms_item_by_item(run: str, ask: Ask, sides: pd.DataFrame) -> None:

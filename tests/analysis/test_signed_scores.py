@@ -75,9 +75,26 @@ def test_the_table_names_who_it_is_withheld_of(tables: dict[str, ScoreTable]) ->
     assert said.startswith("%Δ is withheld of e on c, e on d: some baseline scores are negative")
     assert tables[BOTH].withheld("e", "c")
     positive = np.abs(tables[BOTH].scores)
-    whole = ScoreTable(**{**{name: getattr(tables[BOTH], name) for name in (
-        "scope", "evaluators", "probes", "items", "baselines", "stored", "inside", "accepted", "upheld",
-        "diagnostics")}, "scores": positive})  # fmt: skip
+    whole = ScoreTable(
+        **{
+            **{
+                name: getattr(tables[BOTH], name)
+                for name in (
+                    "scope",
+                    "evaluators",
+                    "probes",
+                    "items",
+                    "baselines",
+                    "stored",
+                    "inside",
+                    "accepted",
+                    "upheld",
+                    "diagnostics",
+                )
+            },
+            "scores": positive,
+        }
+    )
     assert whole.withheld_said() == ""
 
 

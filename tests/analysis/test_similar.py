@@ -38,9 +38,13 @@ def test_the_evaluator_that_has_kept_most_is_asked() -> None:
 
 @pytest.mark.parametrize(
     "rows",
-    [{}, {"hash-1": np.ones(2, np.float32), "hash-2": np.ones(2, np.float32)}, {"hash-0": np.ones(2, np.float32)},
-     {"hash-0": np.zeros(2, np.float32), "hash-1": np.ones(2, np.float32)},
-     {"hash-0": np.ones((2, 2), np.float32), "hash-1": np.ones((2, 2), np.float32)}],
-)  # fmt: skip
+    [
+        {},
+        {"hash-1": np.ones(2, np.float32), "hash-2": np.ones(2, np.float32)},
+        {"hash-0": np.ones(2, np.float32)},
+        {"hash-0": np.zeros(2, np.float32), "hash-1": np.ones(2, np.float32)},
+        {"hash-0": np.ones((2, 2), np.float32), "hash-1": np.ones((2, 2), np.float32)},
+    ],
+)
 def test_without_its_own_embedding_and_another_one_nothing_is_alike(rows: dict[str, np.ndarray]) -> None:
     assert alike("item-0", PIXELS, {"metric": ["print"]}, kept(rows), most=3) is None

@@ -213,8 +213,13 @@ def test_agreement_of_raters_is_where_its_interval_says_or_has_none(world: str) 
     mean, equal = float(everything.mean()), float((everything**2 + (1 - everything) ** 2).mean())
     by_votes, even = mean**2 + (1 - mean) ** 2, 2 * mean * (1 - mean)
     kappa = (equal - by_votes) / (1 - by_votes)
-    truth = {"percent": equal, "fleiss": kappa, "alpha": kappa, "gwet": (equal - even) / (1 - even),
-             "randolph": 2 * equal - 1}  # fmt: skip
+    truth = {
+        "percent": equal,
+        "fleiss": kappa,
+        "alpha": kappa,
+        "gwet": (equal - even) / (1 - even),
+        "randolph": 2 * equal - 1,
+    }
     for n in SIZES:
         held: dict[str, list[bool]] = {name: [] for name in truth}
         for run in range(400):
@@ -242,8 +247,9 @@ def test_a_weighted_kappa_is_where_its_interval_says_or_has_none(rho: float) -> 
 
     truth = weighted_kappa(*levels(np.random.default_rng(94), 400_000), answers=4, resamples=2).estimate
     for n in SIZES:
-        found = [weighted_kappa(*levels(np.random.default_rng((n, run)), n), answers=4, resamples=600)
-                 for run in range(RUNS)]  # fmt: skip
+        found = [
+            weighted_kappa(*levels(np.random.default_rng((n, run)), n), answers=4, resamples=600) for run in range(RUNS)
+        ]
         given = [each for each in found if not math.isnan(each.low)]
         assert len(given) == (RUNS if n >= LEAST_CHANCE else 0)
         assert not given or 0.92 <= sum(each.low <= truth <= each.high for each in given) / RUNS <= 0.98
@@ -364,8 +370,9 @@ def test_two_orders_of_systems_agree_as_their_intervals_say(n: int) -> None:
     for run in range(runs):
         rng = np.random.default_rng((18, run))
         shared = rng.normal(size=(n, 6))
-        found = order_agreement(levels + shared + rng.normal(size=(n, 6)), others + shared + rng.normal(size=(n, 6)),
-                                resamples=300)  # fmt: skip
+        found = order_agreement(
+            levels + shared + rng.normal(size=(n, 6)), others + shared + rng.normal(size=(n, 6)), resamples=300
+        )
         for name, value in truth.items():
             each: Interval = getattr(found, name)
             held[name].append(each.low <= value <= each.high)
@@ -417,8 +424,11 @@ def test_a_curve_lies_where_its_band_says_or_has_none(world: str, n: int) -> Non
     assert not held or 0.92 <= float(np.mean(held)) <= 0.98
 
 
-SOURCES = {"12 of 15": np.repeat(np.arange(12), 15), "uneven": np.repeat(np.arange(14), [*([1, 2, 3] * 4), 20, 40]),
-           "demo": np.r_[np.arange(197), np.arange(55)]}  # fmt: skip
+SOURCES = {
+    "12 of 15": np.repeat(np.arange(12), 15),
+    "uneven": np.repeat(np.arange(14), [*([1, 2, 3] * 4), 20, 40]),
+    "demo": np.r_[np.arange(197), np.arange(55)],
+}
 """Source of each item: few of them, some far larger than others, and as many as the demo corpus has."""
 
 
@@ -451,8 +461,9 @@ def test_the_mixed_model_of_a_shift_takes_its_error_from_the_sources() -> None:
         rng = np.random.default_rng((12, run))
         before = rng.normal(0.5, 0.1, size=len(sources))
         scores = np.concatenate([before, before + no_effect(rng, sources)])
-        found = mixed_effect(scores, np.repeat([0, 1], len(items)), np.tile(items, 2), np.tile(items % 3, 2),
-                             sources=np.tile(sources, 2))  # fmt: skip
+        found = mixed_effect(
+            scores, np.repeat([0, 1], len(items)), np.tile(items, 2), np.tile(items % 3, 2), sources=np.tile(sources, 2)
+        )
         rejected += found.p < 0.05
         assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
     assert rejected <= 6
@@ -468,8 +479,9 @@ def test_no_test_of_levels_takes_items_of_one_source_for_independent() -> None:
         found["Kruskal–Wallis"] += apart.kruskal.p < 0.05
         found["Mann–Whitney"] += apart.pairs["p"].iloc[0] < 0.05
         wide = np.stack([no_effect(rng, sources) for _ in levels], axis=1)
-        within = factor_test(wide.ravel(), np.tile(levels, len(items)), np.repeat(items, 3),
-                             sources=np.repeat(sources, 3))  # fmt: skip
+        within = factor_test(
+            wide.ravel(), np.tile(levels, len(items)), np.repeat(items, 3), sources=np.repeat(sources, 3)
+        )
         found["Friedman"] += within.friedman.p < 0.05
         found["pair"] += within.pairs["p"].iloc[0] < 0.05
     assert all(rejected / runs <= 0.085 for rejected in found.values()), found

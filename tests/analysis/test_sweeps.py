@@ -21,11 +21,21 @@ def rows() -> list[dict[str, object]]:
     rng, found = np.random.default_rng(5), []
     clean = rng.uniform(0.4, 0.9, ITEMS)
     for name in ("identity", *POINTS, "few", "few:p0.1"):
-        told = {} if name == "identity" else {"axis": "lexical", "family": name.partition(":")[0],
-                                              "baseline": "identity", "expectation": "directional"}  # fmt: skip
+        told = (
+            {}
+            if name == "identity"
+            else {
+                "axis": "lexical",
+                "family": name.partition(":")[0],
+                "baseline": "identity",
+                "expectation": "directional",
+            }
+        )
         drop = float(POINTS.get(name, 0)) * 0.2
-        found += [score(f"i{place:03d}", name, float(clean[place] - rng.normal(drop, 0.02)), subject="human", **told)
-                  for place in range(ITEMS)]  # fmt: skip
+        found += [
+            score(f"i{place:03d}", name, float(clean[place] - rng.normal(drop, 0.02)), subject="human", **told)
+            for place in range(ITEMS)
+        ]
     return found
 
 
@@ -34,8 +44,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     facts = [fact for name, share in POINTS.items() for fact in facts_of([name], {"share": [share]}, items=ITEMS)]
     facts += facts_of(["hidden:printed"], {"algorithm": ["printed"]}, items=ITEMS)
     facts += facts_of(["hidden:draw2"], {"draw": ["2"]}, items=ITEMS)
-    facts += [fact for name, share in (("few", "0.4"), ("few:p0.1", "0.1"))
-              for fact in facts_of([name], {"share": [share]}, items=ITEMS)]  # fmt: skip
+    facts += [
+        fact
+        for name, share in (("few", "0.4"), ("few:p0.1", "0.1"))
+        for fact in facts_of([name], {"share": [share]}, items=ITEMS)
+    ]
     return write_broken(tmp_path_factory.mktemp("runs") / "r", rows(), facts=facts)
 
 
@@ -51,8 +64,10 @@ def test_a_curve_has_a_point_a_strength_and_each_is_the_median_change_of_its_ite
     frame = question.compute(table.view(), Options())
     wide = raw(folder).pivot_table(index="item", columns="probe", values="score", aggfunc="first")
     assert list(zip(frame["family"], frame["label"], strict=True)) == [
-        ("hidden", 0.1), ("hidden", 0.4), ("hidden", 0.8),
-    ]  # fmt: skip
+        ("hidden", 0.1),
+        ("hidden", 0.4),
+        ("hidden", 0.8),
+    ]
     for row, name in zip(frame.to_dict("records"), ("hidden:p0.1", "hidden", "hidden:p0.8"), strict=True):
         change = 100 * (wide[name] - wide["identity"]) / wide["identity"]
         assert row["median_percent"] == pytest.approx(change.median())

@@ -21,8 +21,18 @@ from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
-FAMILIES = ("vertical-flip", "horizontal-flip", "rotation", "reposition", "cultural", "economic", "emotion", "gender",
-            "blur", "null")  # fmt: skip
+FAMILIES = (
+    "vertical-flip",
+    "horizontal-flip",
+    "rotation",
+    "reposition",
+    "cultural",
+    "economic",
+    "emotion",
+    "gender",
+    "blur",
+    "null",
+)
 
 Open = Callable[..., ScoreTable]
 
@@ -55,9 +65,12 @@ def expected_changes(rows: pd.DataFrame, table: ScoreTable) -> pd.DataFrame:
     """What :class:`Changes` says of every item, from rows of one evaluator and some probes."""
     scored = rows["delta"].notna()
     rows = rows.assign(
-        size=rows["percent"].abs(), kept=rows["baseline_score"].where(scored), n=rows["percent"].notna(),
-        zero=scored & rows["percent"].isna(), missing=~scored,
-    )  # fmt: skip
+        size=rows["percent"].abs(),
+        kept=rows["baseline_score"].where(scored),
+        n=rows["percent"].notna(),
+        zero=scored & rows["percent"].isna(),
+        missing=~scored,
+    )
     items = rows.groupby("item")
     found = items[["percent", "size", "delta", "kept"]].median()
     found[["n", "zero", "missing"]] = items[["n", "zero", "missing"]].sum()
@@ -65,8 +78,15 @@ def expected_changes(rows: pd.DataFrame, table: ScoreTable) -> pd.DataFrame:
 
 
 def assert_changes(found: Changes, expected: pd.DataFrame) -> None:
-    pairs = {"percent": "percent", "size": "size", "delta": "delta", "baseline": "kept", "n_shifts": "n",
-             "n_zero_baseline": "zero", "n_missing": "missing"}  # fmt: skip
+    pairs = {
+        "percent": "percent",
+        "size": "size",
+        "delta": "delta",
+        "baseline": "kept",
+        "n_shifts": "n",
+        "n_zero_baseline": "zero",
+        "n_missing": "missing",
+    }
     for mine, theirs in pairs.items():
         values = getattr(found, mine)
         assert values.shape == (len(expected),), mine
@@ -86,8 +106,9 @@ def test_what_a_family_does_to_every_item_is_what_pandas_makes_of_the_rows(
 
 def test_the_shipped_run_has_a_baseline_of_zero(table: ScoreTable) -> None:
     """Otherwise the counts above would be compared at nothing but zero."""
-    zero = [table.changes(name, probes).n_zero_baseline.sum()
-            for name in EVALUATORS for probes in table.families().values()]  # fmt: skip
+    zero = [
+        table.changes(name, probes).n_zero_baseline.sum() for name in EVALUATORS for probes in table.families().values()
+    ]
     assert sum(zero) > 0
 
 
@@ -109,10 +130,15 @@ def test_scores_can_be_held_against_any_probe(
         assert_changes(table.changes(name, probes, against=against), expected)
 
 
-@pytest.mark.parametrize("baselines", [
-    ("base", "base", "base", "base"), ("base", "base", None, "base"), ("base", "blur-1", "base", None),
-    (None, None, None, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "baselines",
+    [
+        ("base", "base", "base", "base"),
+        ("base", "base", None, "base"),
+        ("base", "blur-1", "base", None),
+        (None, None, None, None),
+    ],
+)
 def test_each_score_is_compared_with_the_baseline_that_its_own_row_names(
     made: Open, baselines: tuple[str | None, ...]
 ) -> None:
@@ -232,13 +258,26 @@ def test_spreads_are_those_of_the_scores_of_unedited_pairs_alone(table: ScoreTab
 
 
 def test_families_hold_invariant_probes_and_leave_controls_out_unless_they_are_all(made: Open) -> None:
-    probes = ["identity", "vflip", "rotate+5", "rotate-5", "blur-1", "base", "gender:plain", "gender:boy", "jumble",
-              "mention:2"]  # fmt: skip
+    probes = [
+        "identity",
+        "vflip",
+        "rotate+5",
+        "rotate-5",
+        "blur-1",
+        "base",
+        "gender:plain",
+        "gender:boy",
+        "jumble",
+        "mention:2",
+    ]
     table = made(scores_of(probes, 1, lambda probe, item: 1.0))
     assert table.families() == {
-        "base": ("base",), "blur": ("blur-1",), "gender": ("gender:boy",), "rotation": ("rotate+5", "rotate-5"),
+        "base": ("base",),
+        "blur": ("blur-1",),
+        "gender": ("gender:boy",),
+        "rotation": ("rotate+5", "rotate-5"),
         "vertical-flip": ("vflip",),
-    }  # fmt: skip
+    }
     assert table.families(controls=True)["gender"] == ("gender:boy", "gender:plain")
     assert set(table.families(axis="societal")) == {"base", "gender"}
     assert (table.axis_of("blur"), table.is_control("blur"), table.is_control("gender")) == ("spatial", True, False)

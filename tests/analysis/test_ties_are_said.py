@@ -27,8 +27,12 @@ def test_pairs_of_levels_that_lie_as_far_apart_are_counted(tmp_path: Path) -> No
 def test_families_that_fail_as_often_are_counted_behind_those_that_are_named(tmp_path: Path) -> None:
     """Three ways to break a caption, none of which an evaluator of one number sees."""
     made = scores_of(["identity", "jumble"], 24, lambda probe, item: 0.5 + item / 100)
-    made += [{**row, "probe": name, "family": name} for name in ("masked", "denied")
-             for row in made if row["probe"] == "jumble"]  # fmt: skip
+    made += [
+        {**row, "probe": name, "family": name}
+        for name in ("masked", "denied")
+        for row in made
+        if row["probe"] == "jumble"
+    ]
     with Store.open(write_run(tmp_path / "r", made, corpus={"name": "c"})) as store:
         view = read_table(store).view()
     assert blind_spots(view, most=1)["e"].count("and 2 more that it fails as often") == 1

@@ -19,13 +19,15 @@ from tests.analysis.made_runs import score, write_run
 SPATIAL = {"axis": "spatial", "baseline": "identity"}
 SURFACE = {"axis": "surface", "baseline": "identity"}
 ASKED: Mapping[str, Mapping[str, Mapping[str, object]]] = {
-    "S22": {"reposition-TL": SPATIAL | {"family": "reposition"},
-            "blur-1": SPATIAL | {"family": "blur", "control": True}},
+    "S22": {
+        "reposition-TL": SPATIAL | {"family": "reposition"},
+        "blur-1": SPATIAL | {"family": "blur", "control": True},
+    },
     "S25": {f"reposition{way}-TL": SPATIAL | {"family": f"reposition{way}"} for way in ("", "-true")},
     "S-text": {"typographic:neutral": SURFACE | {"family": "typographic"}},
     "S36": {f"verbosity:{name}": SURFACE | {"family": "verbosity"} for name in ("here", "as-seen", "what-shows")},
     "S19-lean": {each.name: SPATIAL | {"family": "distance"} for each in GRID},
-}  # fmt: skip
+}
 """Question -> the probes that it needs."""
 
 
@@ -41,9 +43,20 @@ def answered(folder: Path, id_: str, *, items: int, sources: int) -> str:
     ]
     write_run(folder / "r", rows, items=shared, corpus={"name": "c"})
     if id_ == "S-text":
-        told = [{"run": "r", "corpus": "c", "item": f"i{place:03d}", "probe": "typographic:neutral", "rank": 0,
-                 "subject": "template", "language": "en", "key": "text_already",
-                 "value": "some" if place % 2 else "none"} for place in range(items)]  # fmt: skip
+        told = [
+            {
+                "run": "r",
+                "corpus": "c",
+                "item": f"i{place:03d}",
+                "probe": "typographic:neutral",
+                "rank": 0,
+                "subject": "template",
+                "language": "en",
+                "key": "text_already",
+                "value": "some" if place % 2 else "none",
+            }
+            for place in range(items)
+        ]
         (folder / "r" / "variants").mkdir()
         pq.write_table(pa.Table.from_pylist(told, schema=VARIANTS), folder / "r" / "variants" / "shard-00000.parquet")
     with Store.open(folder) as store:

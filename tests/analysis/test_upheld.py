@@ -35,8 +35,10 @@ def rows() -> list[dict[str, Any]]:
     for name in PICTURES:
         expectation = "invariant" if name == "made:prototype" else "directional"
         told = {"axis": "object", "family": "made", "baseline": "identity", "expectation": expectation}
-        found += [score(f"i{place:03d}", name, float(rng.uniform(0.3, 0.9)), subject="human", evaluator="e", **told)
-                  for place in range(ITEMS)]  # fmt: skip
+        found += [
+            score(f"i{place:03d}", name, float(rng.uniform(0.3, 0.9)), subject="human", evaluator="e", **told)
+            for place in range(ITEMS)
+        ]
     return found
 
 
@@ -51,10 +53,15 @@ def compared(row: Mapping[str, Any]) -> bool:
 def verdicts() -> pa.Table:
     fixed = {"corpus": "c", "subject": "human", "language": "en", "rank": 0, "votes": 5}
     pairs_ = {(row["item"], row["probe"]): share_of(row) for row in rows() if compared(row)}
-    said = [{**fixed, "item": item, "probe": probe, "upheld": share}
-            for (item, probe), share in pairs_.items() if share is not None]  # fmt: skip
-    other = [{**fixed, "item": "i000", "probe": "denied", "upheld": 0.0, **told}
-             for told in ({"language": "de"}, {"rank": 1}, {"subject": "template"}, {"corpus": "d"})]  # fmt: skip
+    said = [
+        {**fixed, "item": item, "probe": probe, "upheld": share}
+        for (item, probe), share in pairs_.items()
+        if share is not None
+    ]
+    other = [
+        {**fixed, "item": "i000", "probe": "denied", "upheld": 0.0, **told}
+        for told in ({"language": "de"}, {"rank": 1}, {"subject": "template"}, {"corpus": "d"})
+    ]
     harmless = [{**fixed, "item": "i000", "probe": "vflip", "accepted": 0.0}]
     return pa.Table.from_pylist([*said, *other, *harmless], schema=VERDICTS)
 
@@ -113,8 +120,10 @@ def test_what_is_no_comparison_stays_and_what_nobody_judged_goes(
 
 def test_a_share_that_is_just_reached_is_enough(opened: tuple[ScoreTable, Mapping[float, ScoreTable]]) -> None:
     table, _ = opened
-    counts = {least: int(pairs(table.view(Slice(upheld=least)), "e", ("denied",)).asked.sum())
-              for least in (0.4, 0.41, 0.5, 0.51, 1.0)}  # fmt: skip
+    counts = {
+        least: int(pairs(table.view(Slice(upheld=least)), "e", ("denied",)).asked.sum())
+        for least in (0.4, 0.41, 0.5, 0.51, 1.0)
+    }
     assert counts == {0.4: 18, 0.41: 12, 0.5: 12, 0.51: 6, 1.0: 6}
 
 
@@ -140,8 +149,18 @@ def test_a_share_of_no_comparison_leaves_nothing_and_breaks_nothing(tmp_path: Pa
 
 
 def test_verdicts_of_comparisons_open_no_filter_of_accepted_pairs(tmp_path: Path) -> None:
-    said = [{"corpus": "c", "subject": "human", "language": "en", "rank": 0, "votes": 5, "item": "i000",
-             "probe": "denied", "upheld": 1.0}]  # fmt: skip
+    said = [
+        {
+            "corpus": "c",
+            "subject": "human",
+            "language": "en",
+            "rank": 0,
+            "votes": 5,
+            "item": "i000",
+            "probe": "denied",
+            "upheld": 1.0,
+        }
+    ]
     folder = write_broken(tmp_path / "r", rows_of())
     with Store.open(folder, verdicts=pa.Table.from_pylist(said, schema=VERDICTS)) as store:
         table = read_table(store)

@@ -97,12 +97,18 @@ def test_the_usual_margin_is_one_percent() -> None:
 @pytest.mark.parametrize(
     ("found", "p", "expected", "named"),
     [
-        (DRIFTS, 0.01, DRIFTS, False), (DRIFTS, 0.2, UNDECIDED, True), (DRIFTS_WITHIN, 0.05, UNDECIDED, True),
-        (STILL, 0.01, STILL, True), (STILL, 0.4, STILL, False), (UNDECIDED, 0.01, UNDECIDED, True),
-        (UNDECIDED, 0.4, UNDECIDED, False), (TOO_FEW, 0.01, TOO_FEW, False),
-        (TOO_FEW_SOURCES, 0.01, TOO_FEW_SOURCES, False), (CONSTANT, 0.01, CONSTANT, False),
+        (DRIFTS, 0.01, DRIFTS, False),
+        (DRIFTS, 0.2, UNDECIDED, True),
+        (DRIFTS_WITHIN, 0.05, UNDECIDED, True),
+        (STILL, 0.01, STILL, True),
+        (STILL, 0.4, STILL, False),
+        (UNDECIDED, 0.01, UNDECIDED, True),
+        (UNDECIDED, 0.4, UNDECIDED, False),
+        (TOO_FEW, 0.01, TOO_FEW, False),
+        (TOO_FEW_SOURCES, 0.01, TOO_FEW_SOURCES, False),
+        (CONSTANT, 0.01, CONSTANT, False),
     ],
-)  # fmt: skip
+)
 def test_no_claim_stands_against_its_corrected_test_without_a_word(
     found: str, p: float, expected: str, named: bool
 ) -> None:
@@ -117,13 +123,19 @@ def test_no_claim_stands_against_its_corrected_test_without_a_word(
 @pytest.mark.parametrize(
     ("found", "median", "mean", "expected"),
     [
-        (UNDECIDED, -0.1, (-1.3, -0.8), MEAN_SHIFTS), (STILL, -0.1, (0.1, 0.2), MEAN_SHIFTS),
-        (UNDECIDED, -0.1, (-1.3, 0.8), ""), (DRIFTS, -3.0, (-1.3, -0.8), ""), (DRIFTS, -3.0, (-1.3, 0.8), MEAN_OPEN),
-        (DRIFTS_WITHIN, 0.3, (-1.3, -0.8), MEAN_OPPOSED), (DRIFTS, 3.0, (0.8, 1.3), ""),
-        (UNDECIDED, -0.1, (math.nan, math.nan), ""), (DRIFTS, 3.0, (math.nan, math.nan), ""),
-        (TOO_FEW, 3.0, (0.8, 1.3), ""), (CONSTANT, 0.0, (0.8, 1.3), ""),
+        (UNDECIDED, -0.1, (-1.3, -0.8), MEAN_SHIFTS),
+        (STILL, -0.1, (0.1, 0.2), MEAN_SHIFTS),
+        (UNDECIDED, -0.1, (-1.3, 0.8), ""),
+        (DRIFTS, -3.0, (-1.3, -0.8), ""),
+        (DRIFTS, -3.0, (-1.3, 0.8), MEAN_OPEN),
+        (DRIFTS_WITHIN, 0.3, (-1.3, -0.8), MEAN_OPPOSED),
+        (DRIFTS, 3.0, (0.8, 1.3), ""),
+        (UNDECIDED, -0.1, (math.nan, math.nan), ""),
+        (DRIFTS, 3.0, (math.nan, math.nan), ""),
+        (TOO_FEW, 3.0, (0.8, 1.3), ""),
+        (CONSTANT, 0.0, (0.8, 1.3), ""),
     ],
-)  # fmt: skip
+)
 def test_a_drift_beside_a_mean_shift_that_says_something_else_names_it(
     found: str, median: float, mean: tuple[float, float], expected: str
 ) -> None:

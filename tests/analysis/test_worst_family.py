@@ -83,9 +83,13 @@ def test_findings_of_one_lower_end_stand_by_their_size(tmp_path: Path) -> None:
 
 def test_the_furthest_reaches_further_and_all_that_are_alike_are_given() -> None:
     found = pd.DataFrame(
-        {"family": ["a", "b", "c", "d", "e"], "d": [1.0, 2.0, 2.0, 2.0, np.nan], "low": [0.5, 1.5, 1.0, 1.5, np.nan],
-         "high": [9.0, 3.0, 3.0, 3.0, np.nan]}
-    )  # fmt: skip
+        {
+            "family": ["a", "b", "c", "d", "e"],
+            "d": [1.0, 2.0, 2.0, 2.0, np.nan],
+            "low": [0.5, 1.5, 1.0, 1.5, np.nan],
+            "high": [9.0, 3.0, 3.0, 3.0, np.nan],
+        }
+    )
     assert furthest(found, value="d")["family"].tolist() == ["b", "d"]
     assert furthest(found.assign(high=[9, 3, 4, 3, 5.0]), value="d")["family"].tolist() == ["c"]
     assert furthest(found.assign(low=np.nan, high=np.nan), value="d")["family"].tolist() == ["b", "c", "d"]

@@ -29,8 +29,11 @@ def split_shipped(folder: Path) -> dict[str, pd.DataFrame]:
         Run -> its stored scores: ``first`` and ``second``, one a corpus, and ``again``, which is to be left out.
     """
     items = sorted(raw(table="items")["item"].unique())
-    written = {"first": (REFERENCE, items[::3]), "second": (OTHER, [each for each in items if each not in items[::3]]),
-               "again": (OTHER, items[1:40:3])}  # fmt: skip
+    written = {
+        "first": (REFERENCE, items[::3]),
+        "second": (OTHER, [each for each in items if each not in items[::3]]),
+        "again": (OTHER, items[1:40:3]),
+    }
     for run, (corpus, own) in written.items():
         _write(folder / run, corpus, own, factor=0.5 if run == "again" else 1.0)
     return {run: raw(folder / run) for run in written}

@@ -11,9 +11,17 @@ def make(name: str = "notebook-brightness", *, gain: float = 1.0) -> type[Evalua
     """The class, made anew as running a cell again does."""
 
     @evaluator(
-        name=name, title="Brightness", summary="Mean brightness, whatever the caption.", family="example",
-        score_range=(0.0, None), memory_mb=1, offline=True, source="tests", licence="Apache-2.0", languages=("en",),
-    )  # fmt: skip
+        name=name,
+        title="Brightness",
+        summary="Mean brightness, whatever the caption.",
+        family="example",
+        score_range=(0.0, None),
+        memory_mb=1,
+        offline=True,
+        source="tests",
+        licence="Apache-2.0",
+        languages=("en",),
+    )
     class Brightness(Evaluator):
         @classmethod
         def load(cls, *, device: str = "cpu") -> "Brightness":

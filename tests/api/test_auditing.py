@@ -53,8 +53,17 @@ def test_the_rows_are_those_of_the_command_line(greys: Path, tmp_path: Path) -> 
     metric = tmp_path / "metric.py"
     metric.write_text(f"{source}\n\nMine = make()\n", encoding="utf-8")
     told = ["--corpus", "folder", "--root", greys, "--evaluators", f"{metric}:Mine", "--probes", "vertical-flip,null"]
-    command = [sys.executable, "-m", "core", "audit", *map(str, told), "--out", str(tmp_path / "shell"),
-               "--run-id", "one"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "core",
+        "audit",
+        *map(str, told),
+        "--out",
+        str(tmp_path / "shell"),
+        "--run-id",
+        "one",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     run = audit(greys, [brightness.make()], ["vertical-flip", "null"], run_id="one", progress=False)

@@ -32,10 +32,18 @@ def build_corpus(root: Path, count: int = 7) -> Corpus:
         Image.fromarray(pixels).save(path)
         items.append(
             Item(
-                id=f"item-{index}", corpus="squares", image_path=path, width=80, height=64,
-                captions={"en": (f"Noise number {index} behind a square.",)}, label=LABELS[index % 4],
-                category=CATEGORIES[index % 4], box=Box(24, 20, 20, 20), mask=Mask.from_array(mask),
-                licence="CC0-1.0", source="made by a test",
+                id=f"item-{index}",
+                corpus="squares",
+                image_path=path,
+                width=80,
+                height=64,
+                captions={"en": (f"Noise number {index} behind a square.",)},
+                label=LABELS[index % 4],
+                category=CATEGORIES[index % 4],
+                box=Box(24, 20, 20, 20),
+                mask=Mask.from_array(mask),
+                licence="CC0-1.0",
+                source="made by a test",
             )
-        )  # fmt: skip
+        )
     return Corpus("squares", tuple(items), (Rejection("item-x", "crowd", "it is a crowd"),), "Squares on noise.")

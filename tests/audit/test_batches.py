@@ -102,9 +102,13 @@ def test_a_run_is_resumed_with_the_groups_that_it_began_with(tmp_path: Path, poo
     finished: list[int] = []
     with pytest.raises(RunStopped):
         run_audit(
-            plan, tmp_path / "runs", run_id="r", pool=pool,
-            progress=lambda told: finished.append(told.shard), stop=lambda: finished[-1] >= 1,
-        )  # fmt: skip
+            plan,
+            tmp_path / "runs",
+            run_id="r",
+            pool=pool,
+            progress=lambda told: finished.append(told.shard),
+            stop=lambda: finished[-1] >= 1,
+        )
     path = Path(evaluator.rpartition(":")[0])
     path.write_text(WIDE.format(size=256), encoding="utf-8")
     run = run_audit(plan, tmp_path / "runs", run_id="r", pool=Pool(100, "cpu"))
@@ -140,10 +144,16 @@ def large_pictures(root: Path, count: int, side: int) -> Corpus:
         Image.new("RGB", (side, side), (index, 40, 90)).save(root / f"{index}.png")
         items.append(
             Item(
-                id=f"{index}", corpus="large", image_path=root / f"{index}.png", width=side, height=side,
-                captions={"en": ("A flat colour.",)}, licence="CC0-1.0", source="made by a test",
+                id=f"{index}",
+                corpus="large",
+                image_path=root / f"{index}.png",
+                width=side,
+                height=side,
+                captions={"en": ("A flat colour.",)},
+                licence="CC0-1.0",
+                source="made by a test",
             )
-        )  # fmt: skip
+        )
     return Corpus("large", tuple(items))
 
 
@@ -162,8 +172,9 @@ def test_large_pictures_close_a_group_by_their_bytes_and_stay_in_order(
     assert [draft.image_key for group in parts for draft in group.drafts] == [d.image_key for d in whole[0].drafts]
 
 
-@pytest.mark.parametrize(("images", "most"), [(1, LEAST_BYTES), (32, LEAST_BYTES), (200, 200 * MB), (256, MOST_BYTES),
-                                              (100_000, MOST_BYTES)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("images", "most"), [(1, LEAST_BYTES), (32, LEAST_BYTES), (200, 200 * MB), (256, MOST_BYTES), (100_000, MOST_BYTES)]
+)
 def test_the_bound_of_bytes_grows_with_the_batch_and_ends(squares: Corpus, images: int, most: int) -> None:
     assert group_bytes(plan_of(squares, [HISTOGRAM], batch_size=images)) == most
 

@@ -41,9 +41,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
     with subprocess.Popen(
-        [sys.executable, "-c", HEAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-c", HEAD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         cwd=tmp_path_factory.mktemp("head"),
-    ) as head:  # fmt: skip
+    ) as head:
         assert head.stdout is not None
         told = next((line.split()[1] for line in head.stdout if line.startswith("at ")), "")
         assert told, "no cluster began"
@@ -87,8 +90,15 @@ def test_a_run_on_a_cluster_is_stopped_and_goes_on_here(address: str, tmp_path: 
     plan, pool = plan_of(tmp_path, HISTOGRAM), Pool(100, "cpu")
     told: list[Progress] = []
     with pytest.raises(RunStopped, match="start the same run again"):
-        run_audit(plan, tmp_path / "runs", run_id="r", pool=pool, cluster=address, progress=told.append,
-                  stop=lambda: told[-1].shard > 0)  # fmt: skip
+        run_audit(
+            plan,
+            tmp_path / "runs",
+            run_id="r",
+            pool=pool,
+            cluster=address,
+            progress=told.append,
+            stop=lambda: told[-1].shard > 0,
+        )
     assert read_run(tmp_path / "runs" / "r").status == "interrupted"
     run = run_audit(plan, tmp_path / "runs", run_id="r", pool=pool)
     assert content(run) == content(run_audit(plan, tmp_path / "whole", run_id="r", pool=pool, threads=1))
@@ -101,8 +111,9 @@ def test_more_actors_than_there_is_room_for_are_refused(address: str, tmp_path: 
 
 
 @needs_ray
-@pytest.mark.parametrize(("where", "why"), [("nonsense address", ""), ("127.0.0.1:9", "Connection refused"),
-                                            ("nobody.invalid:6379", "")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("where", "why"), [("nonsense address", ""), ("127.0.0.1:9", "Connection refused"), ("nobody.invalid:6379", "")]
+)
 def test_an_address_where_no_cluster_is_is_told(tmp_path: Path, where: str, why: str) -> None:
     with pytest.raises(NotAvailable, match=rf"no Ray cluster answers at '{where}' \(.*{why}"):
         run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster=where)
@@ -120,8 +131,22 @@ def test_whoever_listens_and_is_no_cluster_is_told_at_the_first_try(tmp_path: Pa
 @needs_ray
 @pytest.mark.parametrize("token", ["", "0" * 64])
 def test_a_missing_or_another_token_is_told(address: str, tmp_path: Path, token: str) -> None:
-    command = [sys.executable, "-m", "core", "audit", "--limit", "2", "--probes", "vflip", "--evaluators", HISTOGRAM,
-               "--cluster", address, "--out", tmp_path / "runs"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "core",
+        "audit",
+        "--limit",
+        "2",
+        "--probes",
+        "vflip",
+        "--evaluators",
+        HISTOGRAM,
+        "--cluster",
+        address,
+        "--out",
+        tmp_path / "runs",
+    ]
     done = subprocess.run(command, env={**os.environ, "RAY_AUTH_TOKEN": token}, capture_output=True, text=True)
     assert done.returncode == Code.NOT_AVAILABLE
     assert f"error: no Ray cluster answers at '{address}'" in done.stderr
@@ -129,8 +154,10 @@ def test_a_missing_or_another_token_is_told(address: str, tmp_path: Path, token:
 
 
 def test_an_actor_s_death_is_a_few_words() -> None:
-    told = ("The actor died unexpectedly before finishing this task.\n\tclass_name: Actor\n\tactor_id: 72e3"
-            "\n\tpid: 6528\n\tnamespace: e540\n\tip: 192.0.2.2\nThe actor is dead.")  # fmt: skip
+    told = (
+        "The actor died unexpectedly before finishing this task.\n\tclass_name: Actor\n\tactor_id: 72e3"
+        "\n\tpid: 6528\n\tnamespace: e540\n\tip: 192.0.2.2\nThe actor is dead."
+    )
     assert cluster._death(told) == "the death of process 6528 on 192.0.2.2"
     assert cluster._death(f"The actor\nis unavailable {'x' * 300}").startswith("The actor is unavailable xxx")
     assert len(cluster._death("x" * 300)) == 200

@@ -19,9 +19,11 @@ from tests.audit.squares import HISTOGRAM, PAIRED
 
 def run(name: str, images: object, seconds: object, *, day: int = 1, **machine: str) -> Run:
     manifest = {
-        "run": name, "created": f"2026-01-{day:02d}", "machine": describe_machine("cpu") | machine,
+        "run": name,
+        "created": f"2026-01-{day:02d}",
+        "machine": describe_machine("cpu") | machine,
         "speed": {"histogram": {"images": images, "seconds": seconds}},
-    }  # fmt: skip
+    }
     return Run(Path(name), manifest)
 
 
@@ -81,9 +83,18 @@ def test_the_latest_run_that_is_long_enough_is_the_measure() -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [run("a", 0, 1.0), run("a", 5, 0.0), run("a", "x", 1.0), run("a", 5, None), run("a", 5, float("nan")),
-             run("a", 500, 9.0, processor="another"), Run(Path("b"), {"speed": 3, "machine": {}}), Run(Path("c"), {})],
-)  # fmt: skip
+    "told",
+    [
+        run("a", 0, 1.0),
+        run("a", 5, 0.0),
+        run("a", "x", 1.0),
+        run("a", 5, None),
+        run("a", 5, float("nan")),
+        run("a", 500, 9.0, processor="another"),
+        Run(Path("b"), {"speed": 3, "machine": {}}),
+        Run(Path("c"), {}),
+    ],
+)
 def test_a_run_that_measured_nothing_here_is_no_measure(told: Run) -> None:
     assert measured_speeds([told]) == {}
 

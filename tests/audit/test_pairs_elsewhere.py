@@ -42,8 +42,10 @@ from core.store.store import Store
 from tests.audit.squares import PAIRED, PLUGINS, build_corpus
 
 OPTIONS: Mapping[str, Any] = {
-    "probes": ["vflip", "blur", "null", "cultural", "negation"], "subjects": ("template", "human"), "shard_items": 3,
-}  # fmt: skip
+    "probes": ["vflip", "blur", "null", "cultural", "negation"],
+    "subjects": ("template", "human"),
+    "shard_items": 3,
+}
 
 SCRIPT = """
 import json, sys
@@ -270,8 +272,9 @@ def test_a_bad_range_name_or_fingerprint_is_refused(folder: PairFolder, scores: 
     for bad, why in (
         (replace(good, score_range=(0.9, 1.0)), "outside the range"),
         (replace(good, score_range=(1.0, 0.0)), "must rise"),
-        (replace(good, fingerprint=" "), "fingerprint"), (replace(good, name=""), "name"),
-    ):  # fmt: skip
+        (replace(good, fingerprint=" "), "fingerprint"),
+        (replace(good, name=""), "name"),
+    ):
         with pytest.raises(InvalidInput, match=why):
             import_scores(folder, [bad], tmp_path)
     with pytest.raises(InvalidInput, match="once"):

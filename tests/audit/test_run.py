@@ -406,9 +406,13 @@ def test_told_to_stop_the_run_keeps_what_it_has_and_goes_on_later(squares: Corpu
     finished: list[int] = []
     with pytest.raises(RunStopped, match=r"run r stopped after 1 of 3 shards; start the same run again"):
         run_audit(
-            plan_of(squares), tmp_path, run_id="r", pool=pool,
-            progress=lambda told: finished.append(told.shard), stop=lambda: finished[-1] >= 1,
-        )  # fmt: skip
+            plan_of(squares),
+            tmp_path,
+            run_id="r",
+            pool=pool,
+            progress=lambda told: finished.append(told.shard),
+            stop=lambda: finished[-1] >= 1,
+        )
     (stopped,) = list_runs(tmp_path)
     assert stopped.status == "interrupted"
     run = run_audit(plan_of(squares), tmp_path, run_id="r", pool=pool)

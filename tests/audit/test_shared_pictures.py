@@ -69,10 +69,14 @@ def test_a_dual_encoder_encodes_it_once_in_each_shard(tmp_path: Path) -> None:
 
 def test_the_rows_are_those_of_items_with_files_of_their_own(tmp_path: Path) -> None:
     runs = [
-        run_audit(plan_of(shared(tmp_path / name, own_files=own), shard_items=7), tmp_path / name, run_id="r",
-                  pool=Pool(100, "cpu"))
+        run_audit(
+            plan_of(shared(tmp_path / name, own_files=own), shard_items=7),
+            tmp_path / name,
+            run_id="r",
+            pool=Pool(100, "cpu"),
+        )
         for name, own in (("one", False), ("own", True))
-    ]  # fmt: skip
+    ]
     one, own = (tables(run) for run in runs)
     key = ["item", "probe", "evaluator"]
     pd.testing.assert_frame_equal(
@@ -90,9 +94,13 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     finished: list[int] = []
     with pytest.raises(RunStopped):
         run_audit(
-            plan, tmp_path / "parts", run_id="r", pool=Pool(100, "cpu"),
-            progress=lambda told: finished.append(told.shard), stop=lambda: finished[-1] >= 1,
-        )  # fmt: skip
+            plan,
+            tmp_path / "parts",
+            run_id="r",
+            pool=Pool(100, "cpu"),
+            progress=lambda told: finished.append(told.shard),
+            stop=lambda: finished[-1] >= 1,
+        )
     again = run_audit(plan, tmp_path / "parts", run_id="r", pool=Pool(100, "cpu"))
     names = sorted(each.relative_to(whole.path) for each in whole.path.rglob("*.parquet"))
     assert names

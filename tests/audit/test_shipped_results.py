@@ -25,14 +25,18 @@ from core.store.store import Store
 RESULTS = ROOT / "data" / "results"
 SHIPPED = RESULTS / "demo"
 MEANING = {
-    "demo-captions": "demo", "demo-prototypes": "demo-prototypes", "demo-scenes": "demo-scenes",
+    "demo-captions": "demo",
+    "demo-prototypes": "demo-prototypes",
+    "demo-scenes": "demo-scenes",
     "demo-scenes-one": "demo-scenes-one",
-}  # fmt: skip
+}
 """Runs that ask whether a broken meaning costs -> their corpora."""
 CAPTIONS = {
-    "demo-captions": ("template", "human"), "demo-prototypes": ("human",), "demo-scenes": ("template", "human"),
+    "demo-captions": ("template", "human"),
+    "demo-prototypes": ("human",),
+    "demo-scenes": ("template", "human"),
     "demo-scenes-one": ("human",),
-}  # fmt: skip
+}
 """The captions that each of them breaks, and so holds harmless edits beside."""
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
 ITEMS = 3
@@ -129,8 +133,11 @@ def test_every_language_of_the_captions_is_scored_by_the_evaluator_that_reads_it
     by_language = read.groupby("language")["evaluator"].agg(set).to_dict()
     assert by_language["en"] == {*EVALUATORS, "conse-multilingual"}
     assert {language for language, names in by_language.items() if names == {"conse-multilingual"}} == {
-        "de", "es", "fr", "ja",
-    }  # fmt: skip
+        "de",
+        "es",
+        "fr",
+        "ja",
+    }
 
 
 def test_the_sweeps_hold_every_strength_and_place_of_a_sample_that_is_even_over_the_corpus() -> None:
@@ -188,9 +195,16 @@ def test_sweeping_two_items_again_gives_the_shipped_scores(tmp_path: Path) -> No
 
 
 SWEPT_WORDS = (
-    "repetition", "removal", "masking", "lexical-sweep", "lexical-printed", "hollow-tail", "tail-sweep", "foil",
+    "repetition",
+    "removal",
+    "masking",
+    "lexical-sweep",
+    "lexical-printed",
+    "hollow-tail",
+    "tail-sweep",
+    "foil",
     "foil-siblings",
-)  # fmt: skip
+)
 
 
 def test_the_sweeps_of_words_hold_every_probability_both_readings_every_tail_and_sibling_of_the_same_sample() -> None:

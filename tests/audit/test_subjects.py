@@ -28,9 +28,15 @@ def _jumbled(scene: Scene, subject: Subject, rng: np.random.Generator) -> Varian
 
 
 JUMBLED = Probe(
-    "jumbled", Axis.LEXICAL, "jumbled", Expectation.DIRECTIONAL, Edits.CAPTION, "The words change places.", _jumbled,
+    "jumbled",
+    Axis.LEXICAL,
+    "jumbled",
+    Expectation.DIRECTIONAL,
+    Edits.CAPTION,
+    "The words change places.",
+    _jumbled,
     subjects=(HUMAN,),
-)  # fmt: skip
+)
 KEY = ["item", "probe", "subject", "language", "rank"]
 
 

@@ -32,9 +32,13 @@ from tests.tiny import clip
 
 FRAMES = 4
 SAME = {
-    "re-encoded": "null:jpeg95", "mirrored": "hflip", "upside down": "vflip", "every second frame": "frames:half",
-    "other video": "frames:other-video", "original": "identity",
-}  # fmt: skip
+    "re-encoded": "null:jpeg95",
+    "mirrored": "hflip",
+    "upside down": "vflip",
+    "every second frame": "frames:half",
+    "other video": "frames:other-video",
+    "original": "identity",
+}
 """Edit of the page Video -> probe of the audit."""
 
 
@@ -100,8 +104,10 @@ def test_the_scores_are_those_of_score_videos_with_references_too(
     run: Run, corpus: Corpus, names: Sequence[str]
 ) -> None:
     scores = table(run, "scores")
-    lines = [VideoLine(item.id, item.captions["en"][0], item.image_path or Path(), item.captions["en"][1:])
-             for item in corpus.items]  # fmt: skip
+    lines = [
+        VideoLine(item.id, item.captions["en"][0], item.image_path or Path(), item.captions["en"][1:])
+        for item in corpus.items
+    ]
     for reference in names:
         scorer = video_scorer(find(reference).load(), sampling=Sampling(FRAMES))
         found = score_videos(scorer, lines)
@@ -157,8 +163,9 @@ def test_a_caption_that_names_a_side_or_a_motion_stands_beside_no_edit_that_turn
     first, second, _ = corpus.items
     sided = replace(first, captions={"en": ("The square moves rightwards.",)})
     lifted = replace(second, captions={"en": ("The square moves upwards.",)})
-    plan = make_plan(replace(corpus, items=(sided, lifted)), evaluators=names[1:2], subjects=("human",),
-                     probes=["hflip", "vflip"])  # fmt: skip
+    plan = make_plan(
+        replace(corpus, items=(sided, lifted)), evaluators=names[1:2], subjects=("human",), probes=["hflip", "vflip"]
+    )
     run = run_audit(plan, tmp_path, run_id="r", pool=Pool(2000, "cpu"))
     scores = table(run, "scores")
     assert set(scores.loc[scores["item"] == "v0", "probe"]) == {"identity", "vflip"}
@@ -168,8 +175,12 @@ def test_a_caption_that_names_a_side_or_a_motion_stands_beside_no_edit_that_turn
 
 def test_an_evaluator_that_reads_the_order_is_measured_backwards(tmp_path: Path) -> None:
     write_footage(tmp_path / "videos", 2)
-    plan = make_plan(catalogue().get("videos").load(tmp_path / "videos"), evaluators=[ORDERED],
-                     subjects=("human",), probes=["frames:backwards"])  # fmt: skip
+    plan = make_plan(
+        catalogue().get("videos").load(tmp_path / "videos"),
+        evaluators=[ORDERED],
+        subjects=("human",),
+        probes=["frames:backwards"],
+    )
     run = run_audit(plan, tmp_path / "runs", run_id="r", pool=Pool(2000, "cpu"))
     scores = table(run, "scores").set_index(["probe", "item"])["score"]
     assert (scores["identity"].abs() > 1e-3).all()
@@ -178,8 +189,13 @@ def test_an_evaluator_that_reads_the_order_is_measured_backwards(tmp_path: Path)
 
 
 def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path: Path, names: Sequence[str]) -> None:
-    plan = make_plan(build_videos(tmp_path / "videos", 4, frames=2), evaluators=names, subjects=("human",),
-                     probes=["null", "frames:half"], shard_items=1)  # fmt: skip
+    plan = make_plan(
+        build_videos(tmp_path / "videos", 4, frames=2),
+        evaluators=names,
+        subjects=("human",),
+        probes=["null", "frames:half"],
+        shard_items=1,
+    )
     whole = run_audit(plan, tmp_path / "whole", run_id="r", pool=Pool(2000, "cpu"))
     calls = iter(range(1000))
     with pytest.raises(RunStopped, match=r"after [123] of 4 shards"):
@@ -244,8 +260,9 @@ def test_a_changed_video_is_left_out_with_its_reason(tmp_path: Path, names: Sequ
     assert table(run, "scores")["score"].notna().all()
 
 
-def test_scores_of_a_video_do_not_hang_on_what_stands_beside_it(run: Run, corpus: Corpus, tmp_path: Path,
-                                                              names: Sequence[str]) -> None:  # fmt: skip
+def test_scores_of_a_video_do_not_hang_on_what_stands_beside_it(
+    run: Run, corpus: Corpus, tmp_path: Path, names: Sequence[str]
+) -> None:
     alone = make_plan(replace(corpus, items=corpus.items[1:2]), evaluators=names, subjects=("human",), batch_size=1)
     own = table(run_audit(alone, tmp_path, run_id="r", pool=Pool(2000, "cpu")), "scores")
     keys = ["evaluator", "item", "probe"]

@@ -328,8 +328,9 @@ def test_shards_of_real_evaluators_do_not_depend_on_their_order(tmp_path: Path) 
     for index, shard in {**other, **fresh}.items():
         assert dict(shard.tables) == dict(one[index].tables)
         assert (shard.told.counts, shard.told.images.tolist()) == (
-            one[index].told.counts, one[index].told.images.tolist()
-        )  # fmt: skip
+            one[index].told.counts,
+            one[index].told.images.tolist(),
+        )
     assert sum(each.told.counts.caption_encodings for each in one.values()) == 0
 
 
@@ -372,9 +373,17 @@ def test_a_table_of_captions_gives_back_what_was_put_in_and_is_taken_for_no_othe
 
 
 @pytest.mark.parametrize(
-    "told", [None, 3, [], {}, {"calls": 1}, {"image_encodings": 0, "caption_encodings": 1, "calls": "2"},
-             {"image_encodings": 0, "caption_encodings": 1, "calls": 2, "more": 3}],
-)  # fmt: skip
+    "told",
+    [
+        None,
+        3,
+        [],
+        {},
+        {"calls": 1},
+        {"image_encodings": 0, "caption_encodings": 1, "calls": "2"},
+        {"image_encodings": 0, "caption_encodings": 1, "calls": 2, "more": 3},
+    ],
+)
 def test_counts_that_somebody_changed_are_made_again(told: object) -> None:
     assert ShardCounts.read(told) is None
     assert ShardCounts.read(ShardCounts(0, 1, 2).as_dict()) == ShardCounts(0, 1, 2)
@@ -441,9 +450,11 @@ def test_a_worker_of_another_version_says_so_and_one_without_the_files_too(tmp_p
     come.put(Hello(without_items(plan), False, "cpu", 100.0, 1, version="0.0.1"))
     serve(come, said.append)
     assert said == [
-        Failed("InvalidInput", f"the audit is of Invariscope 0.0.1 and a worker of {__version__}; "
-                               "install the same on every machine")
-    ]  # fmt: skip
+        Failed(
+            "InvalidInput",
+            f"the audit is of Invariscope 0.0.1 and a worker of {__version__}; install the same on every machine",
+        )
+    ]
     shard = Shard(0, plan.corpus.items[:2], there=(tmp_path / "not-here.png",))
     with pytest.raises(InvalidInput, match=r"cannot read .*not-here.png, which the audit can; every node needs"):
         made(plan, [shard], tmp_path / "work", Pool(100, "cpu"))

@@ -52,11 +52,16 @@ class Provider:
         self._key = RSAKey.generate_key(2048, {"kid": "published"}, private=True)
         self._other = RSAKey.generate_key(2048, {"kid": "published"}, private=True)
         self._codes: dict[str, tuple[str, Mapping[str, str]]] = {}
-        self._routes = Starlette(routes=[
-            Route("/.well-known/openid-configuration", self._metadata), Route("/keys", self._keys),
-            Route("/authorize", self._choose), Route("/chosen", self._chosen),
-            Route("/token", self._token, methods=["POST"]), Route("/end", self._end),
-        ])  # fmt: skip
+        self._routes = Starlette(
+            routes=[
+                Route("/.well-known/openid-configuration", self._metadata),
+                Route("/keys", self._keys),
+                Route("/authorize", self._choose),
+                Route("/chosen", self._chosen),
+                Route("/token", self._token, methods=["POST"]),
+                Route("/end", self._end),
+            ]
+        )
 
     @property
     def address(self) -> str:
@@ -80,12 +85,17 @@ class Provider:
 
     async def _metadata(self, _: Request) -> Response:
         places = {"authorization": "authorize", "token": "token", "end_session": "end"}
-        return JSONResponse({
-            "issuer": self.address, "jwks_uri": f"{self.address}/keys", "response_types_supported": ["code"],
-            "id_token_signing_alg_values_supported": ["RS256"], "subject_types_supported": ["public"],
-            "code_challenge_methods_supported": ["S256"],
-            **{f"{name}_endpoint": f"{self.address}/{place}" for name, place in places.items()},
-        })  # fmt: skip
+        return JSONResponse(
+            {
+                "issuer": self.address,
+                "jwks_uri": f"{self.address}/keys",
+                "response_types_supported": ["code"],
+                "id_token_signing_alg_values_supported": ["RS256"],
+                "subject_types_supported": ["public"],
+                "code_challenge_methods_supported": ["S256"],
+                **{f"{name}_endpoint": f"{self.address}/{place}" for name, place in places.items()},
+            }
+        )
 
     async def _keys(self, _: Request) -> Response:
         return JSONResponse(KeySet([self._key]).as_dict(private=False))
@@ -112,12 +122,20 @@ class Provider:
         if not name or form.get("redirect_uri") != asked["redirect_uri"] or not form.get("code_verifier"):
             return JSONResponse({"error": "invalid_grant"}, 400)
         account, now = self.accounts[name], int(time.time())
-        told = {"iss": self.address, "aud": CLIENT, "sub": f"subject of {name}", "iat": now, "exp": now + LASTS_S,
-                "nonce": asked["nonce"], **account.claims}  # fmt: skip
+        told = {
+            "iss": self.address,
+            "aud": CLIENT,
+            "sub": f"subject of {name}",
+            "iat": now,
+            "exp": now + LASTS_S,
+            "nonce": asked["nonce"],
+            **account.claims,
+        }
         signed = jwt.encode(
-            {"alg": "RS256", "kid": "published"}, {claim: value for claim, value in told.items() if value is not None},
+            {"alg": "RS256", "kid": "published"},
+            {claim: value for claim, value in told.items() if value is not None},
             self._other if account.stranger else self._key,
-        )  # fmt: skip
+        )
         return JSONResponse({"access_token": "a", "token_type": "Bearer", "expires_in": LASTS_S, "id_token": signed})
 
     async def _end(self, request: Request) -> Response:

@@ -24,8 +24,12 @@ KEY = "a-key-for-this-test"
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
     """Port and log of a server that ``python -m core app`` started."""
     folder, port = tmp_path_factory.mktemp("locked"), free_port()
-    env = {**os.environ, "INVARISCOPE_DATA": str(folder / "data"), "INVARISCOPE_TOKEN": KEY,
-           "INVARISCOPE_CACHE": str(folder / "cache")}  # fmt: skip
+    env = {
+        **os.environ,
+        "INVARISCOPE_DATA": str(folder / "data"),
+        "INVARISCOPE_TOKEN": KEY,
+        "INVARISCOPE_CACHE": str(folder / "cache"),
+    }
     command = [sys.executable, "-m", "core", "app", "--no-browser", "--port", str(port)]
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log, start_new_session=True)
@@ -75,8 +79,10 @@ def test_a_page_of_another_site_gets_no_answer(server: str, page: Page) -> None:
     own = f"localhost:{port}"
     assert " 101 " in answer(port, host=own, origin=f"http://{own}")
     for host, origin in (
-        (f"evil.example:{port}", f"http://evil.example:{port}"), (own, "http://evil.example"), ("evil.example", server),
-    ):  # fmt: skip
+        (f"evil.example:{port}", f"http://evil.example:{port}"),
+        (own, "http://evil.example"),
+        ("evil.example", server),
+    ):
         assert " 403 " in answer(port, host=host, origin=origin), (host, origin)
 
 

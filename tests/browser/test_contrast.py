@@ -34,8 +34,12 @@ def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page:
     settled(open_page(page, f"{server}/contrast_tests?corpus=c"))
     expect(page.get_by_text("What each evaluator fails to see")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("denied, like")
-    choose(page, page.get_by_role("combobox", name=re.compile("Test")), page.get_by_role("option", name="swapped"),
-           re.compile("test=swapped"))  # fmt: skip
+    choose(
+        page,
+        page.get_by_role("combobox", name=re.compile("Test")),
+        page.get_by_role("option", name="swapped"),
+        re.compile("test=swapped"),
+    )
     settled(page)
     assert query(page) == {"corpus": "c", "test": "swapped"}
     expect(page.get_by_text("swapped: mean scores of both sides")).to_be_visible()
@@ -50,11 +54,31 @@ def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page:
 def photographs(data: Path, coco_root: Path) -> Iterator[None]:
     """A few of COCO's photographs with the captions of people, audited for this test."""
     command = [
-        sys.executable, "-m", "core", "audit", "--corpus", "coco", "--root", str(coco_root),
-        "--option", "split=val2017", "--option", "slice=all", "--limit", "6", "--subject", "human",
-        "--probes", "jumble,foil,vflip", "--evaluators", "conse-lite0",
-        "--out", str(data / "runs"), "--run-id", "photographs",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "core",
+        "audit",
+        "--corpus",
+        "coco",
+        "--root",
+        str(coco_root),
+        "--option",
+        "split=val2017",
+        "--option",
+        "slice=all",
+        "--limit",
+        "6",
+        "--subject",
+        "human",
+        "--probes",
+        "jumble,foil,vflip",
+        "--evaluators",
+        "conse-lite0",
+        "--out",
+        str(data / "runs"),
+        "--run-id",
+        "photographs",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode in (0, 1), done.stderr  # 1: some caption has no score, with its reason
     yield

@@ -15,9 +15,21 @@ from tests.browser.walk import open_page, query, settled, until
 pytestmark = pytest.mark.browser
 
 OTHERS = (
-    "failures", "results", "compare", "flip_risk", "systems", "calibration", "geometry", "run_audit",
-    "human_validation", "stories", "contrast_tests", "suites", "video", "words",
-)  # fmt: skip
+    "failures",
+    "results",
+    "compare",
+    "flip_risk",
+    "systems",
+    "calibration",
+    "geometry",
+    "run_audit",
+    "human_validation",
+    "stories",
+    "contrast_tests",
+    "suites",
+    "video",
+    "words",
+)
 LAB = "/probe_lab?evaluators=conse-lite0&probes=vflip%2Crotate%2B10"
 
 

@@ -207,11 +207,15 @@ def test_no_way_through_the_log_in_leads_to_another_host(guarded: str, provider:
     evil = quote("http://evil.example/", safe="")
     with httpx2.Client(follow_redirects=False) as client:
         for path in (
-            f"auth/login?redirect_uri={evil}", f"auth/login?provider={evil}&next={evil}", "auth/login?provider=default",
-            f"auth/logout?post_logout_redirect_uri={evil}", f"oauth2callback?redirect_uri={evil}",
-            "oauth2callback?code=a&state=guessed", f"oauth2callback?error=denied&error_description={evil}",
+            f"auth/login?redirect_uri={evil}",
+            f"auth/login?provider={evil}&next={evil}",
+            "auth/login?provider=default",
+            f"auth/logout?post_logout_redirect_uri={evil}",
+            f"oauth2callback?redirect_uri={evil}",
+            "oauth2callback?code=a&state=guessed",
+            f"oauth2callback?error=denied&error_description={evil}",
             f"/evil.example/oauth2callback?next={evil}",
-        ):  # fmt: skip
+        ):
             answer = client.get(f"{guarded}/{path}")
             assert answer.headers.get("Location", "/") == "/", path
             assert not [name for name in answer.cookies if name.startswith("_streamlit_user")], path

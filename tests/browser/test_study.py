@@ -128,9 +128,17 @@ def recruiting(data: Path) -> Iterator[Study]:
     """A study of two items a participant, with consent, one practice item and a link for Prolific."""
     with Store.open(ROOT / "data" / "results") as store:
         study = create_study(
-            store, "demo", study_id="recruiting", title="Recruiting", kind="acceptability", total=2, per_item=1,
-            attention_rate=0.05, seed=1, parent=data / "studies",
-        )  # fmt: skip
+            store,
+            "demo",
+            study_id="recruiting",
+            title="Recruiting",
+            kind="acceptability",
+            total=2,
+            per_item=1,
+            attention_rate=0.05,
+            seed=1,
+            parent=data / "studies",
+        )
     set_consent(study, "You may stop at any time.")
     set_practice(study, by_construction(study.definition)[:1], needed=1, tries=2)
     open_link(study, items=2, completion="C0DE2026")
@@ -156,8 +164,12 @@ def test_a_participant_of_prolific_on_a_phone_from_the_link_to_the_completion_co
     exercise = lesson(recruiting, annotator).exercise
     assert exercise is not None
     right = "A" if recruiting.definition.left_version(annotator, exercise.item) == "original" else "B"
-    judge_by_touch(page, right, {"A": "fully correct", "B": "incorrect"} if right == "A" else
-                   {"A": "incorrect", "B": "fully correct"}, shown=page.get_by_text("Right."))  # fmt: skip
+    judge_by_touch(
+        page,
+        right,
+        {"A": "fully correct", "B": "incorrect"} if right == "A" else {"A": "incorrect", "B": "fully correct"},
+        shown=page.get_by_text("Right."),
+    )
     tapped(page, "Go on", page.get_by_text("Item 1 of 2"))
     for number in (1, 2):
         assert page.get_by_text("C0DE2026").count() == 0

@@ -33,8 +33,9 @@ def test_from_the_menu_to_a_number_whose_link_reproduces_it(server: str, page: P
     settled(page)
     expect(page.locator(".js-plotly-plot").first).to_contain_text("one")
     strict = page.get_by_role("option", name="Accuracy %, a tie an error")
-    choose(page, page.get_by_role("combobox", name=re.compile("Measure")), strict,
-           re.compile("measure=accuracy_strict"))  # fmt: skip
+    choose(
+        page, page.get_by_role("combobox", name=re.compile("Measure")), strict, re.compile("measure=accuracy_strict")
+    )
     settled(page)
     assert query(page) == {"measure": "accuracy_strict"}
     page.reload()

@@ -34,7 +34,10 @@ def corner_run(data: Path, *, items: int = 80, probes: str = "vflip,hflip", seed
             Image.fromarray(np.repeat(pixels[..., None], 3, axis=2)).save(folder / f"p{place:03d}.png")
             rows.writerow([f"p{place:03d}.png", f"Quarters, number {place}."])
     plan = make_plan(
-        catalogue().get("folder").load(folder), evaluators=[CORNER, HISTOGRAM], probes=probes.split(","),
-        subjects=("human",), root=folder,
-    )  # fmt: skip
+        catalogue().get("folder").load(folder),
+        evaluators=[CORNER, HISTOGRAM],
+        probes=probes.split(","),
+        subjects=("human",),
+        root=folder,
+    )
     return run_audit(plan, data / "runs", run_id="corners", pool=Pool(100, "cpu"))

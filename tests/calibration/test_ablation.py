@@ -39,9 +39,14 @@ def test_every_choice_is_there_once_and_says_what_it_rests_on(table: pd.DataFram
 
 @pytest.mark.parametrize(
     ("reading", "weights", "epsilon"),
-    [("shift", "", 0.01), ("orbit", "each", 0.005), ("orbit", "sensitivity", 0.02), ("absolute", "oracle", 0.01),
-     ("quantile", "", 0.02)],
-)  # fmt: skip
+    [
+        ("shift", "", 0.01),
+        ("orbit", "each", 0.005),
+        ("orbit", "sensitivity", 0.02),
+        ("absolute", "oracle", 0.01),
+        ("quantile", "", 0.02),
+    ],
+)
 def test_a_row_is_the_fit_of_that_choice_on_the_held_out_half(
     spatial: View, table: pd.DataFrame, reading: str, weights: str, epsilon: float
 ) -> None:

@@ -119,8 +119,14 @@ def test_every_number_before_and_after_has_an_interval_that_holds_it(found: Fit)
         assert table.loc[few, [f"{side}_low", f"{side}_high"]].isna().all(axis=None)
     assert (table["n"] > 0).all()
     assert set(table["measure"]) == {
-        "sensitivity", "percent", "axis sensitivity", "flip risk", "spearman", "kendall_b", "kendall_c",
-    }  # fmt: skip
+        "sensitivity",
+        "percent",
+        "axis sensitivity",
+        "flip risk",
+        "spearman",
+        "kendall_b",
+        "kendall_c",
+    }
 
 
 def test_a_reading_that_leaves_clean_scores_alone_has_each_agreement_worked_out_once(
@@ -166,9 +172,14 @@ def test_the_sweep_as_a_table_holds_both_splits_and_bands_of_the_held_out_one(fo
 def rated(view: View, **changes: object) -> pd.DataFrame:
     items = view.table.items["item"]
     usual = pd.DataFrame(
-        {"corpus": "demo", "item": np.repeat(items, 2), "probe": "identity", "subject": "template",
-         "rating": np.tile([1.0, 3.0], len(items))}
-    )  # fmt: skip
+        {
+            "corpus": "demo",
+            "item": np.repeat(items, 2),
+            "probe": "identity",
+            "subject": "template",
+            "rating": np.tile([1.0, 3.0], len(items)),
+        }
+    )
     return usual.assign(**changes)
 
 
@@ -215,9 +226,18 @@ def test_the_clean_scores_of_the_others_are_all_that_a_fit_needs_of_them(spatial
     lost = table.scores.copy()
     lost[1:, probes] = np.nan
     blind = table.__class__(
-        table.scope, table.evaluators, table.probes, table.items, lost, table.baselines, table.stored, table.inside,
-        table.accepted, table.upheld, table.diagnostics,
-    )  # fmt: skip
+        table.scope,
+        table.evaluators,
+        table.probes,
+        table.items,
+        lost,
+        table.baselines,
+        table.stored,
+        table.inside,
+        table.accepted,
+        table.upheld,
+        table.diagnostics,
+    )
     lean = fit(blind.view(spatial.chosen), evaluator="conse-lite0")
     pd.testing.assert_frame_equal(sweep_table(lean, lean.bands()), sweep_table(whole, whole.bands()))
     for name, values in whole.others.items():

@@ -140,9 +140,11 @@ def test_without_a_measurement_of_the_dev_half_a_reading_by_construction_has_no_
     held = {item for _, item in found.scores.items}
     kept = [place for place, item in enumerate(made.items) if item in held]
     half = made.model_copy(
-        update={"items": [made.items[place] for place in kept],
-                "scores": {name: [values[place] for place in kept] for name, values in made.scores.items()}}
-    )  # fmt: skip
+        update={
+            "items": [made.items[place] for place in kept],
+            "scores": {name: [values[place] for place in kept] for name, values in made.scores.items()},
+        }
+    )
     assert unfit(found, half, opened.runs()[0], **HOW) == ""  # it still tells what a strength does
     own = measured(found, half)
     assert (own.dev, own.choice) == (None, None)
@@ -232,9 +234,12 @@ def test_a_measurement_knows_its_cost_before(opened: Store, data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("reading", "sentence"),
-    [("ridge", "no further score would make a measurement"), ("shift", "measured already, on stored scores"),
-     ("quantile", "measured already, on stored scores")],
-)  # fmt: skip
+    [
+        ("ridge", "no further score would make a measurement"),
+        ("shift", "measured already, on stored scores"),
+        ("quantile", "measured already, on stored scores"),
+    ],
+)
 def test_readings_that_need_no_further_score_say_so(opened: Store, reading: str, sentence: str) -> None:
     found = learnt(opened, reading=reading)
     assert sentence in refused(found)

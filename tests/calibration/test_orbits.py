@@ -39,12 +39,17 @@ def made(tmp_path: Path) -> Iterator[Open]:
 def rows() -> list[dict[str, Any]]:
     """Item a with a flip and a word, item b with a flip; evaluator f saw item a alone."""
     return [
-        score("b", "identity", 0.5), score("b", "vflip", 0.6),
-        score("a", "identity", 0.2), score("a", "vflip", 0.3),
-        score("a", "gender:plain", 0.15), score("a", "gender:boy", 0.1),
-        score("a", "blur-1", 0.7), score("a", "null:shift1", 0.7),
-        score("a", "identity", 8.0, evaluator="f"), score("a", "vflip", 7.0, evaluator="f"),
-    ]  # fmt: skip
+        score("b", "identity", 0.5),
+        score("b", "vflip", 0.6),
+        score("a", "identity", 0.2),
+        score("a", "vflip", 0.3),
+        score("a", "gender:plain", 0.15),
+        score("a", "gender:boy", 0.1),
+        score("a", "blur-1", 0.7),
+        score("a", "null:shift1", 0.7),
+        score("a", "identity", 8.0, evaluator="f"),
+        score("a", "vflip", 7.0, evaluator="f"),
+    ]
 
 
 def test_every_evaluator_stands_over_the_same_items(made: Open) -> None:
@@ -101,8 +106,9 @@ def test_every_score_lies_where_a_pivot_of_the_raw_parquet_puts_it(store: Store)
             np.testing.assert_array_equal(family.scores, by_probe[list(family.probes)].to_numpy().T)
             for place, probe in enumerate(family.probes):
                 named = plain[plain["probe"] == probe].set_index(["corpus", "item"])["baseline"].reindex(items)
-                before = [by_probe.at[item, base] if isinstance(base, str) else math.nan
-                          for item, base in named.items()]  # fmt: skip
+                before = [
+                    by_probe.at[item, base] if isinstance(base, str) else math.nan for item, base in named.items()
+                ]
                 np.testing.assert_array_equal(family.baselines[place], before)
 
 

@@ -55,8 +55,12 @@ def test_harms_shrink_by_the_correction_and_drops_stay(folder: Path, view: View,
     drops[list(BROKEN).index("denied"), place % 2 == 1] = np.nan  # presumed
     drops[list(BROKEN).index("masked")] = np.nan  # untold
     shifts = np.array([wide[name] - wide["identity"] for name in HARMS])
-    medians = np.array([found.terms.shifts[family][name] for name, family in
-                        (("vflip", "vertical-flip"), ("rotate-5", "rotation"), ("rotate+5", "rotation"))])  # fmt: skip
+    medians = np.array(
+        [
+            found.terms.shifts[family][name]
+            for name, family in (("vflip", "vertical-flip"), ("rotate-5", "rotation"), ("rotate+5", "rotation"))
+        ]
+    )
     for strength in (0.0, 0.5, 1.0):
         made = change(view, found, strength)
         before, after = (np.abs(shifts - share * medians[:, None]) for share in (0.0, strength))

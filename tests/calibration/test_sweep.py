@@ -69,10 +69,14 @@ def test_sweeps_of_many_weights_are_those_of_each_alone(reading: str) -> None:
 def test_a_correction_that_shrinks_the_whole_scale_gains_nothing() -> None:
     scores = made(n=80)
     half = Orbits(
-        scores.evaluator, scores.items, scores.clean / 2,
-        {name: Family(each.axis, each.probes, each.scores / 2, each.baselines / 2)
-         for name, each in scores.families.items()},
-    )  # fmt: skip
+        scores.evaluator,
+        scores.items,
+        scores.clean / 2,
+        {
+            name: Family(each.axis, each.probes, each.scores / 2, each.baselines / 2)
+            for name, each in scores.families.items()
+        },
+    )
     terms = learn(scores, reading="orbit")
     assert sweep(half, terms, {}).total[0] == pytest.approx(sweep(scores, terms, {}).total[0])
 
@@ -80,9 +84,14 @@ def test_a_correction_that_shrinks_the_whole_scale_gains_nothing() -> None:
 def test_a_strength_that_moves_a_family_further_than_its_interval_is_refused_and_named() -> None:
     lambdas = (0.0, 0.5, 1.0)
     found = Sweep(
-        lambdas, {"flip": np.array([1.0, 1.2, 3.0]), "turn": np.array([9.0, 5.0, 1.0])}, np.full(3, 2.0),
-        np.array([5.0, 3.1, 2.0]), {"flip": 0.75, "turn": 6.0}, {}, 9,
-    )  # fmt: skip
+        lambdas,
+        {"flip": np.array([1.0, 1.2, 3.0]), "turn": np.array([9.0, 5.0, 1.0])},
+        np.full(3, 2.0),
+        np.array([5.0, 3.1, 2.0]),
+        {"flip": 0.75, "turn": 6.0},
+        {},
+        9,
+    )
     assert (raised(found, 0.5), raised(found, 1.0)) == ({}, {"flip": 3.0})
     chosen = choose(found)
     assert (chosen.strength, chosen.allowed.tolist()) == (0.5, [True, True, False])

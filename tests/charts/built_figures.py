@@ -54,9 +54,19 @@ def intervals(
         hover=[_hover(row, f"{row['label']}, {row[series]}", unit, digits) for row in rows.to_dict("records")],
     )
     return Figure(
-        "", "", "", frame, axis, free=free, unit=unit, order=tuple(labels), names=names or {}, counts=True,
-        styles=coloured(sorted(map(str, rows[series].unique()))), shades=(Shade(*band),) if band else (),
-    )  # fmt: skip
+        "",
+        "",
+        "",
+        frame,
+        axis,
+        free=free,
+        unit=unit,
+        order=tuple(labels),
+        names=names or {},
+        counts=True,
+        styles=coloured(sorted(map(str, rows[series].unique()))),
+        shades=(Shade(*band),) if band else (),
+    )
 
 
 def score_levels(table: pd.DataFrame, *, levels: Sequence[str], level: str, series: str = "corpus") -> Figure:
@@ -70,15 +80,19 @@ def score_levels(table: pd.DataFrame, *, levels: Sequence[str], level: str, seri
     """
     place = {name: number for number, name in enumerate(levels)}
     rows = table.dropna(subset=["value"]).astype({level: str})
-    rows = rows.sort_values(["evaluator", level], kind="stable",
-                            key=lambda each: each.map(place) if each.name == level else _text(each))  # fmt: skip
+    rows = rows.sort_values(
+        ["evaluator", level], kind="stable", key=lambda each: each.map(place) if each.name == level else _text(each)
+    )
     frame = _medians(rows, label=level, series=series, panel="evaluator").assign(
         hover=[_hover(row, f"{row[series]}, {row[level]}", "", 3) for row in rows.to_dict("records")]
     )
-    styles = {name: replace(style, dash="dot", size=8) for name, style in
-              coloured(sorted(map(str, rows[series].unique()))).items()}  # fmt: skip
-    return Figure("", "", "", frame, "", kind="lines", free=True, counts=True, styles=styles, height=140,
-                  order=tuple(levels))  # fmt: skip
+    styles = {
+        name: replace(style, dash="dot", size=8)
+        for name, style in coloured(sorted(map(str, rows[series].unique()))).items()
+    }
+    return Figure(
+        "", "", "", frame, "", kind="lines", free=True, counts=True, styles=styles, height=140, order=tuple(levels)
+    )
 
 
 def curve(table: pd.DataFrame, *, x: str, y: str, colour: str, percent_x: bool = False) -> Figure:
@@ -97,19 +111,42 @@ def curve(table: pd.DataFrame, *, x: str, y: str, colour: str, percent_x: bool =
         for row in table.to_dict("records")
     ]
     frame = pd.DataFrame(
-        {"label": table["x"] * (100.0 if percent_x else 1.0), "series": y, "panel": "", "value": table["y"],
-         "low": table["low"], "high": table["high"], "n": table["n"], "hover": hover}
-    )  # fmt: skip
+        {
+            "label": table["x"] * (100.0 if percent_x else 1.0),
+            "series": y,
+            "panel": "",
+            "value": table["y"],
+            "low": table["low"],
+            "high": table["high"],
+            "n": table["n"],
+            "hover": hover,
+        }
+    )
     return Figure(
-        "", "", "", frame, y, kind="lines", bounds="band", along=Axis(x, " %" if percent_x else ""), height=230,
+        "",
+        "",
+        "",
+        frame,
+        y,
+        kind="lines",
+        bounds="band",
+        along=Axis(x, " %" if percent_x else ""),
+        height=230,
         styles={y: Style(colour, width=2)},
-    )  # fmt: skip
+    )
 
 
 def cells(
-    table: pd.DataFrame, *, rows: Sequence[str], columns: Sequence[str], row: str, column: str, digits: int = 2,
-    unit: str = "", diverging: bool = False,
-) -> Figure:  # fmt: skip
+    table: pd.DataFrame,
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    row: str,
+    column: str,
+    digits: int = 2,
+    unit: str = "",
+    diverging: bool = False,
+) -> Figure:
     """A map of medians, the number and its n in every cell.
 
     Args:
@@ -128,8 +165,18 @@ def cells(
         text=[_cell(each, digits, unit) for each in records],
         hover=[_hover(each, f"{each[row]}, {each[column]}", unit, digits) for each in records],
     )
-    return Figure("", "", "", frame, f"median{unit}", kind="map", unit=unit, diverging=diverging,
-                  styles={name: Style() for name in columns}, order=tuple(rows))  # fmt: skip
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        f"median{unit}",
+        kind="map",
+        unit=unit,
+        diverging=diverging,
+        styles={name: Style() for name in columns},
+        order=tuple(rows),
+    )
 
 
 def _text(names: pd.Series) -> pd.Series:
@@ -138,10 +185,16 @@ def _text(names: pd.Series) -> pd.Series:
 
 def _medians(rows: pd.DataFrame, *, label: str, series: str, panel: str | None) -> pd.DataFrame:
     return pd.DataFrame(
-        {"label": rows[label].astype(str), "series": rows[series].astype(str),
-         "panel": rows[panel].astype(str) if panel else "", "value": rows["value"], "low": rows["low"],
-         "high": rows["high"], "n": rows["n_items"]}
-    )  # fmt: skip
+        {
+            "label": rows[label].astype(str),
+            "series": rows[series].astype(str),
+            "panel": rows[panel].astype(str) if panel else "",
+            "value": rows["value"],
+            "low": rows["low"],
+            "high": rows["high"],
+            "n": rows["n_items"],
+        }
+    )
 
 
 def _cell(row: Row, digits: int, unit: str) -> str:
@@ -151,12 +204,16 @@ def _cell(row: Row, digits: int, unit: str) -> str:
 
 
 def _hover(row: Row, name: str, unit: str, digits: int) -> str:
-    bounds = "no interval" if row["low"] != row["low"] else (
-        f"95 % CI {_number(row['low'], digits, bool(unit))} to {_number(row['high'], digits, bool(unit))}{unit}"
-    )  # fmt: skip
+    bounds = (
+        "no interval"
+        if row["low"] != row["low"]
+        else (f"95 % CI {_number(row['low'], digits, bool(unit))} to {_number(row['high'], digits, bool(unit))}{unit}")
+    )
     claims = f"; {row['drift']}; {row['scatter']}" if "drift" in row else ""
-    return (f"{name}\nmedian {_number(row['value'], digits, bool(unit))}{unit} ({bounds})\n"
-            f"n = {counted(int(row['n_items']))}{claims}")  # fmt: skip
+    return (
+        f"{name}\nmedian {_number(row['value'], digits, bool(unit))}{unit} ({bounds})\n"
+        f"n = {counted(int(row['n_items']))}{claims}"
+    )
 
 
 def _number(value: float, digits: int, signed: bool) -> str:

@@ -86,8 +86,15 @@ def _labels(marks: Sequence[Mark]) -> list[str]:
 
 
 def _intervals(marks: Sequence[Mark]) -> Figure:
-    return built_figures.intervals(_effects(marks), labels=_labels(marks)[::-1], series="evaluator", panel="corpus",
-                             unit=" %", band=(-1, 1), axis="median")  # fmt: skip
+    return built_figures.intervals(
+        _effects(marks),
+        labels=_labels(marks)[::-1],
+        series="evaluator",
+        panel="corpus",
+        unit=" %",
+        band=(-1, 1),
+        axis="median",
+    )
 
 
 def _levels(marks: Sequence[Mark]) -> Figure:
@@ -96,8 +103,15 @@ def _levels(marks: Sequence[Mark]) -> Figure:
 
 def _cells(marks: Sequence[Mark]) -> Figure:
     table = _effects(marks)
-    return built_figures.cells(table[table["corpus"] == "demo"], rows=_labels(marks), columns=["one", "two"],
-                               row="label", column="evaluator", unit=" %", diverging=True)  # fmt: skip
+    return built_figures.cells(
+        table[table["corpus"] == "demo"],
+        rows=_labels(marks),
+        columns=["one", "two"],
+        row="label",
+        column="evaluator",
+        unit=" %",
+        diverging=True,
+    )
 
 
 def _curve(marks: Sequence[Mark]) -> Figure:
@@ -107,10 +121,20 @@ def _curve(marks: Sequence[Mark]) -> Figure:
 
 def _contrast(each: Mark) -> dict[str, Any]:
     return {
-        "axis": "spatial", "family": each.label, "median_abs_percent": each.value, "abs_low": each.low,
-        "abs_high": each.high, "median_percent": each.value, "low": each.low, "high": each.high, "n_items": 40,
-        "n_shifts": 80, "drift": "drifts", "scatter": "scatters beyond the margin", "null_median": 0.5,
-    }  # fmt: skip
+        "axis": "spatial",
+        "family": each.label,
+        "median_abs_percent": each.value,
+        "abs_low": each.low,
+        "abs_high": each.high,
+        "median_percent": each.value,
+        "low": each.low,
+        "high": each.high,
+        "n_items": 40,
+        "n_shifts": 80,
+        "drift": "drifts",
+        "scatter": "scatters beyond the margin",
+        "null_median": 0.5,
+    }
 
 
 def _fairness(marks: Sequence[Mark]) -> Figure:
@@ -120,9 +144,19 @@ def _fairness(marks: Sequence[Mark]) -> Figure:
 
 def _risk(each: Mark) -> dict[str, Any]:
     return {
-        "evaluator": "one", "axis": "spatial", "family": each.label, "gap": 0.01, "d": 0.01, "risk": each.value,
-        "low": each.low, "high": each.high, "n_items": 40, "n_shifts": 80, "n_missing": 0, "note": "",
-    }  # fmt: skip
+        "evaluator": "one",
+        "axis": "spatial",
+        "family": each.label,
+        "gap": 0.01,
+        "d": 0.01,
+        "risk": each.value,
+        "low": each.low,
+        "high": each.high,
+        "n_items": 40,
+        "n_shifts": 80,
+        "n_missing": 0,
+        "note": "",
+    }
 
 
 def _risks(marks: Sequence[Mark]) -> pd.DataFrame:
@@ -141,17 +175,44 @@ def _risk_curves(marks: Sequence[Mark]) -> Figure:
 
 
 def _flip_shares(marks: Sequence[Mark]) -> Figure:
-    table = _table(marks, lambda each: {"family": each.label, "share": each.value, "low": each.low, "high": each.high,
-                                        "strict": each.value / 2, "n_items": 9, "n_pairs": 18}, _LIKE)  # fmt: skip
+    table = _table(
+        marks,
+        lambda each: {
+            "family": each.label,
+            "share": each.value,
+            "low": each.low,
+            "high": each.high,
+            "strict": each.value / 2,
+            "n_items": 9,
+            "n_pairs": 18,
+        },
+        _LIKE,
+    )
     return flip_risk_figures.flip_shares(table, colour=BLUE)
 
 
 def _compared(marks: Sequence[Mark]) -> pd.DataFrame:
-    return _table(marks, lambda each: {
-        "label": each.label, "a_value": each.value, "a_low": each.low, "a_high": each.high, "a_n": 9,
-        "b_value": -each.value, "b_low": -each.high, "b_high": -each.low, "b_n": 7, "difference": 2 * each.value,
-        "low": each.low, "high": 2 * each.high, "n_items": 16, "how": "paired by item", "verdict": "drift differs",
-    }, _LIKE)  # fmt: skip
+    return _table(
+        marks,
+        lambda each: {
+            "label": each.label,
+            "a_value": each.value,
+            "a_low": each.low,
+            "a_high": each.high,
+            "a_n": 9,
+            "b_value": -each.value,
+            "b_low": -each.high,
+            "b_high": -each.low,
+            "b_n": 7,
+            "difference": 2 * each.value,
+            "low": each.low,
+            "high": 2 * each.high,
+            "n_items": 16,
+            "how": "paired by item",
+            "verdict": "drift differs",
+        },
+        _LIKE,
+    )
 
 
 def _dumbbell(marks: Sequence[Mark]) -> Figure:
@@ -171,54 +232,116 @@ def _along(marks: Sequence[Mark], draw: Callable[..., Figure]) -> Figure:
 
 
 def _before_after(marks: Sequence[Mark]) -> Figure:
-    table = _table(marks, lambda each: {
-        "name": each.label, "before": each.value, "before_low": each.low, "before_high": each.high,
-        "after": each.value / 2, "after_low": NONE, "after_high": NONE, "n": 7,
-    }, _LIKE)  # fmt: skip
+    table = _table(
+        marks,
+        lambda each: {
+            "name": each.label,
+            "before": each.value,
+            "before_low": each.low,
+            "before_high": each.high,
+            "after": each.value / 2,
+            "after_low": NONE,
+            "after_high": NONE,
+            "n": 7,
+        },
+        _LIKE,
+    )
     return calibration_figures.before_after_bars(table, colour=BLUE, unit=" %")
 
 
 def _outcomes(marks: Sequence[Mark]) -> Figure:
-    table = _table(marks, lambda each: {"what": each.label, "share": each.value, "low": each.low, "high": each.high,
-                                        "n": 40}, _LIKE)  # fmt: skip
+    table = _table(
+        marks,
+        lambda each: {"what": each.label, "share": each.value, "low": each.low, "high": each.high, "n": 40},
+        _LIKE,
+    )
     return people_figures.outcome_bars(table)
 
 
 def _reanalysis(marks: Sequence[Mark]) -> Figure:
-    table = _table(marks, lambda each: {
-        "evaluator": "one", "axis": "spatial", "family": each.label, "n_all": 40, "median_all": each.value,
-        "low_all": each.low, "high_all": each.high, "n_kept": 30, "median_kept": each.value / 2, "low_kept": NONE,
-        "high_kept": NONE,
-    }, _LIKE)  # fmt: skip
+    table = _table(
+        marks,
+        lambda each: {
+            "evaluator": "one",
+            "axis": "spatial",
+            "family": each.label,
+            "n_all": 40,
+            "median_all": each.value,
+            "low_all": each.low,
+            "high_all": each.high,
+            "n_kept": 30,
+            "median_kept": each.value / 2,
+            "low_kept": NONE,
+            "high_kept": NONE,
+        },
+        _LIKE,
+    )
     both = [table.assign(analysis=name) for name in ("without one-sided", "both correct")]
     return people_figures.reanalysis_dots(pd.concat(both, ignore_index=True))
 
 
 def _comparison(marks: Sequence[Mark]) -> Figure:
-    people = _table(marks, lambda each: {
-        "family": each.label, "n": 40, "prefer": each.value, "prefer_low": each.low, "prefer_high": each.high,
-        "higher": NONE, "higher_low": NONE, "higher_high": NONE,
-    }, _LIKE)  # fmt: skip
-    evaluators = _table(marks, lambda each: {
-        "family": each.label, "evaluator": "one", "n": 30, "failure": each.value, "failure_low": each.low,
-        "failure_high": each.high,
-    }, _LIKE)  # fmt: skip
+    people = _table(
+        marks,
+        lambda each: {
+            "family": each.label,
+            "n": 40,
+            "prefer": each.value,
+            "prefer_low": each.low,
+            "prefer_high": each.high,
+            "higher": NONE,
+            "higher_low": NONE,
+            "higher_high": NONE,
+        },
+        _LIKE,
+    )
+    evaluators = _table(
+        marks,
+        lambda each: {
+            "family": each.label,
+            "evaluator": "one",
+            "n": 30,
+            "failure": each.value,
+            "failure_low": each.low,
+            "failure_high": each.high,
+        },
+        _LIKE,
+    )
     return people_figures.comparison_dots(people, evaluators)
 
 
 def _lab(marks: Sequence[Mark]) -> Figure:
-    table = _table(marks, lambda each: {
-        "probe": each.label, "caption": "x", "score": 0.5, "baseline_score": 0.4, "delta": 0.1, "percent": each.value,
-        "in_null_band": False, "reason": "",
-    }, _LIKE)  # fmt: skip
+    table = _table(
+        marks,
+        lambda each: {
+            "probe": each.label,
+            "caption": "x",
+            "score": 0.5,
+            "baseline_score": 0.4,
+            "delta": 0.1,
+            "percent": each.value,
+            "in_null_band": False,
+            "reason": "",
+        },
+        _LIKE,
+    )
     return lab_figures.shift_bars(table, low=-0.5, high=0.5, colour=BLUE)
 
 
 def _valence(marks: Sequence[Mark]) -> Figure:
-    table = _table(marks, lambda each: {
-        "family": "cultural", "modifier": each.label, "median_percent": each.value, "low": each.low, "high": each.high,
-        "n_items": 9, "n_objects": 4,
-    }, _LIKE)  # fmt: skip
+    table = _table(
+        marks,
+        lambda each: {
+            "family": "cultural",
+            "modifier": each.label,
+            "median_percent": each.value,
+            "low": each.low,
+            "high": each.high,
+            "n_items": 9,
+            "n_objects": 4,
+        },
+        _LIKE,
+    )
     return geometry_figures.valence_scatter(table.assign(projection=np.linspace(-0.1, 0.1, len(table))), neutral=0.01)
 
 
@@ -226,9 +349,15 @@ def _training(marks: Sequence[Mark]) -> Figure:
     rows = [
         {"step": step, "kind": "losses", "name": name, "value": value}
         for step, each in enumerate(marks)
-        for name, value in (("total", each.value), ("drop jumble", each.value), ("mean_drop", each.value),
-                            ("low", each.low), ("high", each.high), ("spearman", 0.5))
-    ]  # fmt: skip
+        for name, value in (
+            ("total", each.value),
+            ("drop jumble", each.value),
+            ("mean_drop", each.value),
+            ("low", each.low),
+            ("high", each.high),
+            ("spearman", 0.5),
+        )
+    ]
     return training_figures.curves(pd.DataFrame(rows, columns=["step", "kind", "name", "value"]))
 
 
@@ -240,10 +369,17 @@ def _report(marks: Sequence[Mark], **how: Any) -> Figure:
 def _video_edits(marks: Sequence[Mark]) -> Figure:
     table = _table(
         marks,
-        lambda each: {"evaluator": "emscore", "caption": "a cat", "edit": each.label, "score": each.value,
-                      "delta": each.value, "frames": 8, "how": "measured"},
+        lambda each: {
+            "evaluator": "emscore",
+            "caption": "a cat",
+            "edit": each.label,
+            "score": each.value,
+            "delta": each.value,
+            "frames": 8,
+            "how": "measured",
+        },
         _LIKE,
-    )  # fmt: skip
+    )
     return lab_figures.edit_dots(table)
 
 
@@ -254,17 +390,31 @@ def _video_tokens(marks: Sequence[Mark]) -> Figure:
 
 
 MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
-    "intervals": _intervals, "score levels": _levels, "cells": _cells, "curve": _curve, "family shifts": _fairness,
-    "risk map": _risk_map, "risk curves": _risk_curves, "flip shares": _flip_shares, "dumbbell": _dumbbell,
-    "differences": _differences, "spearman along": lambda marks: _along(marks, calibration_figures.spearman_along),
+    "intervals": _intervals,
+    "score levels": _levels,
+    "cells": _cells,
+    "curve": _curve,
+    "family shifts": _fairness,
+    "risk map": _risk_map,
+    "risk curves": _risk_curves,
+    "flip shares": _flip_shares,
+    "dumbbell": _dumbbell,
+    "differences": _differences,
+    "spearman along": lambda marks: _along(marks, calibration_figures.spearman_along),
     "sensitivity along": lambda marks: _along(marks, calibration_figures.sensitivity_along),
-    "before and after": _before_after, "outcomes": _outcomes, "reanalysis": _reanalysis, "lab": _lab,
+    "before and after": _before_after,
+    "outcomes": _outcomes,
+    "reanalysis": _reanalysis,
+    "lab": _lab,
     "comparison of people": _comparison,
-    "video edits": _video_edits, "video tokens": _video_tokens,
-    "valence": _valence, "training": _training, "a report's dots": _report,
+    "video edits": _video_edits,
+    "video tokens": _video_tokens,
+    "valence": _valence,
+    "training": _training,
+    "a report's dots": _report,
     "a report's free dots": lambda marks: _report(marks, free=True),
     "a report's lines": lambda marks: _report(marks, kind="lines"),
-}  # fmt: skip
+}
 """Every function that makes a figure, by name."""
 
 
@@ -333,12 +483,14 @@ def _read_page(figure: go.Figure, spec: Figure, own: str) -> Drawn:
     ]
     ruler = x if spec.upright else y
     return Drawn(
-        plain_text(titles[0].text) if titles else "", [_unfolded(plain_text(each)) for each in ruler.ticktext or ()],
-        sorted(set(marks), key=str), sorted(set(whiskers), key=str),
+        plain_text(titles[0].text) if titles else "",
+        [_unfolded(plain_text(each)) for each in ruler.ticktext or ()],
+        sorted(set(marks), key=str),
+        sorted(set(whiskers), key=str),
         sorted(tuple(map(rounded, map(float, ends))) for ends, kind in stretch if kind == "rect"),
         sorted(rounded(float(ends[0])) for ends, kind in stretch if kind == "line"),
         sorted(texts + [plain_text(each.text) for each in annotations]),
-    )  # fmt: skip
+    )
 
 
 def read_paper(canvas: Any, spec: Figure) -> list[Drawn]:
@@ -366,15 +518,20 @@ def _read_paper(place: Any, spec: Figure) -> Drawn:
     ends = [line.get_xdata() if len(set(line.get_xdata())) == 1 else line.get_ydata() for line in straight]
     shades = [patch for patch in place.patches if patch.get_zorder() == 0]
     ruler = place.xaxis if spec.upright else place.yaxis
-    texts = [each.get_text() for each in place.texts if each.get_transform() not in
-             (place.get_xaxis_transform(), place.get_yaxis_transform())]  # fmt: skip
+    texts = [
+        each.get_text()
+        for each in place.texts
+        if each.get_transform() not in (place.get_xaxis_transform(), place.get_yaxis_transform())
+    ]
     return Drawn(
         place.get_title(loc="left"),
         [_unfolded(each.get_text()) for each in ruler.get_ticklabels()] if _worded(ruler) else [],
-        sorted(set(marks), key=str), sorted({each for each in whiskers if None not in each}, key=str),
-        sorted(_ends(patch) for patch in shades), sorted(rounded(float(each[0])) for each in ends),
+        sorted(set(marks), key=str),
+        sorted({each for each in whiskers if None not in each}, key=str),
+        sorted(_ends(patch) for patch in shades),
+        sorted(rounded(float(each[0])) for each in ends),
         sorted(text for text in texts if text),
-    )  # fmt: skip
+    )
 
 
 def _worded(ruler: Any) -> bool:
@@ -406,8 +563,13 @@ def legend_of_page(figure: go.Figure) -> dict[str, str]:
     """Name of each series in a legend of plotly -> its colour."""
     if not figure.layout.showlegend:
         return {}
-    return {_unfolded(plain_text(each.name)): (each.marker.line.color or each.line.color) if each.type != "bar"
-            else each.marker.line.color for each in figure.data if each.showlegend}  # fmt: skip
+    return {
+        _unfolded(plain_text(each.name)): (each.marker.line.color or each.line.color)
+        if each.type != "bar"
+        else each.marker.line.color
+        for each in figure.data
+        if each.showlegend
+    }
 
 
 def legend_of_paper(canvas: Any) -> dict[str, str]:

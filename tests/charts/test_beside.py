@@ -32,10 +32,19 @@ class Cells(HTMLParser):
 
 def bars(percent: list[float], *, reach: float = 2.0, inside: bool | None = None, **more: list[object]) -> Figure:
     count = len(percent)
-    rows = pd.DataFrame({
-        "probe": [f"probe-{place}" for place in range(count)], "caption": "", "score": 0.5, "baseline_score": 0.6,
-        "delta": -0.1, "percent": percent, "in_null_band": [inside] * count, "reason": "", **more,
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "probe": [f"probe-{place}" for place in range(count)],
+            "caption": "",
+            "score": 0.5,
+            "baseline_score": 0.6,
+            "delta": -0.1,
+            "percent": percent,
+            "in_null_band": [inside] * count,
+            "reason": "",
+            **more,
+        }
+    )
     return shift_bars(rows, low=-reach, high=reach, colour=BLUE)
 
 

@@ -13,14 +13,20 @@ def along(measure: str, allowed: list[bool]) -> pd.DataFrame:
         [
             pd.DataFrame(
                 {
-                    "split": split, "strength": LAMBDAS, "allowed": allowed, "measure": measure, "name": "H",
-                    "value": 0.9 - 0.1 * LAMBDAS, "low": 0.8 if split == "test" else np.nan,
-                    "high": 0.95 if split == "test" else np.nan, "n": 50,
+                    "split": split,
+                    "strength": LAMBDAS,
+                    "allowed": allowed,
+                    "measure": measure,
+                    "name": "H",
+                    "value": 0.9 - 0.1 * LAMBDAS,
+                    "low": 0.8 if split == "test" else np.nan,
+                    "high": 0.95 if split == "test" else np.nan,
+                    "n": 50,
                 }
             )
             for split in ("dev", "test")
         ]
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("draw", [spearman_along, sensitivity_along])
@@ -48,10 +54,18 @@ def test_the_held_out_split_has_the_band_and_the_dev_split_is_dashed() -> None:
 def test_bars_stand_before_first_with_their_intervals() -> None:
     table = pd.DataFrame(
         [
-            {"name": "<i>flip</i>", "before": 0.2, "before_low": 0.1, "before_high": 0.4, "after": 0.1,
-             "after_low": np.nan, "after_high": np.nan, "n": 7}
+            {
+                "name": "<i>flip</i>",
+                "before": 0.2,
+                "before_low": 0.1,
+                "before_high": 0.4,
+                "after": 0.1,
+                "after_low": np.nan,
+                "after_high": np.nan,
+                "n": 7,
+            }
         ]
-    )  # fmt: skip
+    )
     before, after = plot(before_after_bars(table, colour="#0079BD", unit=" %")).data
     assert (before.name, after.name) == ("before", "after")
     assert before.y[0] < after.y[0]

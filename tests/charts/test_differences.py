@@ -39,8 +39,11 @@ def test_a_caption_against_itself_has_no_change(caption: str) -> None:
 
 def test_a_swapped_word_is_one_removed_and_one_added() -> None:
     assert kinds("There is an ordinary bed.", "There is an African bed.") == [
-        ("same", "There is an "), ("removed", "ordinary"), ("added", "African"), ("same", " bed."),
-    ]  # fmt: skip
+        ("same", "There is an "),
+        ("removed", "ordinary"),
+        ("added", "African"),
+        ("same", " bed."),
+    ]
 
 
 def test_neighbouring_words_are_one_phrase() -> None:
@@ -97,9 +100,12 @@ def test_the_new_box_is_a_line_and_the_old_one_is_dashed() -> None:
 
 
 @given(
-    x=st.floats(0, 299), y=st.floats(0, 199), width=st.floats(0.1, 400), height=st.floats(0.1, 400),
+    x=st.floats(0, 299),
+    y=st.floats(0, 199),
+    width=st.floats(0.1, 400),
+    height=st.floats(0.1, 400),
     side=st.integers(8, 400),
-)  # fmt: skip
+)
 def test_a_box_anywhere_leaves_the_size_as_it_is(x: float, y: float, width: float, height: float, side: int) -> None:
     drawn = with_boxes(np.zeros((200, 300, 3), np.uint8), box=Box(x, y, width, height), side=side)
     assert max(drawn.shape[:2]) == min(side, 300)

@@ -9,16 +9,30 @@ from core.charts.interactive import plot
 
 def contrast(axis: str, family: str, size: float, *, null: float = 0.5) -> dict:
     return {
-        "axis": axis, "family": family, "median_abs_percent": size, "abs_low": size - 0.2, "abs_high": size + 0.3,
-        "median_percent": -size, "low": -size - 0.3, "high": -size + 0.2, "n_items": 40, "n_shifts": 80,
-        "drift": "drifts", "scatter": "scatters beyond the margin", "null_median": null,
-    }  # fmt: skip
+        "axis": axis,
+        "family": family,
+        "median_abs_percent": size,
+        "abs_low": size - 0.2,
+        "abs_high": size + 0.3,
+        "median_percent": -size,
+        "low": -size - 0.3,
+        "high": -size + 0.2,
+        "n_items": 40,
+        "n_shifts": 80,
+        "drift": "drifts",
+        "scatter": "scatters beyond the margin",
+        "null_median": null,
+    }
 
 
 TABLE = pd.DataFrame(
-    [contrast("spatial", "rotation", 2.0), contrast("spatial", "vertical-flip", 6.0), contrast("null", "jpeg", 0.4),
-     contrast("societal", "emotion", 9.0)]
-)  # fmt: skip
+    [
+        contrast("spatial", "rotation", 2.0),
+        contrast("spatial", "vertical-flip", 6.0),
+        contrast("null", "jpeg", 0.4),
+        contrast("societal", "emotion", 9.0),
+    ]
+)
 CARD = TABLE.iloc[[1, 3]]
 
 

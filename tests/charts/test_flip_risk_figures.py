@@ -7,17 +7,29 @@ from core.charts.style import NEUTRAL
 
 def cell(evaluator: str, axis: str, family: str, risk: float, gap: float = 0.007) -> dict:
     return {
-        "evaluator": evaluator, "axis": axis, "family": family, "gap": gap, "d": gap, "risk": risk, "low": risk - 0.01,
-        "high": risk + 0.01, "n_items": 40, "n_shifts": 80, "n_missing": 0, "note": "",
-    }  # fmt: skip
+        "evaluator": evaluator,
+        "axis": axis,
+        "family": family,
+        "gap": gap,
+        "d": gap,
+        "risk": risk,
+        "low": risk - 0.01,
+        "high": risk + 0.01,
+        "n_items": 40,
+        "n_shifts": 80,
+        "n_missing": 0,
+        "note": "",
+    }
 
 
 CELLS = pd.DataFrame(
     [
-        cell("b", "null", "null", 0.1), cell("b", "spatial", "<b>rotation</b>", 0.4),
-        cell("a", "societal", "gender", 0.2), cell("a", "spatial", "<b>rotation</b>", 0.3),
+        cell("b", "null", "null", 0.1),
+        cell("b", "spatial", "<b>rotation</b>", 0.4),
+        cell("a", "societal", "gender", 0.2),
+        cell("a", "spatial", "<b>rotation</b>", 0.3),
     ]
-)  # fmt: skip
+)
 
 
 def test_the_map_runs_to_the_bound_and_holds_the_noise_floor_last() -> None:
@@ -50,9 +62,8 @@ def test_curves_leave_the_gap_of_zero_out_of_the_logarithm() -> None:
 
 def test_curves_of_several_evaluators_share_one_legend() -> None:
     rows = pd.DataFrame(
-        [cell(name, "spatial", family, 0.3, gap)
-         for name in "ab" for family in ("flip", "turn") for gap in (0.01, 0.1)]
-    )  # fmt: skip
+        [cell(name, "spatial", family, 0.3, gap) for name in "ab" for family in ("flip", "turn") for gap in (0.01, 0.1)]
+    )
     figure = plot(risk_curves(rows, gap=0.01, styles=family_styles(rows)))
     assert [each.text for each in figure.layout.annotations] == ["a", "b"]
     assert sorted(trace.name for trace in figure.data if trace.showlegend) == ["flip", "turn"]

@@ -22,9 +22,13 @@ from core.errors import InvalidInput
 from tests.charts.drawings import EDGES, MAKERS
 
 FRAME = pd.DataFrame(
-    [("<i>a</i>", "one", "left", -1.0, -2.0, 0.5, 7), ("b", "one", "left", 2.0, np.nan, np.nan, 3),
-     ("b", "two", "right", 3.0, 2.0, 4.0, 5)], columns=list(COLUMNS),
-)  # fmt: skip
+    [
+        ("<i>a</i>", "one", "left", -1.0, -2.0, 0.5, 7),
+        ("b", "one", "left", 2.0, np.nan, np.nan, 3),
+        ("b", "two", "right", 3.0, 2.0, 4.0, 5),
+    ],
+    columns=list(COLUMNS),
+)
 
 
 def figure(**how) -> Figure:
@@ -86,26 +90,66 @@ def test_a_figure_on_a_page_has_no_ground_of_its_own(maker: str) -> None:
 
 def test_an_arrow_leads_from_one_series_to_another_in_every_panel_that_has_both() -> None:
     frame = pd.DataFrame(
-        {"label": ["a", "b", "a"], "series": ["a", "b", "a"], "panel": ["p", "p", "q"], "x": [0.1, 0.3, 0.2],
-         "value": [0.5, 0.4, 0.6], "low": np.nan, "high": np.nan, "n": 3}
-    )  # fmt: skip
-    made = Figure("f", "t", "n", frame, "v", kind="scatter", span=(0.0, 1.0), along=Axis("x", span=(0.0, 1.0)),
-                    moves=(("a", "b"), ("b", "gone")))  # fmt: skip
+        {
+            "label": ["a", "b", "a"],
+            "series": ["a", "b", "a"],
+            "panel": ["p", "p", "q"],
+            "x": [0.1, 0.3, 0.2],
+            "value": [0.5, 0.4, 0.6],
+            "low": np.nan,
+            "high": np.nan,
+            "n": 3,
+        }
+    )
+    made = Figure(
+        "f",
+        "t",
+        "n",
+        frame,
+        "v",
+        kind="scatter",
+        span=(0.0, 1.0),
+        along=Axis("x", span=(0.0, 1.0)),
+        moves=(("a", "b"), ("b", "gone")),
+    )
     drawn = [each for each in plot(made).layout.annotations if each.axref and each.axref != "pixel"]
     assert [(each.ax, each.ay, each.x, each.y, each.xref) for each in drawn] == [(0.1, 0.5, 0.3, 0.4, "x")]
     paper = still.canvas(made)
-    ends = [(each.xyann, each.xy) for place in paper.axes for each in place.texts
-            if getattr(each, "arrow_patch", None) and not each.get_text()]  # fmt: skip
+    ends = [
+        (each.xyann, each.xy)
+        for place in paper.axes
+        for each in place.texts
+        if getattr(each, "arrow_patch", None) and not each.get_text()
+    ]
     assert ends == [((0.1, 0.5), (0.3, 0.4))]
 
 
 def plane() -> Figure:
     frame = pd.DataFrame(
-        {"label": ["a", "b"], "series": ["a", "b"], "panel": "", "x": [0.2, 0.5], "x_low": [0.1, np.nan],
-         "x_high": [0.4, np.nan], "value": [0.5, 1.0], "low": [0.3, 0.8], "high": [0.9, 1.5], "n": 3}
-    )  # fmt: skip
-    return Figure("f", "t", "n", frame, "v", kind="scatter", span=(0.0, 2.0), along=Axis("x", span=(0.0, 1.0)),
-                  rays=(Ray(1.0, "1 ×"), Ray(4.0, "4 ×")))  # fmt: skip
+        {
+            "label": ["a", "b"],
+            "series": ["a", "b"],
+            "panel": "",
+            "x": [0.2, 0.5],
+            "x_low": [0.1, np.nan],
+            "x_high": [0.4, np.nan],
+            "value": [0.5, 1.0],
+            "low": [0.3, 0.8],
+            "high": [0.9, 1.5],
+            "n": 3,
+        }
+    )
+    return Figure(
+        "f",
+        "t",
+        "n",
+        frame,
+        "v",
+        kind="scatter",
+        span=(0.0, 2.0),
+        along=Axis("x", span=(0.0, 1.0)),
+        rays=(Ray(1.0, "1 ×"), Ray(4.0, "4 ×")),
+    )
 
 
 def test_a_point_of_a_plane_has_an_interval_on_either_axis_in_both_renderers() -> None:
@@ -124,8 +168,9 @@ def test_a_line_of_equal_ratio_runs_from_the_origin_to_the_edge_with_its_words_i
     lines = [(each.x0, each.y0, each.x1, each.y1) for each in layout.shapes if each.layer == "below"]
     assert lines == [(0, 0, 1.0, 1.0), (0, 0, 0.5, 2.0)]
     assert {(each.text, each.x, each.y) for each in layout.annotations if "×" in each.text} == {
-        ("1 ×", 1.0, 1.0), ("4 ×", 0.5, 2.0)
-    }  # fmt: skip
+        ("1 ×", 1.0, 1.0),
+        ("4 ×", 0.5, 2.0),
+    }
     (axes,) = still.canvas(plane()).axes
     rays = [tuple(each.get_xydata().ravel()) for each in axes.lines if each.get_linestyle() == ":"]
     assert rays == [(0, 0, 1.0, 1.0), (0, 0, 0.5, 2.0)]

@@ -11,9 +11,14 @@ from core.charts.spec import Axis
 def rows(**columns: list) -> pd.DataFrame:
     n = len(columns["percent"])
     usual = {
-        "probe": [f"probe-{index}" for index in range(n)], "caption": ["x"] * n, "score": [0.5] * n,
-        "baseline_score": [0.5] * n, "delta": [0.0] * n, "in_null_band": [None] * n, "reason": [""] * n,
-    }  # fmt: skip
+        "probe": [f"probe-{index}" for index in range(n)],
+        "caption": ["x"] * n,
+        "score": [0.5] * n,
+        "baseline_score": [0.5] * n,
+        "delta": [0.0] * n,
+        "in_null_band": [None] * n,
+        "reason": [""] * n,
+    }
     return pd.DataFrame({**usual, **columns})
 
 
@@ -77,15 +82,22 @@ def test_a_broken_meaning_is_coloured_by_whether_the_score_drops_and_comes_last(
 
 
 def test_a_curve_has_a_point_for_every_strength_that_has_a_percent_in_rising_order() -> None:
-    rows = pd.DataFrame({
-        "probe": ["zoom:zoom10", "zoom:zoom1", "zoom:zoom5", "vflip", "zoom:zoom1"],
-        "evaluator": ["a", "a", "a", "a", "b"], "percent": [4.0, 1.0, None, 9.0, -2.0],
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "probe": ["zoom:zoom10", "zoom:zoom1", "zoom:zoom5", "vflip", "zoom:zoom1"],
+            "evaluator": ["a", "a", "a", "a", "b"],
+            "percent": [4.0, 1.0, None, 9.0, -2.0],
+        }
+    )
     points = {1.0: "zoom:zoom1", 5.0: "zoom:zoom5", 10.0: "zoom:zoom10"}
     figure = shift_curves(
-        rows, points, title="zoom", along=Axis("enlargement", " %"), colours={"a": "#112233"},
+        rows,
+        points,
+        title="zoom",
+        along=Axis("enlargement", " %"),
+        colours={"a": "#112233"},
         reaches={"a": 0.5, "b": math.nan, "c": 2.0},
-    )  # fmt: skip
+    )
     drawn = figure.frame[["series", "label", "value"]].to_records(index=False).tolist()
     assert drawn == [("a", 1.0, 1.0), ("a", 10.0, 4.0), ("b", 1.0, -2.0)]
     assert figure.styles["a"].colour == "#112233"

@@ -20,8 +20,12 @@ COUNTS = {"<b>one</b>": 4, "two": 1, "three": 7}
 
 
 def figure(**how) -> Figure:
-    rows = [(f"label {place}", series, panel, 1.0, 0.5, 2.0, 7)
-            for panel, count in COUNTS.items() for place in range(count) for series in ("a", "b", "c")]  # fmt: skip
+    rows = [
+        (f"label {place}", series, panel, 1.0, 0.5, 2.0, 7)
+        for panel, count in COUNTS.items()
+        for place in range(count)
+        for series in ("a", "b", "c")
+    ]
     usual = {"frame": pd.DataFrame(rows, columns=list(COLUMNS)), "axis": "median <%Δ>"}
     return Figure("F1", "", "", **usual | how)
 

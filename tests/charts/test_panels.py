@@ -14,8 +14,10 @@ NAMES = ["vertical-flip", "rotation", "reposition"]
 
 def frame() -> pd.DataFrame:
     cells = itertools.product(NAMES, ["conse-lite0", "judge"], ["coco", "own"])
-    rows = [(label, series, panel, float(place), place - 0.5, place + 1.0, 7 + place % 2)
-            for place, (panel, label, series) in enumerate(cells)]  # fmt: skip
+    rows = [
+        (label, series, panel, float(place), place - 0.5, place + 1.0, 7 + place % 2)
+        for place, (panel, label, series) in enumerate(cells)
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

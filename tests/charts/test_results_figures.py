@@ -15,13 +15,24 @@ def drawn(draw, *tables: pd.DataFrame, **how):
 
 def effects() -> pd.DataFrame:
     rows = [
-        {"evaluator": evaluator, "corpus": corpus, "label": label, "value": value, "low": value - 1, "high": value + 2,
-         "n_items": n, "drift": drift, "scatter": "undecided"}
+        {
+            "evaluator": evaluator,
+            "corpus": corpus,
+            "label": label,
+            "value": value,
+            "low": value - 1,
+            "high": value + 2,
+            "n_items": n,
+            "drift": drift,
+            "scatter": "undecided",
+        }
         for evaluator, corpus, label, value, n, drift in [
-            ("one", "demo", "vflip", -3.0, 40, "drifts"), ("two", "demo", "vflip", 1.5, 38, "undecided"),
-            ("one", "demo", "<b>x</b>", 0.0, 5, "too few items"), ("two", "demo", "<b>x</b>", np.nan, 0, "undecided"),
+            ("one", "demo", "vflip", -3.0, 40, "drifts"),
+            ("two", "demo", "vflip", 1.5, 38, "undecided"),
+            ("one", "demo", "<b>x</b>", 0.0, 5, "too few items"),
+            ("two", "demo", "<b>x</b>", np.nan, 0, "undecided"),
         ]
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -93,8 +104,16 @@ def test_scores_of_evaluators_have_an_axis_each() -> None:
 def test_a_map_says_n_in_every_cell_and_leaves_gaps_empty() -> None:
     table = effects().rename(columns={"label": "group"})
     table = table[table["evaluator"] == "one"].assign(label=["a", "b"])
-    figure = drawn(cells, table, rows=["vflip", "<b>x</b>"], columns=["a", "b"], row="group", column="label", unit=" %",
-                   diverging=True)  # fmt: skip
+    figure = drawn(
+        cells,
+        table,
+        rows=["vflip", "<b>x</b>"],
+        columns=["a", "b"],
+        row="group",
+        column="label",
+        unit=" %",
+        diverging=True,
+    )
     texts = figure.data[0].text
     assert texts[0][0] == "−3.00 %<br>n 40"
     assert texts[0][1] == ""
@@ -119,12 +138,24 @@ def test_a_curve_over_shares_is_written_in_percent() -> None:
 @pytest.fixture
 def compared() -> pd.DataFrame:
     return pd.DataFrame(
-        {"label": ["vflip", "rotation"], "a_value": [1.0, 2.0], "a_low": [0.0, 1.0], "a_high": [2.0, 3.0],
-         "a_n": [9, 8], "b_value": [0.0, 4.0], "b_low": [-1.0, 3.0], "b_high": [1.0, 5.0], "b_n": [7, 8],
-         "difference": [1.0, -2.0],
-         "low": [0.5, -3.0], "high": [1.5, -1.0], "n_items": [16, 8], "how": ["independent", "paired by item"],
-         "verdict": ["drift differs", "drift differs"]}
-    )  # fmt: skip
+        {
+            "label": ["vflip", "rotation"],
+            "a_value": [1.0, 2.0],
+            "a_low": [0.0, 1.0],
+            "a_high": [2.0, 3.0],
+            "a_n": [9, 8],
+            "b_value": [0.0, 4.0],
+            "b_low": [-1.0, 3.0],
+            "b_high": [1.0, 5.0],
+            "b_n": [7, 8],
+            "difference": [1.0, -2.0],
+            "low": [0.5, -3.0],
+            "high": [1.5, -1.0],
+            "n_items": [16, 8],
+            "how": ["independent", "paired by item"],
+            "verdict": ["drift differs", "drift differs"],
+        }
+    )
 
 
 def test_a_dumbbell_joins_both_sides(compared: pd.DataFrame) -> None:

@@ -12,8 +12,9 @@ from core.charts.training_figures import DROPS, FOUND, LOSS, curves
 
 
 def test_outcomes_stand_in_their_order_with_n_and_interval() -> None:
-    table = pd.DataFrame({"what": ["both", "none"], "share": [0.8, np.nan], "low": [0.7, np.nan], "high": [0.9, np.nan],
-                          "n": [40, 0]})  # fmt: skip
+    table = pd.DataFrame(
+        {"what": ["both", "none"], "share": [0.8, np.nan], "low": [0.7, np.nan], "high": [0.9, np.nan], "n": [40, 0]}
+    )
     figure = plot(outcome_bars(table))
     bar = figure.data[0]
     assert [text.split("<br>")[0] for text in figure.layout.yaxis.ticktext] == ["both", "none"]
@@ -22,24 +23,55 @@ def test_outcomes_stand_in_their_order_with_n_and_interval() -> None:
 
 
 def test_every_analysis_stands_beside_all_pairs_with_its_own_interval() -> None:
-    row = {"evaluator": "one", "axis": "spatial", "family": "rotation", "n_all": 40, "median_all": 2.0, "low_all": 1.0,
-           "high_all": 3.0, "n_kept": 30, "median_kept": 2.5, "low_kept": 1.5, "high_kept": 4.0}  # fmt: skip
+    row = {
+        "evaluator": "one",
+        "axis": "spatial",
+        "family": "rotation",
+        "n_all": 40,
+        "median_all": 2.0,
+        "low_all": 1.0,
+        "high_all": 3.0,
+        "n_kept": 30,
+        "median_kept": 2.5,
+        "low_kept": 1.5,
+        "high_kept": 4.0,
+    }
     table = pd.DataFrame([{**row, "analysis": "a"}, {**row, "analysis": "b", "n_kept": 20, "median_kept": 1.0}])
     figure = reanalysis_dots(table)
     assert figure.frame["series"].tolist() == [ALL_PAIRS, "a", "b"]
     assert figure.frame[["value", "low", "high", "n"]].values.tolist() == [
-        [2.0, 1.0, 3.0, 40], [2.5, 1.5, 4.0, 30], [1.0, 1.5, 4.0, 20]
-    ]  # fmt: skip
+        [2.0, 1.0, 3.0, 40],
+        [2.5, 1.5, 4.0, 30],
+        [1.0, 1.5, 4.0, 20],
+    ]
     assert figure.styles[ALL_PAIRS].fill == 0
     few = reanalysis_dots(table.assign(n_all=4, n_kept=[5, 4]))
     assert few.frame["hollow"].tolist() == [True, False, True]
 
 
 def test_people_stand_beside_evaluators_in_how_often_the_right_side_wins() -> None:
-    people = pd.DataFrame({"family": ["foil"], "n": [8], "prefer": [75.0], "prefer_low": [40.0], "prefer_high": [90.0],
-                           "higher": [50.0], "higher_low": [20.0], "higher_high": [80.0]})  # fmt: skip
-    evaluators = pd.DataFrame({"family": ["foil"], "evaluator": ["e"], "n": [7], "failure": [30.0],
-                               "failure_low": [10.0], "failure_high": [60.0]})  # fmt: skip
+    people = pd.DataFrame(
+        {
+            "family": ["foil"],
+            "n": [8],
+            "prefer": [75.0],
+            "prefer_low": [40.0],
+            "prefer_high": [90.0],
+            "higher": [50.0],
+            "higher_low": [20.0],
+            "higher_high": [80.0],
+        }
+    )
+    evaluators = pd.DataFrame(
+        {
+            "family": ["foil"],
+            "evaluator": ["e"],
+            "n": [7],
+            "failure": [30.0],
+            "failure_low": [10.0],
+            "failure_high": [60.0],
+        }
+    )
     figure = comparison_dots(people, evaluators)
     marks = figure.frame[["series", "value", "low", "high", "n"]].values.tolist()
     assert marks == [[PEOPLE, 75.0, 40.0, 90.0, 8], ["e", 70.0, 40.0, 90.0, 7]]
@@ -53,8 +85,9 @@ def test_people_stand_beside_evaluators_in_how_often_the_right_side_wins() -> No
 
 def test_the_loss_stands_above_what_it_does_to_held_out_captions() -> None:
     values = {"total": 3.0, "drop jumble": 5.0, "mean_drop": 5.0, "low": 4.0, "high": 6.5, "spearman": 0.9}
-    rows = [{"step": step, "kind": "x", "name": name, "value": value} for step in (0, 10)
-            for name, value in values.items()]  # fmt: skip
+    rows = [
+        {"step": step, "kind": "x", "name": name, "value": value} for step in (0, 10) for name, value in values.items()
+    ]
     frame = curves(pd.DataFrame(rows)).frame
     assert list(dict.fromkeys(frame["panel"])) == [LOSS, DROPS]
     by_name = frame.groupby("series")["value"].first()
@@ -68,17 +101,27 @@ def test_texts_that_are_found_have_a_panel_of_their_own() -> None:
     values = {"total": 0.5, "found de": 40.0, "found ja": 20.0, "mean_found": 30.0, "low": 25.0, "high": 36.0}
     frame = curves(pd.DataFrame({"step": 0, "kind": "x", "name": list(values), "value": list(values.values())})).frame
     assert dict(zip(frame["series"], frame["panel"], strict=True)) == {
-        "whole loss": LOSS, "de": FOUND, "ja": FOUND, "mean of the languages": FOUND,
-    }  # fmt: skip
+        "whole loss": LOSS,
+        "de": FOUND,
+        "ja": FOUND,
+        "mean of the languages": FOUND,
+    }
     mean = frame[frame["series"] == "mean of the languages"].iloc[0]
     assert (mean["low"], mean["value"], mean["high"]) == (25.0, 30.0, 36.0)
 
 
 def test_a_cell_of_few_shared_items_is_an_outline_with_its_words_in_both_renderers() -> None:
     pairs = pd.DataFrame(
-        {"one": ["a", "a", "b"], "other": ["b", "c", "c"], "kappa": [0.5, 0.25, -0.1], "low": math.nan,
-         "high": math.nan, "n": [40, 8, 60], "n_items": [20, 4, 30]}
-    )  # fmt: skip
+        {
+            "one": ["a", "a", "b"],
+            "other": ["b", "c", "c"],
+            "kappa": [0.5, 0.25, -0.1],
+            "low": math.nan,
+            "high": math.nan,
+            "n": [40, 8, 60],
+            "n_items": [20, 4, 30],
+        }
+    )
     figure = kappa_map(pairs)
     coloured, outlined = plot(figure).data
     assert [trace.type for trace in (coloured, outlined)] == ["heatmap", "scatter"]

@@ -21,7 +21,7 @@ from core.charts.style import (
     plain,
     signed,
     symbols,
-)  # fmt: skip
+)
 from core.evaluators.registry import catalogue
 
 CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))

@@ -50,10 +50,17 @@ def test_marks_at_one_place_still_get_labels_of_their_own() -> None:
 
 def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
     points = pd.DataFrame(
-        {"family": ["f", "f", "<b>g"], "modifier": ["up", "down", "<i>x"], "projection": [0.1, -0.2, 0.0],
-         "median_percent": [1.0, -3.0, 0.5], "low": [0.5, -4.0, np.nan], "high": [1.5, -2.0, np.nan],
-         "n_items": [9, 8, 1], "n_objects": [0, 0, 4]}
-    )  # fmt: skip
+        {
+            "family": ["f", "f", "<b>g"],
+            "modifier": ["up", "down", "<i>x"],
+            "projection": [0.1, -0.2, 0.0],
+            "median_percent": [1.0, -3.0, 0.5],
+            "low": [0.5, -4.0, np.nan],
+            "high": [1.5, -2.0, np.nan],
+            "n_items": [9, 8, 1],
+            "n_objects": [0, 0, 4],
+        }
+    )
     figure = plot(valence_scatter(points, neutral=-0.05, names={"f": "Eff"}))
     assert {each.text for each in figure.layout.annotations} == {"up", "down", "&lt;i&gt;x", "Eff", "&lt;b&gt;g"}
     assert "up, f" in figure.data[0].hovertext[0]  # the family's own name
@@ -65,16 +72,46 @@ def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
 
 
 def test_labels_stay_inside_the_axes_off_their_numbers_and_the_panels_name() -> None:
-    at = [(-0.157, -4.5), (-0.176, -14.1), (-0.095, -9.9), (-0.049, -7.5), (-0.098, -19.5), (-0.076, -19.0),
-          (-0.041, -18.2), (-0.014, -19.6), (-0.034, -12.0), (-0.008, -12.5),
-          (-0.076, -11.6), (0.298, -9.3)]  # fmt: skip
-    named = ["cheap", "expensive", "budget", "luxury", "African", "Russian", "Arab", "Oceanian", "European", "American",
-             "Asian", "happy"]  # fmt: skip
+    at = [
+        (-0.157, -4.5),
+        (-0.176, -14.1),
+        (-0.095, -9.9),
+        (-0.049, -7.5),
+        (-0.098, -19.5),
+        (-0.076, -19.0),
+        (-0.041, -18.2),
+        (-0.014, -19.6),
+        (-0.034, -12.0),
+        (-0.008, -12.5),
+        (-0.076, -11.6),
+        (0.298, -9.3),
+    ]
+    named = [
+        "cheap",
+        "expensive",
+        "budget",
+        "luxury",
+        "African",
+        "Russian",
+        "Arab",
+        "Oceanian",
+        "European",
+        "American",
+        "Asian",
+        "happy",
+    ]
     points = pd.DataFrame(
-        {"family": ["economic"] * 4 + ["cultural"] * 7 + ["emotion"], "modifier": named,
-         "projection": [x for x, _ in at], "median_percent": [y for _, y in at], "low": [y - 2 for _, y in at],
-         "high": [y + 2 for _, y in at], "n_items": 80, "n_objects": 0}
-    )  # fmt: skip
+        {
+            "family": ["economic"] * 4 + ["cultural"] * 7 + ["emotion"],
+            "modifier": named,
+            "projection": [x for x, _ in at],
+            "median_percent": [y for _, y in at],
+            "low": [y - 2 for _, y in at],
+            "high": [y + 2 for _, y in at],
+            "n_items": 80,
+            "n_objects": 0,
+        }
+    )
     figure = valence_scatter(points, neutral=-0.094)
     labels = [each for each in plot(figure).layout.annotations if each.showarrow]
     assert {each.text for each in labels} == set(named)

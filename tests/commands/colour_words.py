@@ -43,8 +43,12 @@ class ColourWords(DualEncoder):
 
     def encode_captions(self, captions: Sequence[str]) -> torch.Tensor:
         """Sum of the named colours, unit length; NaN where none is named."""
-        sums = np.array([np.sum([WORDS[word] for word in caption.split() if word in WORDS] or [(0.0,) * 3], axis=0)
-                         for caption in captions])  # fmt: skip
+        sums = np.array(
+            [
+                np.sum([WORDS[word] for word in caption.split() if word in WORDS] or [(0.0,) * 3], axis=0)
+                for caption in captions
+            ]
+        )
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         unit = np.divide(sums, lengths, out=np.full(sums.shape, np.nan), where=lengths > 0)
         return torch.from_numpy(unit).float()

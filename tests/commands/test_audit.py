@@ -160,9 +160,16 @@ def measured(runs: Path, **speed: float) -> None:
     """A run that measured seconds an image with one thread on a machine like this one."""
     told = {name: {"images": 1000, "seconds": 1000 * seconds} for name, seconds in speed.items()}
     manifest = {
-        "run": "measured", "status": "complete", "schema_version": 1, "created": "2026-01-01T00:00:00Z", "counts": {},
-        "corpus": {}, "machine": describe_machine("cpu"), "threads": 1, "speed": told,
-    }  # fmt: skip
+        "run": "measured",
+        "status": "complete",
+        "schema_version": 1,
+        "created": "2026-01-01T00:00:00Z",
+        "counts": {},
+        "corpus": {},
+        "machine": describe_machine("cpu"),
+        "threads": 1,
+        "speed": told,
+    }
     (runs / "measured").mkdir(parents=True)
     (runs / "measured" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
@@ -187,9 +194,14 @@ CLUSTER = (
     ],
 )
 def test_a_dry_run_tells_shards_hours_memory_and_money(
-    invoke: Invoke, common: tuple[object, ...], tmp_path: Path, word_count: str, more: tuple[object, ...], line: str,
+    invoke: Invoke,
+    common: tuple[object, ...],
+    tmp_path: Path,
+    word_count: str,
+    more: tuple[object, ...],
+    line: str,
     price: str,
-) -> None:  # fmt: skip
+) -> None:
     measured(
         tmp_path / "data" / "runs", **{"word-count": 600.0}
     )  # six images: one hour, and one shard cannot be shared
@@ -273,8 +285,19 @@ def test_ctrl_c_says_how_to_go_on_and_that_command_ends_with_the_same_tables(
     for seed in range(60):
         photograph(folder / f"more-{seed:02}.png", 100 + seed)
     evaluator = f"{EVALUATORS}:GatedCount"
-    words = ["audit", "--corpus", "folder", "--root", str(folder), "--probes", "vflip", "--evaluators", evaluator,
-             "--subject", "human"]  # fmt: skip
+    words = [
+        "audit",
+        "--corpus",
+        "folder",
+        "--root",
+        str(folder),
+        "--probes",
+        "vflip",
+        "--evaluators",
+        evaluator,
+        "--subject",
+        "human",
+    ]
     lines = (folder / "captions.csv").read_text()
     lines += "".join(f"more-{seed:02}.png,Photo {seed} of a wall.,bed,furniture\n" for seed in range(60))
     (folder / "captions.csv").write_text(lines)

@@ -25,9 +25,19 @@ SPATIAL = "vertical-flip,horizontal-flip,rotation"
 def learnt(invoke: Invoke, tmp_path: Path) -> Path:
     path = tmp_path / "calibrator.json"
     done = invoke(
-        "calibrate", DEMO, "--evaluator", "conse-lite0", "--families", SPATIAL, "--reading", "shift", "-o", path,
-        "--sweep", tmp_path / "sweep.csv",
-    )  # fmt: skip
+        "calibrate",
+        DEMO,
+        "--evaluator",
+        "conse-lite0",
+        "--families",
+        SPATIAL,
+        "--reading",
+        "shift",
+        "-o",
+        path,
+        "--sweep",
+        tmp_path / "sweep.csv",
+    )
     assert done.exit_code == 0, done.output
     assert "held out" in done.stderr
     assert "sensitivity" in done.stdout
@@ -61,9 +71,23 @@ def test_a_calibrator_is_applied_to_a_run_as_one_more_evaluator(learnt: Path, in
 
 def test_before_and_after_come_as_json_for_a_script(invoke: Invoke) -> None:
     done = invoke(
-        "calibrate", "learn", DEMO, "--evaluator", "conse-lite0", "--families", SPATIAL, "--reading", "orbit",
-        "--weights", "oracle", "--against", "conse-lite2", "--strength", "0.5", "--json",
-    )  # fmt: skip
+        "calibrate",
+        "learn",
+        DEMO,
+        "--evaluator",
+        "conse-lite0",
+        "--families",
+        SPATIAL,
+        "--reading",
+        "orbit",
+        "--weights",
+        "oracle",
+        "--against",
+        "conse-lite2",
+        "--strength",
+        "0.5",
+        "--json",
+    )
     told = json.loads(done.stdout)
     assert told["oracle"] is True
     assert told["strength"] == 0.5
@@ -100,8 +124,11 @@ def test_the_whole_way_from_the_raw_rows_to_calibrated_scores(learnt: Path, invo
     """The shift reading by hand: a probe's median shift over the dev sources, times λ, off every variant's score."""
     rows, sources = shifts(raw()), raw(table="items").set_index("item")["item_group"]
     rows = rows[(rows["evaluator"] == "conse-lite0") & rows["family"].isin(SPATIAL.split(","))]
-    dev = {item for item, source in sources.items()
-           if int.from_bytes(hashlib.sha256(f"2025\x1f{source}".encode()).digest()[:8], "big") < 2**63}  # fmt: skip
+    dev = {
+        item
+        for item, source in sources.items()
+        if int.from_bytes(hashlib.sha256(f"2025\x1f{source}".encode()).digest()[:8], "big") < 2**63
+    }
     medians = rows[rows["item"].isin(dev)].groupby(["family", "probe"])["delta"].median()
     model = read_calibrator(learnt)
     told = {(family, probe): value for family, probes in model.shifts.items() for probe, value in probes.items()}
@@ -185,8 +212,10 @@ def test_a_measured_calibration_is_told_beside_what_holds_by_construction(
     assert f"λ = {told['chosen']:g}, held-out split" in usual.stdout
     assert {"measured", "measured dev"} <= set(pd.read_csv(tmp_path / "s.csv")["split"])
     assert told["measured"]["images"] > 0
-    one, other = ({row["name"]: row for row in rows if row["measure"] == "sensitivity"}
-                  for rows in (told["before_after"], told["measured"]["before_after"]))  # fmt: skip
+    one, other = (
+        {row["name"]: row for row in rows if row["measure"] == "sensitivity"}
+        for rows in (told["before_after"], told["measured"]["before_after"])
+    )
     for name in ("vertical-flip", "horizontal-flip"):
         assert one[name]["before"] == pytest.approx(other[name]["before"])
         assert one[name]["ratio"] < 0.01  # w = 1 and λ = 1: every shift is multiplied by 0, whatever the scores are
@@ -214,8 +243,17 @@ def test_what_cannot_or_need_not_be_measured_says_so(
 
 
 def test_a_calibrator_of_caption_families_is_not_measured(invoke: Invoke) -> None:
-    done = invoke("calibrate", DEMO, "--evaluator", "conse-lite0", "--reading", "orbit", "--families",
-                  "gender,vertical-flip", "--measure")  # fmt: skip
+    done = invoke(
+        "calibrate",
+        DEMO,
+        "--evaluator",
+        "conse-lite0",
+        "--reading",
+        "orbit",
+        "--families",
+        "gender,vertical-flip",
+        "--measure",
+    )
     assert done.exit_code == 2
     assert "edits the caption" in done.stderr
     assert "calibrate for vertical-flip alone" in done.stderr
@@ -223,8 +261,9 @@ def test_a_calibrator_of_caption_families_is_not_measured(invoke: Invoke) -> Non
 
 def test_a_calibrator_of_caption_families_is_never_called_an_evaluator(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "words.json"
-    done = invoke("calibrate", DEMO, "--evaluator", "conse-lite0", "--reading", "orbit", "--families", "gender",
-                  "-o", path)  # fmt: skip
+    done = invoke(
+        "calibrate", DEMO, "--evaluator", "conse-lite0", "--reading", "orbit", "--families", "gender", "-o", path
+    )
     assert done.exit_code == 0, done.output
     assert f"{path} is no evaluator: " in done.stderr
     assert "edits the caption" in done.stderr

@@ -113,22 +113,35 @@ def circle(folder: Path) -> Path:
 
 
 HOSTILE: Mapping[str, Any] = {
-    "a device": lambda _: Path("/dev/zero"), "a link to a device": link("/dev/zero"), "a pipe": pipe,
-    "a link to a folder of the kernel": link("/proc"), "a socket": listening,
+    "a device": lambda _: Path("/dev/zero"),
+    "a link to a device": link("/dev/zero"),
+    "a pipe": pipe,
+    "a link to a folder of the kernel": link("/proc"),
+    "a socket": listening,
     "the kernel's": lambda _: Path("/sys/kernel"),
     "a link to itself": circle,
-    "nothing": lambda folder: folder / "nothing.json", "a long name": lambda folder: folder / ("x" * 5000),
-    "an empty file": written("empty.json", b""), "no text": written("binary.json", bytes(range(256)) * 40),
-    "deep JSON": deep, "a number of JSON": written("number.json", b"9" * 10_000), "columns": columns,
-    "nulls": written("nulls.csv", b"\0" * 5000), "a picture": written("a.png", b"\x89PNG\r\n\x1a\n" + bytes(100)),
+    "nothing": lambda folder: folder / "nothing.json",
+    "a long name": lambda folder: folder / ("x" * 5000),
+    "an empty file": written("empty.json", b""),
+    "no text": written("binary.json", bytes(range(256)) * 40),
+    "deep JSON": deep,
+    "a number of JSON": written("number.json", b"9" * 10_000),
+    "columns": columns,
+    "nulls": written("nulls.csv", b"\0" * 5000),
+    "a picture": written("a.png", b"\x89PNG\r\n\x1a\n" + bytes(100)),
     "a folder": lambda folder: folder,
-}  # fmt: skip
+}
 
 
 REFUSED = (
-    "a device", "a link to a device", "a pipe", "a socket", "the kernel's", "a link to a folder of the kernel",
+    "a device",
+    "a link to a device",
+    "a pipe",
+    "a socket",
+    "the kernel's",
+    "a link to a folder of the kernel",
     "a link to itself",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -13,9 +13,20 @@ def test_a_spent_budget_is_said_and_a_fresh_one_goes_on(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = (
-        "audit", "--corpus", "demo", "--limit", "2", "--probes", "vflip,hflip", "--evaluators", "judge", "--run-id",
-        "judged", "--out", str(tmp_path),
-    )  # fmt: skip
+        "audit",
+        "--corpus",
+        "demo",
+        "--limit",
+        "2",
+        "--probes",
+        "vflip,hflip",
+        "--evaluators",
+        "judge",
+        "--run-id",
+        "judged",
+        "--out",
+        str(tmp_path),
+    )
     monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))
     with JudgeServer().running() as server:
         for name, value in {"URL": server.url, "MODEL": MODEL, "KEY": KEY, "MOST_REQUESTS": "3"}.items():

@@ -44,9 +44,19 @@ def test_three_files_are_ranked_kept_and_shown_again(
 ) -> None:
     out = tmp_path / "tables"
     done = invoke(
-        "leaderboard", *files, "--images", photos, "--evaluators", colour_words, "--edits", "vflip", "--name", "mine",
-        "--out", out,
-    )  # fmt: skip
+        "leaderboard",
+        *files,
+        "--images",
+        photos,
+        "--evaluators",
+        colour_words,
+        "--edits",
+        "vflip",
+        "--name",
+        "mine",
+        "--out",
+        out,
+    )
     assert done.exit_code == Code.OK, done.output
     first = pd.read_csv(out / "standings.csv", encoding="utf-8")
     cosines = {}
@@ -86,9 +96,17 @@ def test_the_row_of_people_is_a_reference_a_picture(
     references = tmp_path / "references.json"
     references.write_text(json.dumps({f"p{number}": ["a red wall", "a red gate"] for number in range(12)}), "utf-8")
     done = invoke(
-        "leaderboard", files[1], "--images", photos, "--references", references, "--human", "--evaluators",
-        colour_words, "--json",
-    )  # fmt: skip
+        "leaderboard",
+        files[1],
+        "--images",
+        photos,
+        "--references",
+        references,
+        "--human",
+        "--evaluators",
+        colour_words,
+        "--json",
+    )
     assert done.exit_code == Code.OK, done.output
     assert [row["system"] for row in json.loads(done.stdout)["standings"]] == ["human", "green"]
 
@@ -124,9 +142,21 @@ def test_references_stand_beside_the_standings_and_rank_too(
     people.write_text(json.dumps({name: [f"a red gate {at}", "the red gate"] for at, name in enumerate(names)}))
     out = tmp_path / "tables"
     done = invoke(
-        "leaderboard", *files, "--images", photos, "--evaluators", colour_words, "--references", people, "--human",
-        "--beside-references", "--name", "mine", "--out", out,
-    )  # fmt: skip
+        "leaderboard",
+        *files,
+        "--images",
+        photos,
+        "--evaluators",
+        colour_words,
+        "--references",
+        people,
+        "--human",
+        "--beside-references",
+        "--name",
+        "mine",
+        "--out",
+        out,
+    )
     assert done.exit_code == Code.OK, done.output
     beside = pd.read_csv(out / "references.csv").set_index(["system", "metric"])
     assert beside.loc[("red", "BLEU-1"), "value"] == pytest.approx(2 / 3)

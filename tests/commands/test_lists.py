@@ -28,8 +28,11 @@ def test_every_evaluator_is_listed_with_how_to_get_it(invoke: Invoke) -> None:
 def test_every_evaluator_says_which_languages_it_reads_or_that_nobody_knows(invoke: Invoke) -> None:
     languages = {each["name"]: each["languages"] for each in json.loads(invoke("evaluators", "--json").stdout)}
     assert {name: languages[name] for name in ("conse-lite0", "grounding-judge", "clipscore", "judge")} == {
-        "conse-lite0": ["en"], "grounding-judge": ["en"], "clipscore": ["en"], "judge": []
-    }  # fmt: skip
+        "conse-lite0": ["en"],
+        "grounding-judge": ["en"],
+        "clipscore": ["en"],
+        "judge": [],
+    }
     assert {"en", "de", "fr", "es", "ja"} == set(languages["pr-mcs"]) <= set(languages["mcs"])
     shown = {line.split()[0]: line for line in invoke("evaluators").stdout.splitlines() if line.strip()}
     assert "unknown" in shown["judge"]

@@ -107,11 +107,17 @@ def own_file(place: Path) -> Path:
 
 
 NO_FILES: dict[str, Callable[[Path], Path]] = {
-    "a pipe": pipe, "a link": link, "a socket": listener, "a folder": own_folder
-}  # fmt: skip
+    "a pipe": pipe,
+    "a link": link,
+    "a socket": listener,
+    "a folder": own_folder,
+}
 NO_FOLDERS: dict[str, Callable[[Path], Path]] = {
-    "a pipe": pipe, "a link to a folder": link_to_folder, "a link that leads out": link_within, "a file": own_file
-}  # fmt: skip
+    "a pipe": pipe,
+    "a link to a folder": link_to_folder,
+    "a link that leads out": link_within,
+    "a file": own_file,
+}
 
 
 def content(place: Path) -> dict[str, object]:
@@ -191,8 +197,21 @@ def test_a_run_folder_that_is_a_link_is_not_written_through(invoke: Invoke, tmp_
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "r").symlink_to(tmp_path / "elsewhere")
-    found = invoke("audit", "--corpus", "demo", "--limit", "1", "--probes", "null", "--evaluators", "blind-length",
-                   "--out", str(tmp_path / "runs"), "--run-id", "r")  # fmt: skip
+    found = invoke(
+        "audit",
+        "--corpus",
+        "demo",
+        "--limit",
+        "1",
+        "--probes",
+        "null",
+        "--evaluators",
+        "blind-length",
+        "--out",
+        str(tmp_path / "runs"),
+        "--run-id",
+        "r",
+    )
     assert found.exit_code == 2
     assert "is a link to" in found.stderr
     assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -47,15 +47,32 @@ def forgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_corpus_probe_and_function_of_a_file_are_audited(invoke: Invoke, greys: Path, tmp_path: Path) -> None:
-    done = invoke("audit", "--corpus", f"{FILE}:own", "--root", greys, "--option", "called=mine", "--subject", "human",
-                  "--probes", f"{FILE}:brighter", "--evaluators", f"{FILE}:brightness", "--out", tmp_path / "runs",
-                  "--run-id", "r")  # fmt: skip
+    done = invoke(
+        "audit",
+        "--corpus",
+        f"{FILE}:own",
+        "--root",
+        greys,
+        "--option",
+        "called=mine",
+        "--subject",
+        "human",
+        "--probes",
+        f"{FILE}:brighter",
+        "--evaluators",
+        f"{FILE}:brightness",
+        "--out",
+        tmp_path / "runs",
+        "--run-id",
+        "r",
+    )
     assert done.exit_code == Code.OK, done.stderr
     run = invariscope.open_run(tmp_path / "runs" / "r")
     rows = run.scores().sort_values(["probe", "item"])
     assert rows[["probe", "evaluator"]].drop_duplicates().to_numpy().tolist() == [
-        ["brighter", "brightness"], ["identity", "brightness"]
-    ]  # fmt: skip
+        ["brighter", "brightness"],
+        ["identity", "brightness"],
+    ]
     assert rows["score"].tolist() == pytest.approx([120 / 255, 220 / 255, 100 / 255, 200 / 255])
     told = read_run(tmp_path / "runs" / "r").manifest
     digest = hashlib.sha256(Path(FILE).read_bytes()).hexdigest()
@@ -67,8 +84,16 @@ def test_corpus_probe_and_function_of_a_file_are_audited(invoke: Invoke, greys: 
 
 
 def test_python_takes_the_same_and_a_function_itself(greys: Path, tmp_path: Path) -> None:
-    run = invariscope.audit(f"{FILE}:own", [own.of_array, f"{FILE}:brightness"], f"{FILE}:brighter", root=greys,
-                            subject="human", out=tmp_path, run_id="r", progress=False)  # fmt: skip
+    run = invariscope.audit(
+        f"{FILE}:own",
+        [own.of_array, f"{FILE}:brightness"],
+        f"{FILE}:brighter",
+        root=greys,
+        subject="human",
+        out=tmp_path,
+        run_id="r",
+        progress=False,
+    )
     scores = run.scores().pivot_table(index=["item", "probe"], columns="evaluator", values="score")
     np.testing.assert_allclose(scores["of_array"], scores["brightness"])
     assert len(scores) == 4
@@ -85,8 +110,19 @@ def test_every_command_that_takes_an_evaluator_by_path_takes_these(invoke: Invok
     checked = invoke("check", f"{FILE}:brightness", "--probes", f"{FILE}:brighter", "--items", "3", "--json")
     assert [each["family"] for each in json.loads(checked.stdout)["families"]] == ["null", "brighter"]
     assert all(each["passed"] for each in json.loads(checked.stdout)["contract"]), checked.stdout
-    board = invoke("leaderboard", tmp_path / "candidates.json", "--corpus", f"{FILE}:own", "--root", greys,
-                   "--evaluators", f"{FILE}:brightness", "--edits", f"{FILE}:brighter", "--json")  # fmt: skip
+    board = invoke(
+        "leaderboard",
+        tmp_path / "candidates.json",
+        "--corpus",
+        f"{FILE}:own",
+        "--root",
+        greys,
+        "--evaluators",
+        f"{FILE}:brightness",
+        "--edits",
+        f"{FILE}:brighter",
+        "--json",
+    )
     assert board.exit_code == Code.OK, board.stderr
 
 

@@ -145,9 +145,10 @@ def test_a_suite_is_held_to_scores_that_were_made_elsewhere(invoke: Invoke, tmp_
     (tmp_path / "other.json").write_text(json.dumps({**held, "p0": {"ColourWords": 1.0}, "p1": 1.0}))
     for arguments, why in (
         (("--scores", tmp_path / "other.json"), "2 of 8 ids are no pair of Pascal-50S"),
-        ((), "--scores made elsewhere"), ((tmp_path, "--scores", tmp_path / "half.json"), "leave them out"),
+        ((), "--scores made elsewhere"),
+        ((tmp_path, "--scores", tmp_path / "half.json"), "leave them out"),
         ((tmp_path, "--export-pairs", pairs), "exists"),
-    ):  # fmt: skip
+    ):
         done = invoke("suite", suite, *arguments)
         assert done.exit_code == Code.BAD_INPUT
         assert why in done.stderr

@@ -81,9 +81,18 @@ def test_capevalkits_command_line_gives_capevalkits_output(
     people = tmp_path / "references.jsonl"
     people.write_text("".join(json.dumps({"id": name, "references": ["a red gate"]}) + "\n" for name in CANDIDATES))
     done = invoke(
-        "score", "--metric", colour_words, "--predictions", predictions, "--references", people,
-        "--image-dir", photos, "--output", output,
-    )  # fmt: skip
+        "score",
+        "--metric",
+        colour_words,
+        "--predictions",
+        predictions,
+        "--references",
+        people,
+        "--image-dir",
+        photos,
+        "--output",
+        output,
+    )
     assert done.exit_code == Code.OK, done.stderr
     result = json.loads(output.read_text())
     assert set(result) == {"colour-words", "refcolour-words", "per_item"}
@@ -120,8 +129,11 @@ def test_what_is_missing_or_left_over_is_counted_and_null(
     assert done.stdout == "colour-words: 0.0000\n"
     per_instance = json.loads(saved.read_text())
     assert {name: scores["colour-words"] for name, scores in per_instance.items()} == {
-        "red": None, "green": None, "blue": 0.0, "gone": None,
-    }  # fmt: skip
+        "red": None,
+        "green": None,
+        "blue": 0.0,
+        "gone": None,
+    }
     assert "1 caption without an image: 'gone'" in done.stderr
     assert "1 image without a caption: 'extra.png'" in done.stderr
     assert "no score for 'red': " in done.stderr
@@ -214,8 +226,10 @@ def test_an_id_may_name_a_folder_below_that_of_the_images(
     done = invoke("score", candidates, photos, "--evaluator", colour_words, "--save_per_instance", saved)
     per_instance = json.loads(saved.read_text())
     assert {name: scores["colour-words"] for name, scores in per_instance.items()} == {
-        "val/000123": pytest.approx(2.5), "blue": 0.0, "test/000123": None,
-    }  # fmt: skip
+        "val/000123": pytest.approx(2.5),
+        "blue": 0.0,
+        "test/000123": None,
+    }
     assert "1 caption without an image: 'test/000123'" in done.stderr
     assert "2 images without a caption: 'green.png', 'val/extra.png'" in done.stderr
 
@@ -267,9 +281,18 @@ def test_the_score_that_was_asked_for_is_the_first_of_an_id_whatever_it_is_calle
     people = tmp_path / "references.jsonl"
     people.write_text("".join(json.dumps({"id": name, "references": ["a red gate"]}) + "\n" for name in CANDIDATES))
     done = invoke(
-        "score", predictions, photos, "--metric", colour_words, "--references", people, "--called", "zeta",
-        "--compute_other_ref_metrics", 1,
-    )  # fmt: skip
+        "score",
+        predictions,
+        photos,
+        "--metric",
+        colour_words,
+        "--references",
+        people,
+        "--called",
+        "zeta",
+        "--compute_other_ref_metrics",
+        1,
+    )
     result = json.loads(done.stdout)
     assert list(result["per_item"]) == sorted(CANDIDATES)
     assert {next(iter(scores)) for scores in result["per_item"].values()} == {"zeta"}
@@ -292,9 +315,14 @@ def test_references_given_to_a_metric_that_takes_none_are_no_error(
     ("given", "shown"), [("PACScore", "PAC-S"), ("pac-s", "PAC-S"), ("RefPAC-S", "RefPAC-S"), ("pacscore", "PAC-S")]
 )
 def test_a_metric_goes_by_capevalkits_name_and_stands_under_it(
-    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str,
+    invoke: Invoke,
+    candidates: Path,
+    photos: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: str,
     shown: str,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
     keep("pac-s-vit-b-32", clip.write_pac(tmp_path / "clip_ViT-B-32.pth"))
     people = tmp_path / "references.json"
@@ -308,12 +336,16 @@ def test_a_metric_goes_by_capevalkits_name_and_stands_under_it(
 @pytest.mark.parametrize(
     ("given", "evaluator", "key"),
     [
-        ("CLIPScore", "clipscore", "CLIPScore"), ("refclipscore", "refclipscore", "RefCLIPScore"),
-        ("pacscore-vitl", "pac-s-l14", "PAC-S"), ("refpacscore-vitl", "refpac-s-l14", "RefPAC-S"),
-        ("pacscorepp", "pac-s++", "PAC-S++"), ("RefPAC-S++", "refpac-s++", "RefPAC-S++"), ("FLEUR", "fleur", "FLEUR"),
+        ("CLIPScore", "clipscore", "CLIPScore"),
+        ("refclipscore", "refclipscore", "RefCLIPScore"),
+        ("pacscore-vitl", "pac-s-l14", "PAC-S"),
+        ("refpacscore-vitl", "refpac-s-l14", "RefPAC-S"),
+        ("pacscorepp", "pac-s++", "PAC-S++"),
+        ("RefPAC-S++", "refpac-s++", "RefPAC-S++"),
+        ("FLEUR", "fleur", "FLEUR"),
         ("reffleur", "reffleur", "RefFLEUR"),
     ],
-)  # fmt: skip
+)
 def test_capevalkits_names_mean_evaluators_that_there_are(given: str, evaluator: str, key: str) -> None:
     assert published_name(given) == PublishedName(evaluator, key)
     assert find(evaluator).spec.name == evaluator
@@ -352,9 +384,18 @@ def test_the_switch_of_clipscore_adds_what_words_alone_say(
     people.write_text(json.dumps({"red": ["a red door"], "green": ["a red and green door"], "blue": ["a blue gate"]}))
     saved = tmp_path / "out.json"
     done = invoke(
-        "score", candidates, photos, "--references_json", people, "--evaluator", word_count,
-        "--compute_other_ref_metrics", 1, "--save_per_instance", saved,
-    )  # fmt: skip
+        "score",
+        candidates,
+        photos,
+        "--references_json",
+        people,
+        "--evaluator",
+        word_count,
+        "--compute_other_ref_metrics",
+        1,
+        "--save_per_instance",
+        saved,
+    )
     assert done.exit_code == Code.OK, done.stderr
     printed = dict(line.split(": ") for line in done.stdout.splitlines())
     meteor = [] if lacking() else ["METEOR"]
@@ -387,9 +428,16 @@ def test_an_empty_caption_costs_its_line_and_counts_nothing_beside_references(
     )
     people.write_text(json.dumps({name: [f"a {name} door"] for name in ("red", "green", "blue")}))
     done = invoke(
-        "score", predictions, photos, "--evaluator", colour_words, "--references", people,
-        "--compute_other_ref_metrics", "1",
-    )  # fmt: skip
+        "score",
+        predictions,
+        photos,
+        "--evaluator",
+        colour_words,
+        "--references",
+        people,
+        "--compute_other_ref_metrics",
+        "1",
+    )
     assert done.exit_code == Code.FAILURES, done.stderr
     told = json.loads(done.stdout)
     assert told["ROUGE-L"] == pytest.approx(1 / 3)
@@ -404,9 +452,16 @@ def test_of_one_picture_there_is_no_cider_and_its_caption_is_scored(
     captions.write_text('{"red": "a red door"}')
     people.write_text('{"red": ["a red door"]}')
     done = invoke(
-        "score", captions, photos, "--evaluator", colour_words, "--references", people,
-        "--compute_other_ref_metrics", "1",
-    )  # fmt: skip
+        "score",
+        captions,
+        photos,
+        "--evaluator",
+        colour_words,
+        "--references",
+        people,
+        "--compute_other_ref_metrics",
+        "1",
+    )
     assert done.exit_code == Code.OK, done.stderr
     assert "CIDEr-D" not in done.stdout
     assert "two pictures are needed" in done.stderr

@@ -77,9 +77,22 @@ def test_debugging_lets_the_traceback_through(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     "arguments",
-    ["", "audit", "score", "publish", "runs", "doctor", "app", "evaluators", "evaluators show", "corpora",
-     "corpora show", "probes", "probes rejected"],
-)  # fmt: skip
+    [
+        "",
+        "audit",
+        "score",
+        "publish",
+        "runs",
+        "doctor",
+        "app",
+        "evaluators",
+        "evaluators show",
+        "corpora",
+        "corpora show",
+        "probes",
+        "probes rejected",
+    ],
+)
 def test_every_help_says_what_the_exit_codes_mean(invoke: Invoke, arguments: str) -> None:
     result = invoke(*arguments.split(), "--help")
     shown = " ".join(result.stdout.split())

@@ -50,9 +50,24 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
 
 def test_a_study_of_right_and_wrong_sides_from_creation_to_people_beside_evaluators(invoke: Invoke, data: Path) -> None:
     made = invoke(
-        "study", "create", "sides", "--run", "demo-scenes", "--kind", "preference", "--total", 8, "--attention", 0,
-        "--per-item", 2, "--directional", "foil", "--directional", "order",
-    )  # fmt: skip
+        "study",
+        "create",
+        "sides",
+        "--run",
+        "demo-scenes",
+        "--kind",
+        "preference",
+        "--total",
+        8,
+        "--attention",
+        0,
+        "--per-item",
+        2,
+        "--directional",
+        "foil",
+        "--directional",
+        "order",
+    )
     assert made.exit_code == Code.OK
     assert "foil, directional" in made.stdout
     early = invoke("study", "comparisons", "sides")
@@ -67,8 +82,10 @@ def test_a_study_of_right_and_wrong_sides_from_creation_to_people_beside_evaluat
     assert (rows["all comparisons"]["n"], rows["foil"]["prefer"], rows["order"]["higher"]) == (8, 100, 100)
     assert (rows["foil"]["mean_right"], rows["foil"]["mean_wrong"]) == (1.0, 0.0)
     assert {(row["family"], row["n"] + row["n_missing"]) for row in told["evaluators"]} == {
-        ("foil", 4), ("order", 4), ("all comparisons", 8)
-    }  # fmt: skip
+        ("foil", 4),
+        ("order", 4),
+        ("all comparisons", 8),
+    }
     words = invoke("study", "comparisons", "sides")
     assert words.exit_code == Code.OK
     assert "evaluators on the same comparisons" in words.stdout

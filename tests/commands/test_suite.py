@@ -60,7 +60,7 @@ def test_before_and_after_calibration_stand_side_by_side(invoke: Invoke, tmp_pat
         {"image": item.image_path.name, "captions": [f"There is a {item.label}.", "There is a submarine."], "label": 0}
         for item in items
         if item.image_path
-    ]  # fmt: skip
+    ]
     suite, model = tmp_path / "pascal_50s.json", tmp_path / "c.json"
     suite.write_text(json.dumps({"HC": entries}))
     terms = Terms("orbit", {"vertical-flip": 1.0}, {"vertical-flip": {"vflip": 0.0}}, {"vertical-flip": 0.0})
@@ -89,16 +89,19 @@ def test_ratings_in_several_languages_are_read_language_by_language(
     colours = ("red", "blue", "green")
     lines = [
         line(one, language, f"{language} {other} thing", float((one == other) == (language == "en")))
-        for language in ("en", "de") for one in colours for other in colours
-    ]  # fmt: skip
+        for language in ("en", "de")
+        for one in colours
+        for other in colours
+    ]
     path = tmp_path / "capeval.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     done = invoke("suite", path, pictures, "--evaluator", colour_words, "--json")
     assert done.exit_code == 0, done.output
     told = {(row["group"], row["measure"]): row for row in json.loads(done.stdout)["before"]}
     assert {key: row["value"] for key, row in told.items() if key[1] == "accuracy"} == {
-        ("en", "accuracy"): 100.0, ("de", "accuracy"): 0.0,
-    }  # fmt: skip
+        ("en", "accuracy"): 100.0,
+        ("de", "accuracy"): 0.0,
+    }
     assert told["en", "tau_c"]["value"] == -told["de", "tau_c"]["value"] > 0
 
 
@@ -116,8 +119,9 @@ def test_a_language_that_an_evaluator_does_not_read_is_refused(invoke: Invoke, p
     assert "1 captions: blind-typicality reads en and not de" in done.stderr
     assert "kept in " in done.stderr
     assert {row["group"]: row["n"] for row in json.loads(done.stdout)["before"] if row["measure"] == "tau_c"} == {
-        "de": 0, "en": 1,
-    }  # fmt: skip
+        "de": 0,
+        "en": 1,
+    }
 
 
 def test_what_cannot_be_used_is_one_sentence(invoke: Invoke, pictures: Path, tmp_path: Path, colour_words: str) -> None:
@@ -139,8 +143,10 @@ def test_an_evaluator_with_references_gets_those_of_the_file_in_every_setting(
     metric = f"refclipscore@{clip.write_openai(tmp_path / 'tiny.pt')}"
     captions = ("a red thing", "one thing", "some thing", "this thing", "that thing")
     right = [{"id": place, "image_id": 1, "caption": text, "foil": False} for place, text in enumerate(captions)]
-    held = {"images": [{"id": 1, "file_name": "red.png"}],
-            "annotations": [*right, {"id": 0, "image_id": 1, "caption": "a blue thing", "foil": True}]}  # fmt: skip
+    held = {
+        "images": [{"id": 1, "file_name": "red.png"}],
+        "annotations": [*right, {"id": 0, "image_id": 1, "caption": "a blue thing", "foil": True}],
+    }
     path = tmp_path / "foilv1.0_test.json"
     path.write_text(json.dumps(held))
     done = invoke("suite", path, pictures, "--evaluator", f"{metric},blind-length", "--json")

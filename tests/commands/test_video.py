@@ -43,8 +43,20 @@ def test_captions_of_videos_get_the_evaluators_own_scores(
     assert "3 captions" in made.stdout
     assert "left out, because blank or of more than 66 words: 1" in made.stderr
     out = tmp_path / "out.json"
-    done = invoke("score", tmp_path / "candidates.json", footage, "--videos", "--evaluator", f"emscore@{tiny}",
-                  "--frames", "3", "--idf", tmp_path / "idf.json", "--save_per_instance", out)  # fmt: skip
+    done = invoke(
+        "score",
+        tmp_path / "candidates.json",
+        footage,
+        "--videos",
+        "--evaluator",
+        f"emscore@{tiny}",
+        "--frames",
+        "3",
+        "--idf",
+        tmp_path / "idf.json",
+        "--save_per_instance",
+        out,
+    )
     assert done.exit_code == Code.OK, done.stderr
     found = {name: scores["emscore@openai"] for name, scores in json.loads(out.read_text()).items()}
     evaluator = find(f"emscore@{tiny}").load()
@@ -104,8 +116,13 @@ def test_a_video_that_is_broken_or_missing_costs_its_own_line(
     )
     done = invoke("score", tmp_path / "candidates.json", footage, "--videos", "--evaluator", f"clipscore@{tiny}")
     assert done.exit_code == Code.FAILURES
-    for said in ("1 caption without a video: 'gone'", "1 video without a caption: 'spare.mp4'", "no score for 'torn'",
-                 "longer than the text tower reads, and cut there: 1 of 3 captions", "2 of 4 captions"):  # fmt: skip
+    for said in (
+        "1 caption without a video: 'gone'",
+        "1 video without a caption: 'spare.mp4'",
+        "no score for 'torn'",
+        "longer than the text tower reads, and cut there: 1 of 3 captions",
+        "2 of 4 captions",
+    ):
         assert said in done.stderr
 
 
@@ -123,17 +140,25 @@ def test_a_suite_of_videos_is_reported_with_what_it_depends_on(
     invoke: Invoke, footage: Path, tmp_path: Path, tiny: str
 ) -> None:
     path = tmp_path / "vatex_eval.json"
-    path.write_text(json.dumps({
-        "video_ids": ["red", "red", "blue"], "candidates": ["a red square", "a dog", "a blue square"],
-        "references": [["a square", "one"]] * 3, "human_scores": [[5, 1, 3], [4, 1, 5], [5, 2, 4]],
-    }))  # fmt: skip
+    path.write_text(
+        json.dumps(
+            {
+                "video_ids": ["red", "red", "blue"],
+                "candidates": ["a red square", "a dog", "a blue square"],
+                "references": [["a square", "one"]] * 3,
+                "human_scores": [[5, 1, 3], [4, 1, 5], [5, 2, 4]],
+            }
+        )
+    )
     done = invoke("suite", path, footage, "--evaluator", f"emscore@{tiny},refemscore@{tiny},clipscore@{tiny}", "--json")
     assert done.exit_code == Code.OK, done.stderr
     told = json.loads(done.stdout)
     assert [(each["evaluator"], each["references"]) for each in told["reached"]] == [
-        ("emscore@openai", ""), ("refemscore@openai", "1 reference"), ("refemscore@openai", "2 references"),
+        ("emscore@openai", ""),
+        ("refemscore@openai", "1 reference"),
+        ("refemscore@openai", "2 references"),
         ("clipscore@openai (coarse part)", ""),
-    ]  # fmt: skip
+    ]
     assert all("10 frames, np.linspace" in each["made_with"] for each in told["reached"])
     assert (told["convention"], told["judgements"], told["images"]) == ("tau_b_raters", 9, 2)
     assert {"tau_b_raters", "rho_raters", "tau_b"} <= {row["measure"] for row in told["reached"][0]["rows"]}
@@ -177,15 +202,32 @@ def test_an_audit_of_videos_is_planned_with_its_frames_scored_and_refused_in_sen
     assert re.search(r"frames +64 ", done.stdout)
     assert "conse-lite2 (coarse part)" in done.stdout
     assert "grounding-judge" not in done.stdout
-    for asked, said in ((("--evaluators", "grounding-judge"), "scores one image and embeds no frames"),
-                        (("--subject", "template"), "has a label to make the template of; choose the subject human"),
-                        (("--idf", tmp_path / "gone.json"), "gone.json")):  # fmt: skip
+    for asked, said in (
+        (("--evaluators", "grounding-judge"), "scores one image and embeds no frames"),
+        (("--subject", "template"), "has a label to make the template of; choose the subject human"),
+        (("--idf", tmp_path / "gone.json"), "gone.json"),
+    ):
         refused = invoke("audit", "--corpus", "demo-videos", "--dry-run", *asked)
         assert refused.exit_code == Code.BAD_INPUT
         assert said in refused.stderr
     (footage / "captions.json").write_text(json.dumps(CANDIDATES))
-    made = invoke("audit", "--corpus", "videos", "--root", footage, "--option", "frames=3", "--run-id", "r", "--probes",
-                  "null,frames:half", "--evaluators", f"emscore@{tiny}", "--out", tmp_path / "runs")  # fmt: skip
+    made = invoke(
+        "audit",
+        "--corpus",
+        "videos",
+        "--root",
+        footage,
+        "--option",
+        "frames=3",
+        "--run-id",
+        "r",
+        "--probes",
+        "null,frames:half",
+        "--evaluators",
+        f"emscore@{tiny}",
+        "--out",
+        tmp_path / "runs",
+    )
     assert made.exit_code == Code.OK, made.stderr
     assert "2 items kept, 0 left out" in made.stdout
     assert "10 scores, 0 null" in made.stdout

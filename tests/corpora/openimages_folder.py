@@ -17,9 +17,14 @@ IMAGE_COLUMNS = (
 )
 
 NAMES = {
-    "/m/01g317": "Person", "/m/04yx4": "Man", "/m/0dzct": "Human face", "/m/01yrx": "Cat", "/m/04bcr3": "Table",
-    "/m/0gremlin": "Gremlin", "/m/054xkw": "Lifejacket",
-}  # fmt: skip
+    "/m/01g317": "Person",
+    "/m/04yx4": "Man",
+    "/m/0dzct": "Human face",
+    "/m/01yrx": "Cat",
+    "/m/04bcr3": "Table",
+    "/m/0gremlin": "Gremlin",
+    "/m/054xkw": "Lifejacket",
+}
 CODES = {name: code for code, name in NAMES.items()}
 TREE = {
     "LabelName": "/m/0bl9f",

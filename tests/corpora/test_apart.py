@@ -181,9 +181,13 @@ def test_the_limits_of_a_stranger_are_those_that_are_promised() -> None:
 
 
 ORDINARY = {
-    "JPEG": hostile.jpeg(), "progressive JPEG": hostile.jpeg(progressive=True), "PNG": hostile.png(30, 20),
-    "JPEG with EXIF": hostile.jpeg(exif=Image.Exif()), "WebP": FILES["RGB WEBP "], "BMP": FILES["RGB BMP "],
-}  # fmt: skip
+    "JPEG": hostile.jpeg(),
+    "progressive JPEG": hostile.jpeg(progressive=True),
+    "PNG": hostile.png(30, 20),
+    "JPEG with EXIF": hostile.jpeg(exif=Image.Exif()),
+    "WebP": FILES["RGB WEBP "],
+    "BMP": FILES["RGB BMP "],
+}
 
 
 @pytest.mark.parametrize("name", ORDINARY)

@@ -55,8 +55,14 @@ def left() -> list[Path]:
 
 
 def test_an_archive_becomes_a_corpus_with_its_captions() -> None:
-    members = {"photos/a.png": png(), "photos/sub/b.png": png(1), "photos/captions.csv": CAPTIONS,
-               "__MACOSX/photos/._a.png": b"x", "photos/.DS_Store": b"x", "photos/notes.txt": b"x"}  # fmt: skip
+    members = {
+        "photos/a.png": png(),
+        "photos/sub/b.png": png(1),
+        "photos/captions.csv": CAPTIONS,
+        "__MACOSX/photos/._a.png": b"x",
+        "photos/.DS_Store": b"x",
+        "photos/notes.txt": b"x",
+    }
     found = keep_pictures([one(archive(members))])
     assert found.pictures == 2
     assert set(found.left_out) == {"__MACOSX/photos/._a.png", "photos/.DS_Store", "photos/notes.txt"}

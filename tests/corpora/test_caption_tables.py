@@ -161,19 +161,38 @@ def test_whatever_comes_is_read_or_refused_in_words(data: bytes, name: str) -> N
         assert all(row.picture for row in parse_caption_table(data, name=name).rows())
 
 
-FILES = ("COCO_val2014_000000391895.jpg", "val/000000000139.jpg", "more/caf\u00e9.PNG", "more/x.jpg", "rest/x.jpg",
-         "IMG_0007.jpg", "12.jpg")  # fmt: skip
+FILES = (
+    "COCO_val2014_000000391895.jpg",
+    "val/000000000139.jpg",
+    "more/caf\u00e9.PNG",
+    "more/x.jpg",
+    "rest/x.jpg",
+    "IMG_0007.jpg",
+    "12.jpg",
+)
 
 
 @pytest.mark.parametrize(
     ("named", "meant"),
     [
-        ("391895", FILES[0]), ("000000391895.jpg", None), ("139", FILES[1]), ("val\\000000000139.jpg", FILES[1]),
-        ("./val/000000000139", FILES[1]), ("/data/coco/val/000000000139.jpg", FILES[1]),
-        ("train/000000000139.jpg", None), ("cafe\u0301", FILES[2]), ("CAF\u00c9.png", FILES[2]), ("x", "several"),
-        ("more/x", "more/x.jpg"), ("7", None), ("0007", None), ("12", "12.jpg"), ("img_0007.JPG", FILES[5]), ("", None),
+        ("391895", FILES[0]),
+        ("000000391895.jpg", None),
+        ("139", FILES[1]),
+        ("val\\000000000139.jpg", FILES[1]),
+        ("./val/000000000139", FILES[1]),
+        ("/data/coco/val/000000000139.jpg", FILES[1]),
+        ("train/000000000139.jpg", None),
+        ("cafe\u0301", FILES[2]),
+        ("CAF\u00c9.png", FILES[2]),
+        ("x", "several"),
+        ("more/x", "more/x.jpg"),
+        ("7", None),
+        ("0007", None),
+        ("12", "12.jpg"),
+        ("img_0007.JPG", FILES[5]),
+        ("", None),
     ],
-)  # fmt: skip
+)
 def test_a_picture_goes_by_path_name_stem_or_cocos_number(named: str, meant: str | None) -> None:
     names = ImageNames(FILES)
     find: Callable[[], str] = lambda: names.meant(named)  # noqa: E731
@@ -194,8 +213,10 @@ def test_a_line_of_flickr30k_without_its_bar_costs_that_line(tmp_path: Path) -> 
     )
     rows = list(read_caption_table(path).rows())
     assert [(row.image, row.captions) for row in rows] == [
-        ("2.jpg", ('The dog "Rex" runs .',)), ("2.jpg", ("",)), ("3.jpg", ("A cat .",))
-    ]  # fmt: skip
+        ("2.jpg", ('The dog "Rex" runs .',)),
+        ("2.jpg", ("",)),
+        ("3.jpg", ("A cat .",)),
+    ]
     path.write_text("image|comment\n2.jpg|a|b\n")
     with pytest.raises(BadCorpus, match="line 2: another number of cells"):
         list(read_caption_table(path).rows())

@@ -153,9 +153,13 @@ def test_images_that_cannot_be_used_are_left_out_one_by_one(coco_folder: CocoFol
     corpus = load(coco_folder.write())
     assert [item.id for item in corpus.items] == ["val2017-1"]
     assert codes(corpus) == {
-        "val2017-2": "missing-image", "val2017-3": "bad-image", "val2017-4": "bad-image", "val2017-5": "size-mismatch",
-        "val2017-6": "no-object", "val2017-7": "bad-image",
-    }  # fmt: skip
+        "val2017-2": "missing-image",
+        "val2017-3": "bad-image",
+        "val2017-4": "bad-image",
+        "val2017-5": "size-mismatch",
+        "val2017-6": "no-object",
+        "val2017-7": "bad-image",
+    }
     assert remarks(corpus) == {"annotation-no-image": 1}
     details = {rejection.subject: rejection.detail for rejection in corpus.rejected}
     assert "80 × 100 px, its annotations are for 100 × 80; restore" in details["val2017-5"]
@@ -195,14 +199,22 @@ def test_annotations_that_cannot_be_used_are_left_out_one_by_one(coco_folder: Co
     (item,) = corpus.items
     assert item.box == Box(*good)
     assert [other.box for other in item.others] == [
-        Box(90, 70, 10, 5), Box(80, 2, 5, 5), Box(80, 12, 5, 5), Box(80, 22, 5, 5)
-    ]  # fmt: skip
+        Box(90, 70, 10, 5),
+        Box(80, 2, 5, 5),
+        Box(80, 12, 5, 5),
+        Box(80, 22, 5, 5),
+    ]
     assert [other.mask is None for other in item.others] == [False, True, True, True]
     assert corpus.rejected == ()
     assert remarks(corpus) == {
-        "annotation-box-outside": 1, "annotation-bad-box": 2, "annotation-box-clipped": 1, "annotation-no-category": 1,
-        "annotation-empty-segmentation": 2, "annotation-bad-segmentation": 1, "annotation-bad-entry": 3,
-    }  # fmt: skip
+        "annotation-box-outside": 1,
+        "annotation-bad-box": 2,
+        "annotation-box-clipped": 1,
+        "annotation-no-category": 1,
+        "annotation-empty-segmentation": 2,
+        "annotation-bad-segmentation": 1,
+        "annotation-bad-entry": 3,
+    }
 
 
 def test_an_object_without_a_mask_keeps_its_box(coco_folder: CocoFolder) -> None:
@@ -333,9 +345,12 @@ def test_items_are_those_of_cocos_own_reader(coco_folder: CocoFolder, capsys: py
         crowd = int(rng.random() < 0.1)
         counts = [int(x) * 80, 200, 8000 - int(x) * 80 - 200]
         coco_folder.instance(
-            key, [x, y, width, height], iscrowd=crowd, category_id=int(rng.integers(1, 3)),
+            key,
+            [x, y, width, height],
+            iscrowd=crowd,
+            category_id=int(rng.integers(1, 3)),
             segmentation={"size": [80, 100], "counts": counts} if crowd else parts,
-        )  # fmt: skip
+        )
         coco_folder.caption(key, f" A caption {key}. ")
     annotations = coco_folder.write() / "annotations"
     theirs, captions = (COCO(str(annotations / f"{kind}_val2017.json")) for kind in ("instances", "captions"))
@@ -348,10 +363,14 @@ def test_items_are_those_of_cocos_own_reader(coco_folder: CocoFolder, capsys: py
         own = [(other.label, other.box, other.mask, other.crowd) for other in item.others]
         own += [(item.label, item.box, item.mask, False)] if item.box else []
         expected = [
-            (theirs.cats[each["category_id"]]["name"], Box(*each["bbox"]),
-             Mask(80, 100, theirs.annToRLE(each)["counts"]), bool(each["iscrowd"]))
+            (
+                theirs.cats[each["category_id"]]["name"],
+                Box(*each["bbox"]),
+                Mask(80, 100, theirs.annToRLE(each)["counts"]),
+                bool(each["iscrowd"]),
+            )
             for each in theirs.imgToAnns[key]
-        ]  # fmt: skip
+        ]
         assert sorted(own, key=str) == sorted(expected, key=str)
         said = tuple(each["caption"].strip() for each in captions.imgToAnns[key])
         assert item.captions == ({"en": said} if said else {})

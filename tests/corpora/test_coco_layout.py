@@ -76,8 +76,10 @@ def test_annotations_lie_in_the_folder_of_their_split(tmp_path: Path, name: str,
     for split in ("train", "valid"):
         boxed(tmp_path / split / name, tmp_path / split / below / "a.jpg")
     given: list[tuple[Path, str | None, str]] = [
-        (tmp_path, None, "valid-7"), (tmp_path, "train", "train-7"), (tmp_path / "train", None, "train-7"),
-    ]  # fmt: skip
+        (tmp_path, None, "valid-7"),
+        (tmp_path, "train", "train-7"),
+        (tmp_path / "train", None, "train-7"),
+    ]
     for root, chosen, key in given:
         (item,) = load_coco.load(root, split=chosen).items
         assert (item.id, item.label, item.box) == (key, "cat", Box(20, 10, 50, 40))

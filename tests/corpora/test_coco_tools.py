@@ -188,13 +188,18 @@ def test_a_picture_of_lvis_is_named_by_its_address_and_absence_is_what_people_re
     coco_folder.image(7)
     entry = coco_folder.images[0]
     del entry["file_name"]
-    entry |= {"coco_url": f"http://images.cocodataset.org/val2017/{7:012d}.jpg", "neg_category_ids": [2, 4],
-              "not_exhaustive_category_ids": [3]}  # fmt: skip
+    entry |= {
+        "coco_url": f"http://images.cocodataset.org/val2017/{7:012d}.jpg",
+        "neg_category_ids": [2, 4],
+        "not_exhaustive_category_ids": [3],
+    }
     coco_folder.categories = [
-        {"id": 1, "name": "cat", "synonyms": ["cat"]}, {"id": 2, "name": "sofa", "synonyms": ["sofa", "couch"]},
-        {"id": 3, "name": "water_bottle", "synonyms": []}, {"id": 4, "name": "traffic_light"},
+        {"id": 1, "name": "cat", "synonyms": ["cat"]},
+        {"id": 2, "name": "sofa", "synonyms": ["sofa", "couch"]},
+        {"id": 3, "name": "water_bottle", "synonyms": []},
+        {"id": 4, "name": "traffic_light"},
         {"id": 5, "name": "banana"},
-    ]  # fmt: skip
+    ]
     coco_folder.instance(7, GOOD)
     coco_folder.instance(7, [80, 60, 10, 10], category_id=3)
     root = coco_folder.write()

@@ -60,8 +60,12 @@ def test_about_two_hundred_quadruples_of_every_knob_domain_and_subcategory(quadr
     assert min(knobs.values()) >= 14
     assert {item.facts["domain"] for item in quadruples.items} == {"animal", "object"}
     assert {item.facts["subcategory"] for item in quadruples.items} == {
-        "bird", "mammal", "other animal", "vehicle", "tableware",
-    }  # fmt: skip
+        "bird",
+        "mammal",
+        "other animal",
+        "vehicle",
+        "tableware",
+    }
     assert all(tuple(rival.role for rival in item.rivals) == ROLES for item in quadruples.items)
 
 

@@ -21,14 +21,20 @@ ASSETS = settings.ROOT / "assets" / "demo"
 SPACED = ("en", "de", "fr", "es")
 
 WHERE_EN = {
-    "On the left, ": "left", "On the right, ": "right", "At the top, ": "top", "At the bottom, ": "bottom",
+    "On the left, ": "left",
+    "On the right, ": "right",
+    "At the top, ": "top",
+    "At the bottom, ": "bottom",
     "In the middle, ": "middle",
-}  # fmt: skip
+}
 COVERED_EN = {
-    "little of the picture": (0.0, 0.14), "about a fifth of the picture": (0.14, 0.27),
-    "about a third of the picture": (0.27, 0.42), "about half of the picture": (0.42, 0.58),
-    "most of the picture": (0.58, 0.85), "almost the whole picture": (0.85, 1.0),
-}  # fmt: skip
+    "little of the picture": (0.0, 0.14),
+    "about a fifth of the picture": (0.14, 0.27),
+    "about a third of the picture": (0.27, 0.42),
+    "about half of the picture": (0.42, 0.58),
+    "most of the picture": (0.58, 0.85),
+    "almost the whole picture": (0.85, 1.0),
+}
 
 
 @pytest.fixture(scope="module")

@@ -48,8 +48,13 @@ def test_the_cut_out_goes_where_its_motion_says(stamps: Path) -> None:
         ground = np.asarray(place.image.convert("RGB")).astype(int)
         seen = [np.argwhere(np.abs(each.astype(int) - ground).max(axis=2) > 90) for each in frames]
         down, across = seen[-1].mean(axis=0) - seen[0].mean(axis=0)
-        moved = {"right": across > 20, "left": across < -20, "down": down > 20, "up": down < -20,
-                 "nearer": len(seen[-1]) > 2 * len(seen[0])}  # fmt: skip
+        moved = {
+            "right": across > 20,
+            "left": across < -20,
+            "down": down > 20,
+            "up": down < -20,
+            "nearer": len(seen[-1]) > 2 * len(seen[0]),
+        }
         assert moved[entry.motion], entry.id
 
 

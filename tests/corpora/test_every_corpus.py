@@ -95,9 +95,16 @@ def videos(root: Path) -> None:
 
 
 BUILDERS: dict[str, Callable[[Path], None]] = {
-    "coco": coco, "folder": folder, "multi30k": multi30k, "objects365": objects365,
-    "openimages": openimages, "pairs": pairs, "protobias": protobias, "rated": rated, "videos": videos,
-}  # fmt: skip
+    "coco": coco,
+    "folder": folder,
+    "multi30k": multi30k,
+    "objects365": objects365,
+    "openimages": openimages,
+    "pairs": pairs,
+    "protobias": protobias,
+    "rated": rated,
+    "videos": videos,
+}
 
 
 @pytest.fixture(scope="module", params=LOADERS, ids=lambda loader: loader.name)

@@ -22,9 +22,19 @@ def test_a_relative_path_is_joined(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", "  ", "/etc/passwd", "../a.jpg", "sub/../../a.jpg", "sub\\..\\..\\a.jpg", "\\\\host\\a.jpg", "C:\\a.jpg",
-     "C:a", "a\0.jpg"],
-)  # fmt: skip
+    [
+        "",
+        "  ",
+        "/etc/passwd",
+        "../a.jpg",
+        "sub/../../a.jpg",
+        "sub\\..\\..\\a.jpg",
+        "\\\\host\\a.jpg",
+        "C:\\a.jpg",
+        "C:a",
+        "a\0.jpg",
+    ],
+)
 def test_a_path_that_could_leave_the_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidInput, match=r"no relative path|climbs out"):
         inside(tmp_path, name)
@@ -116,8 +126,22 @@ def test_a_read_box_is_the_part_inside_its_image(x: float, y: float, width: floa
     assert (box == Box(x, y, width, height)) == (overhang <= 0)
 
 
-@pytest.mark.parametrize("values", [None, 5, "1234", [], [1, 2, 3], [1, 2, 3, 4, 5], ["a", 1, 1, 1], [0, 0, 0, 5],
-                                    [0, 0, float("nan"), 1], [0, 0, 10**400, 1], {"x": 1}])  # fmt: skip
+@pytest.mark.parametrize(
+    "values",
+    [
+        None,
+        5,
+        "1234",
+        [],
+        [1, 2, 3],
+        [1, 2, 3, 4, 5],
+        ["a", 1, 1, 1],
+        [0, 0, 0, 5],
+        [0, 0, float("nan"), 1],
+        [0, 0, 10**400, 1],
+        {"x": 1},
+    ],
+)
 def test_what_is_no_box_is_left_out(values: object) -> None:
     with pytest.raises(LeftOut, match="four numbers x, y, width, height") as caught:
         read_box(values, what="the box", width=100, height=80)

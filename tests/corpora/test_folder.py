@@ -75,20 +75,29 @@ def test_the_size_of_an_item_is_that_of_the_upright_image(folder: Path) -> None:
     ("name", "content"),
     [
         ("candidates.json", {"cat": "A cat.", "more/bird.webp": "A bird."}),
-        ("predictions.jsonl", ({"id": 1, "caption": "A cat.", "image": "./cat.jpg"},
-                               {"id": "bird", "prediction": "A bird."})),
-        ("predictions.jsonl", ({"id": 1, "prediction": "A cat.", "image_path": "/data/images/cat.jpg"},
-                               {"id": 2, "caption": "A bird.", "image": "more\\bird.webp"})),
+        (
+            "predictions.jsonl",
+            ({"id": 1, "caption": "A cat.", "image": "./cat.jpg"}, {"id": "bird", "prediction": "A bird."}),
+        ),
+        (
+            "predictions.jsonl",
+            (
+                {"id": 1, "prediction": "A cat.", "image_path": "/data/images/cat.jpg"},
+                {"id": 2, "caption": "A bird.", "image": "more\\bird.webp"},
+            ),
+        ),
         ("captions.csv", "image,caption\ncat.jpg,A cat.\nbird,A bird.\n"),
         ("captions.csv", "\ufeffCaption,Image\r\nA cat.,cat.jpg\r\nA bird.,more/bird.webp\r\n"),
     ],
-)  # fmt: skip
+)
 def test_every_format_of_captions_is_found_by_itself(folder: Path, write: Write, name: str, content: object) -> None:
     write(name, content)
     corpus = load(folder)
     assert {item.id: item.captions for item in corpus.items} == {
-        "cat.jpg": {"en": ("A cat.",)}, "dog.png": {}, "more/bird.webp": {"en": ("A bird.",)},
-    }  # fmt: skip
+        "cat.jpg": {"en": ("A cat.",)},
+        "dog.png": {},
+        "more/bird.webp": {"en": ("A bird.",)},
+    }
     assert corpus.rejected == ()
     assert f"captions from {name}" in corpus.description
 
@@ -115,10 +124,15 @@ def test_a_csv_carries_languages_labels_categories_and_boxes(folder: Path, write
     ("name", "content"),
     [
         ("boxes.csv", "image,x,y,width,height,label\ncat,20,10,50,40,cat\ncat,0,0,9,9,dog\ndog.png,1,1,20,20,\n"),
-        ("boxes.json", {"cat": [{"box": [20, 10, 50, 40], "label": "cat"}, {"box": [0, 0, 9, 9], "label": "dog"}],
-                        "dog.png": {"box": [1, 1, 20, 20]}}),
+        (
+            "boxes.json",
+            {
+                "cat": [{"box": [20, 10, 50, 40], "label": "cat"}, {"box": [0, 0, 9, 9], "label": "dog"}],
+                "dog.png": {"box": [1, 1, 20, 20]},
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_boxes_lie_in_a_file_of_their_own(folder: Path, write: Write, name: str, content: object) -> None:
     write(name, content)
     write("candidates.json", {"cat": "A cat."})
@@ -231,9 +245,12 @@ def test_cells_that_cannot_be_used_are_left_out_one_by_one(folder: Path, write: 
     assert len(corpus) == 3
     assert corpus.rejected == ()
     assert remarks(corpus) == {
-        "bad-category": 1, "caption-bad-language": 1, "annotation-bad-box": 2, "annotation-box-outside": 1,
+        "bad-category": 1,
+        "caption-bad-language": 1,
+        "annotation-bad-box": 2,
+        "annotation-box-outside": 1,
         "annotation-box-clipped": 1,
-    }  # fmt: skip
+    }
     cat, dog, bird = corpus.items
     assert (cat.category, cat.captions) == ("animal", {})
     assert (dog.label, dog.category, dog.box) == ("dog", "animal", None)
@@ -308,9 +325,19 @@ def test_a_file_of_captions_of_another_kind_is_told(folder: Path, write: Write) 
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("en", "en"), (" DE ", "de"), ("pt_BR", "pt-BR"), ("zh-Hans", "zh-Hans"), ("gsw", "gsw"), ("e", None),
-     ("en-", None), ("english", None), ("", None), ("<b>", None)],
-)  # fmt: skip
+    [
+        ("en", "en"),
+        (" DE ", "de"),
+        ("pt_BR", "pt-BR"),
+        ("zh-Hans", "zh-Hans"),
+        ("gsw", "gsw"),
+        ("e", None),
+        ("en-", None),
+        ("english", None),
+        ("", None),
+        ("<b>", None),
+    ],
+)
 def test_a_language_code_is_brought_into_one_form(text: str, code: str | None) -> None:
     assert language_code(text) == code
 

@@ -348,9 +348,12 @@ class TestAnItem:
 
     @pytest.mark.parametrize(
         ("change", "how"),
-        [({"width": 81}, "80 × 60 px instead of 81 × 60"), ({"bytes_sha256": "0"}, "its bytes have another hash"),
-         ({"pixels_sha256": "0"}, "its pixels have another hash")],
-    )  # fmt: skip
+        [
+            ({"width": 81}, "80 × 60 px instead of 81 × 60"),
+            ({"bytes_sha256": "0"}, "its bytes have another hash"),
+            ({"pixels_sha256": "0"}, "its pixels have another hash"),
+        ],
+    )
     def test_that_changed_since_is_told(self, item: Item, change: dict[str, object], how: str) -> None:
         with pytest.raises(BadImage, match=rf"a\.png: the file changed since .*{how}.*; restore it or load"):
             read_item(replace(item, **change))

@@ -40,9 +40,18 @@ def test_a_coverage_lies_between_the_edges_of_its_bin(coverage: float) -> None:
 
 @pytest.mark.parametrize(
     ("coverage", "name"),
-    [(1e-9, "0-10"), (0.1, "10-20"), (0.2, "20-35"), (0.35, "35-50"), (0.5, "50-70"), (0.7, "70-90"), (0.9, "90-100"),
-     (1.0, "90-100"), (np.nextafter(0.1, 0), "0-10")],
-)  # fmt: skip
+    [
+        (1e-9, "0-10"),
+        (0.1, "10-20"),
+        (0.2, "20-35"),
+        (0.35, "35-50"),
+        (0.5, "50-70"),
+        (0.7, "70-90"),
+        (0.9, "90-100"),
+        (1.0, "90-100"),
+        (np.nextafter(0.1, 0), "0-10"),
+    ],
+)
 def test_bins_are_closed_below_and_open_above(coverage: float, name: str) -> None:
     assert coverage_bin(coverage) == name
 

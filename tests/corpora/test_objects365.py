@@ -72,9 +72,14 @@ def test_the_lists_may_stand_in_any_order(made: Objects365Folder, order: tuple[s
 
 @pytest.mark.parametrize(
     "place",
-    ["", "val", "images/val/objects365_v1_00000001.jpg", "val/patch8/objects365_v1_00000001.jpg",
-     "images/objects365_v1_00000001.jpg"],
-)  # fmt: skip
+    [
+        "",
+        "val",
+        "images/val/objects365_v1_00000001.jpg",
+        "val/patch8/objects365_v1_00000001.jpg",
+        "images/objects365_v1_00000001.jpg",
+    ],
+)
 def test_pictures_are_found_however_the_patches_were_unpacked(made: Objects365Folder, place: str) -> None:
     made.image(1, saved=place)
     made.instance(1, GOOD)
@@ -132,9 +137,12 @@ def test_entries_of_other_types_lose_nothing_else(made: Objects365Folder) -> Non
     assert [item.id for item in corpus.items] == ["val-1"]
     assert sorted(codes(corpus).values()) == ["bad-entry"] * 5 + ["duplicate-id"] * 2
     assert remarks(corpus) == {
-        "annotation-bad-entry": 4, "annotation-bad-box": 3, "annotation-no-image": 2, "annotation-no-category": 1,
+        "annotation-bad-entry": 4,
+        "annotation-bad-box": 3,
+        "annotation-no-image": 2,
+        "annotation-no-category": 1,
         "annotation-twice": 1,
-    }  # fmt: skip
+    }
 
 
 def test_pictures_that_cannot_be_used_are_left_out_once(made: Objects365Folder) -> None:
@@ -149,8 +157,11 @@ def test_pictures_that_cannot_be_used_are_left_out_once(made: Objects365Folder) 
     corpus = load(made.write())
     assert corpus.items == ()
     assert codes(corpus) == {
-        "val-1": "missing-image", "val-2": "unsafe-path", "val-3": "size-mismatch", "val-4": "bad-image",
-    }  # fmt: skip
+        "val-1": "missing-image",
+        "val-2": "unsafe-path",
+        "val-3": "size-mismatch",
+        "val-4": "bad-image",
+    }
 
 
 def test_a_label_without_a_category_is_told_and_its_item_stays(made: Objects365Folder) -> None:

@@ -40,8 +40,11 @@ def test_every_edition_of_the_tables_gives_the_same_item(made: OpenImagesFolder,
     made.box("0a7fb7e0a2d6ce5b", "Table", (0.8, 0.9, 0.8, 0.9), clicks=clicks)
     (item,) = load(made.write()).items
     assert (item.id, item.corpus, item.label, item.category) == (
-        "validation-0a7fb7e0a2d6ce5b", "openimages", "cat", "animal"
-    )  # fmt: skip
+        "validation-0a7fb7e0a2d6ce5b",
+        "openimages",
+        "cat",
+        "animal",
+    )
     assert item.box is not None
     assert (item.box.x, item.box.y, item.box.width, item.box.height) == pytest.approx((20, 8, 50, 40))
     assert [each.label for each in item.others] == ["table"]
@@ -99,9 +102,14 @@ def test_a_part_elsewhere_and_another_person_stay(made: OpenImagesFolder) -> Non
 
 @pytest.mark.parametrize(
     ("marks", "code"),
-    [("1,0,0,0,0", "occluded"), ("0,1,0,0,0", "truncated"), ("0,0,1,0,0", "crowd"), ("0,0,0,1,0", "depiction"),
-     ("0,0,0,0,1", "inside-view")],
-)  # fmt: skip
+    [
+        ("1,0,0,0,0", "occluded"),
+        ("0,1,0,0,0", "truncated"),
+        ("0,0,1,0,0", "crowd"),
+        ("0,0,0,1,0", "depiction"),
+        ("0,0,0,0,1", "inside-view"),
+    ],
+)
 def test_a_marked_object_is_no_object_to_audit(made: OpenImagesFolder, marks: str, code: str) -> None:
     made.image("a")
     made.box("a", "Cat", marks=marks)
@@ -160,9 +168,13 @@ def test_lines_that_cannot_be_used_lose_nothing_else(made: OpenImagesFolder) -> 
     assert len(corpus.items[0].others) == 1
     assert codes(corpus) == {"validation-gone": "missing-image", "validation-../up": "unsafe-path"}
     assert remarks(corpus) == {
-        "annotation-bad-box": 3, "annotation-bad-entry": 2, "annotation-box-clipped": 1, "annotation-box-outside": 1,
-        "annotation-no-category": 1, "annotation-twice": 1,
-    }  # fmt: skip
+        "annotation-bad-box": 3,
+        "annotation-bad-entry": 2,
+        "annotation-box-clipped": 1,
+        "annotation-box-outside": 1,
+        "annotation-no-category": 1,
+        "annotation-twice": 1,
+    }
 
 
 def test_licences_come_from_the_list_of_images(made: OpenImagesFolder) -> None:
@@ -183,9 +195,13 @@ def test_a_label_without_a_category_is_told_and_its_item_stays(made: OpenImagesF
     assert remarks(corpus) == {"unmapped-label": 1}
 
 
-CYCLE = {"LabelName": "top", "Subcategory": [
-    {"LabelName": "a", "Subcategory": [{"LabelName": "b"}]}, {"LabelName": "b", "Subcategory": [{"LabelName": "a"}]},
-]}  # fmt: skip
+CYCLE = {
+    "LabelName": "top",
+    "Subcategory": [
+        {"LabelName": "a", "Subcategory": [{"LabelName": "b"}]},
+        {"LabelName": "b", "Subcategory": [{"LabelName": "a"}]},
+    ],
+}
 
 
 @pytest.mark.parametrize(
@@ -240,8 +256,13 @@ def test_a_class_is_verified_to_be_absent_where_people_refused_it(made: OpenImag
     made.image("a")
     made.box("a", "Cat")
     root = made.write()
-    lines = ["a,verification,/m/01yrx,1", "a,verification,/m/04bcr3,1", "a,verification,/m/01g317,0", "b,x,/m/01yrx,0",
-             "a,verification,/m/01yrx,0.4"]  # fmt: skip
+    lines = [
+        "a,verification,/m/01yrx,1",
+        "a,verification,/m/04bcr3,1",
+        "a,verification,/m/01g317,0",
+        "b,x,/m/01yrx,0",
+        "a,verification,/m/01yrx,0.4",
+    ]
     path = root / "validation-annotations-human-imagelabels-boxable.csv"
     path.write_text("\n".join(["ImageID,Source,LabelName,Confidence", *lines]) + "\n")
     corpus = load(root)

@@ -45,23 +45,30 @@ def test_each_picture_tells_what_its_row_says_and_what_it_does_not_say(tmp_path:
     rows = [{"Site": site, "camera no": 7, "Serial": f"x{place}"} for place, site in enumerate(sites)]
     corpus = folder_of(tmp_path, [*rows[:3], {"Site": sites[3]}], as_json=as_json)
     assert told(corpus) == [
-        {"site": "hospital", "camera_no": "7"}, {"site": "street", "camera_no": "7"},
-        {"site": "hospital", "camera_no": "7"}, {"site": NOT_STATED, "camera_no": NOT_STATED},
-    ]  # fmt: skip
+        {"site": "hospital", "camera_no": "7"},
+        {"site": "street", "camera_no": "7"},
+        {"site": "hospital", "camera_no": "7"},
+        {"site": NOT_STATED, "camera_no": NOT_STATED},
+    ]
     assert remark(corpus, "column-kept") == (
-        2, "'site' (2 values, not stated of 1 pictures), 'camera_no' (1 values, not stated of 1 pictures)",
-    )  # fmt: skip
+        2,
+        "'site' (2 values, not stated of 1 pictures), 'camera_no' (1 values, not stated of 1 pictures)",
+    )
     assert remark(corpus, "column-passed-over") == (1, "'serial' (a value of its own for each picture)")
 
 
 def test_a_picture_without_a_row_states_nothing_and_one_whose_rows_differ_has_several(tmp_path: Path) -> None:
-    rows = [{"site": "a", "file_name": name, "who": who} for name, who in
-            (("0.png", "x"), ("0.png", "y"), ("1.png", "x"), ("2.png", "x"))]  # fmt: skip
+    rows = [
+        {"site": "a", "file_name": name, "who": who}
+        for name, who in (("0.png", "x"), ("0.png", "y"), ("1.png", "x"), ("2.png", "x"))
+    ]
     rows[1]["site"] = "b"
     assert told(folder_of(tmp_path, rows)) == [
-        {"site": SEVERAL, "who": SEVERAL}, {"site": "a", "who": "x"}, {"site": "a", "who": "x"},
+        {"site": SEVERAL, "who": SEVERAL},
+        {"site": "a", "who": "x"},
+        {"site": "a", "who": "x"},
         {"site": NOT_STATED, "who": NOT_STATED},
-    ]  # fmt: skip
+    ]
 
 
 def test_a_column_of_captions_is_no_slice_of_pictures(tmp_path: Path) -> None:
@@ -73,8 +80,10 @@ def test_a_column_of_captions_is_no_slice_of_pictures(tmp_path: Path) -> None:
 
 def test_numbers_are_categories_where_they_are_few_and_none_where_they_are_many(tmp_path: Path) -> None:
     most = MOST_VALUES + 2
-    rows = [{"ward": place % 2 + 1.0, "night": place % 2 == 0, "lux": place // 2 if place < 2 else place, "f": 0.5}
-            for place in range(most)]  # fmt: skip
+    rows = [
+        {"ward": place % 2 + 1.0, "night": place % 2 == 0, "lux": place // 2 if place < 2 else place, "f": 0.5}
+        for place in range(most)
+    ]
     corpus = folder_of(tmp_path, rows, pictures=most, as_json=True)
     assert told(corpus)[0] == {"ward": "1", "night": "true", "f": "0.5"}
     assert told(corpus)[1]["ward"] == "2"
@@ -83,9 +92,15 @@ def test_numbers_are_categories_where_they_are_few_and_none_where_they_are_many(
 
 def test_lists_long_texts_and_hostile_names_are_named_and_cost_nothing_else(tmp_path: Path) -> None:
     hostile: dict[str, object] = {
-        "objects": {"bbox": [1, 2]}, "tags": ["a"], "essay": "y" * 10_000, "n" * 10_000: "x", "bell\x07": "x",
-        "<b>site</b>": "<script>alert(1)</script>", "evaluator": "'; drop table scores; --", "own:own": "\u202eabc\x00",
-    }  # fmt: skip
+        "objects": {"bbox": [1, 2]},
+        "tags": ["a"],
+        "essay": "y" * 10_000,
+        "n" * 10_000: "x",
+        "bell\x07": "x",
+        "<b>site</b>": "<script>alert(1)</script>",
+        "evaluator": "'; drop table scores; --",
+        "own:own": "\u202eabc\x00",
+    }
     corpus = folder_of(tmp_path, [hostile] * 4, as_json=True)
     assert told(corpus)[0] == {
         "<b>site</b>": "<script>alert(1)</script>",
@@ -95,8 +110,12 @@ def test_lists_long_texts_and_hostile_names_are_named_and_cost_nothing_else(tmp_
     count, said = remark(corpus, "column-passed-over")
     assert count == 5
     assert len(said) < 1000
-    for reason in ("metadata.jsonl, line 1 holds a dict", "holds a list", "holds 10,000 characters",
-                   f"a name of 10,000 characters, at most {MOST_CHARACTERS}"):  # fmt: skip
+    for reason in (
+        "metadata.jsonl, line 1 holds a dict",
+        "holds a list",
+        "holds 10,000 characters",
+        f"a name of 10,000 characters, at most {MOST_CHARACTERS}",
+    ):
         assert reason in said
 
 
@@ -108,7 +127,8 @@ def test_of_five_thousand_columns_the_first_slices_are_kept(tmp_path: Path) -> N
 
 
 def test_a_corpus_with_other_columns_is_another_and_one_without_is_what_it_was(tmp_path: Path) -> None:
-    plain, north, south = (corpus_fingerprint(folder_of(tmp_path, [row] * 4)) for row in
-                           ({}, {"site": "north"}, {"site": "south"}))  # fmt: skip
+    plain, north, south = (
+        corpus_fingerprint(folder_of(tmp_path, [row] * 4)) for row in ({}, {"site": "north"}, {"site": "south"})
+    )
     assert len({plain, north, south}) == 3
     assert plain == corpus_fingerprint(folder_of(tmp_path, [{"serial": place} for place in range(4)]))

@@ -77,9 +77,11 @@ def test_rows_of_parquet_shards_are_pictures_with_their_captions(tmp_path: Path)
     assert len(list((tmp_path / "cache").glob("unpacked/*"))) == 1, "a further file is not unpacked in vain"
     first, second = (f"data/train-0000{shard}-of-00002.parquet" for shard in range(2))
     assert read(tmp_path / "hf") == {
-        f"{first}/00.png": (0, ("a dog 0", "a pet")), f"{first}/01.png": (1, ("a dog 1", "a pet")),
-        f"{second}/10.png": (10, ("a dog 0", "a pet")), f"{second}/11.png": (11, ("a dog 1", "a pet")),
-    }  # fmt: skip
+        f"{first}/00.png": (0, ("a dog 0", "a pet")),
+        f"{first}/01.png": (1, ("a dog 1", "a pet")),
+        f"{second}/10.png": (10, ("a dog 0", "a pet")),
+        f"{second}/11.png": (11, ("a dog 1", "a pet")),
+    }
 
 
 def test_a_picture_of_a_row_is_called_by_its_column_of_names_its_path_its_id_or_its_number(tmp_path: Path) -> None:
@@ -109,24 +111,32 @@ def test_columns_of_numbered_captions_and_classes_are_read_as_the_hub_states_the
 
 
 def test_two_pictures_of_one_name_are_two_and_one_picture_in_two_rows_is_one(tmp_path: Path) -> None:
-    rows = [{"image": {"bytes": picture(shade), "path": "a.png"}, "caption": text}
-            for shade, text in ((1, "one"), (2, "two"), (1, "three"))]  # fmt: skip
+    rows = [
+        {"image": {"bytes": picture(shade), "path": "a.png"}, "caption": text}
+        for shade, text in ((1, "one"), (2, "two"), (1, "three"))
+    ]
     parquet(tmp_path / "x" / "x.parquet", rows, image=PICTURE)
     assert read(tmp_path / "x") == {"x.parquet/a.png": (1, ("one", "three")), "x.parquet/000001.png": (2, ("two",))}
 
 
 def test_samples_of_a_tar_are_pictures_with_the_captions_of_their_texts_and_records(tmp_path: Path) -> None:
     members = [
-        ("./000.jpg", picture(1, "JPEG")), ("./000.txt", b"a horse\na brown horse\n"), ("._000.jpg", b"mac"),
+        ("./000.jpg", picture(1, "JPEG")),
+        ("./000.txt", b"a horse\na brown horse\n"),
+        ("._000.jpg", b"mac"),
         ("000.json", json.dumps({"caption": "not this", "key": "000", "width": 16}).encode()),
-        ("sub/001.png", picture(2)), ("sub/001.json", b'{"caption": "a cow"}'), ("sub/001.seg.npy", b"x"),
-        ("002.png", picture(3)), ("002.cls", b"7"),
-    ]  # fmt: skip
+        ("sub/001.png", picture(2)),
+        ("sub/001.json", b'{"caption": "a cow"}'),
+        ("sub/001.seg.npy", b"x"),
+        ("002.png", picture(3)),
+        ("002.cls", b"7"),
+    ]
     tar(tmp_path / "wd" / "00000.tar", members)
     assert read(tmp_path / "wd") == {
-        "00000.tar/000.jpg": (1, ("a horse", "a brown horse")), "00000.tar/002.png": (3, ()),
+        "00000.tar/000.jpg": (1, ("a horse", "a brown horse")),
+        "00000.tar/002.png": (3, ()),
         "00000.tar/sub/001.png": (2, ("a cow",)),
-    }  # fmt: skip
+    }
 
 
 def test_every_command_reads_pictures_and_captions_out_of_packed_files(tmp_path: Path) -> None:
@@ -150,8 +160,19 @@ def test_a_table_of_captions_in_parquet_beside_pictures_is_read_as_a_csv_is(tmp_
 
 def test_no_name_in_a_packed_file_leads_out_of_its_folder(tmp_path: Path, own_cache: Path) -> None:
     outside = tmp_path / "out.png"
-    names = ["../../../../out.png", str(outside), "a/../../b.png", "a\\..\\..\\c.png", ".d.png", "x" * 300 + ".png",
-             "e.png/f.png", "e.png", "C:\\g.png", "h\0.png", "i\n.png"]  # fmt: skip
+    names = [
+        "../../../../out.png",
+        str(outside),
+        "a/../../b.png",
+        "a\\..\\..\\c.png",
+        ".d.png",
+        "x" * 300 + ".png",
+        "e.png/f.png",
+        "e.png",
+        "C:\\g.png",
+        "h\0.png",
+        "i\n.png",
+    ]
     rows = [{"image": {"bytes": picture(n), "path": name}} for n, name in enumerate(names)]
     parquet(tmp_path / "p" / "x.parquet", rows, image=PICTURE)
     tar(tmp_path / "t" / "x.tar", [(name.replace("\0", "0"), picture(n)) for n, name in enumerate(names)])

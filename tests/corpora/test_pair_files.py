@@ -68,9 +68,16 @@ def test_lines_of_one_picture_are_one_source_and_those_of_a_set_too(root: Path) 
 
 def test_jsonl_carries_languages_ids_references_and_what_is_known(root: Path) -> None:
     lines = [
-        {"image": "cat.png", "right": "Eine Katze.", "wrong": "Ein Hund.", "language": "de", "id": "k",
-         "falsity": "verified", "references": ["Ein Tier.", "Eine Katze.", " ", 3]},
-    ]  # fmt: skip
+        {
+            "image": "cat.png",
+            "right": "Eine Katze.",
+            "wrong": "Ein Hund.",
+            "language": "de",
+            "id": "k",
+            "falsity": "verified",
+            "references": ["Ein Tier.", "Eine Katze.", " ", 3],
+        },
+    ]
     (root / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     (item,) = load_pairs.load(root).items
     assert (item.id, item.wrong) == ("k", {"de": "Ein Hund."})
@@ -80,9 +87,16 @@ def test_jsonl_carries_languages_ids_references_and_what_is_known(root: Path) ->
     assert bare.captions == {"de": ("Eine Katze.",)}
 
 
-@pytest.mark.parametrize("head", [
-    "image, right, wrong", "Image,Right,Wrong", "image;right;wrong", "IMAGE\tright \t wrong", "\ufeffimage,right,wrong",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "head",
+    [
+        "image, right, wrong",
+        "Image,Right,Wrong",
+        "image;right;wrong",
+        "IMAGE\tright \t wrong",
+        "\ufeffimage,right,wrong",
+    ],
+)
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.tsv"])
 def test_columns_may_have_blanks_capitals_other_separators_and_a_mark(root: Path, head: str, name: str) -> None:
     between = next(sign for sign in "\t;," if sign in head)
@@ -105,8 +119,13 @@ def test_an_entry_that_lacks_a_key_costs_itself_alone(root: Path) -> None:
 
 def test_both_right_captions_of_sugarcrepe_pp_stand_against_the_wrong_one_in_one_set(root: Path) -> None:
     """Fields of Sri-Harsha/scpp, data/replace_att.json."""
-    entry = {"id": 0, "filename": "cat.png", "caption": "A tan cat.", "caption2": "A cat that is tan.",
-             "negative_caption": "A white cat."}  # fmt: skip
+    entry = {
+        "id": 0,
+        "filename": "cat.png",
+        "caption": "A tan cat.",
+        "caption2": "A cat that is tan.",
+        "negative_caption": "A white cat.",
+    }
     corpus = written(root, "replace_att.json", [entry])
     assert corpus.name == "sugarcrepe++"
     assert told(corpus) == [
@@ -121,16 +140,22 @@ def test_both_right_captions_of_sugarcrepe_pp_stand_against_the_wrong_one_in_one
 def test_the_first_of_several_options_is_right_and_all_are_one_set(root: Path, image: str) -> None:
     """``test_cases`` of ARO's aro_datasets.py, whose order sets shuffle a caption in four ways."""
     options = ["a cat on a mat", "a mat on a cat", "on a cat a mat", "cat a on mat a", "a mat a cat on"]
-    corpus = written(root, "order.json", [{image: "cat.png", "caption_options": options}, {image: "cat.png",
-                     "caption_options": "a cat"}])  # fmt: skip
+    corpus = written(
+        root,
+        "order.json",
+        [{image: "cat.png", "caption_options": options}, {image: "cat.png", "caption_options": "a cat"}],
+    )
     assert corpus.name == "caption-options"
     assert [(item.captions["en"], item.wrong["en"]) for item in corpus.items] == [
         ((options[0],), each) for each in options[1:]
     ]
     assert {item.group for item in corpus.items} == {"order:1"}
     assert [item.facts["kind"] for item in corpus.items] == [
-        "nouns and adjectives", "all but nouns and adjectives", "within trigrams", "trigrams",
-    ]  # fmt: skip
+        "nouns and adjectives",
+        "all but nouns and adjectives",
+        "within trigrams",
+        "trigrams",
+    ]
 
 
 def test_sugarcrepe_has_a_file_a_kind(root: Path) -> None:
@@ -139,8 +164,10 @@ def test_sugarcrepe_has_a_file_a_kind(root: Path) -> None:
     corpus = written(root, "swap_obj.json", {"0": entry, "1": {**entry, "filename": "dog.png"}})
     assert corpus.name == "sugarcrepe"
     assert [(item.id, item.facts["kind"]) for item in corpus.items] == [
-        ("add_att:0", "add_att"), ("swap_obj:0", "swap_obj"), ("swap_obj:1", "swap_obj"),
-    ]  # fmt: skip
+        ("add_att:0", "add_att"),
+        ("swap_obj:0", "swap_obj"),
+        ("swap_obj:1", "swap_obj"),
+    ]
 
 
 def test_aro_shows_the_part_inside_its_box(root: Path) -> None:
@@ -148,8 +175,13 @@ def test_aro_shows_the_part_inside_its_box(root: Path) -> None:
     image.paste("red", (10, 5, 30, 25))
     image.save(root / "images" / "both.png")
     box = {"bbox_x": 10, "bbox_y": 5, "bbox_w": 20, "bbox_h": 20}
-    entry = {"image_path": "both.png", "true_caption": "the cat is on the mat", "relation_name": "on",
-             "false_caption": "the mat is on the cat", **box}  # fmt: skip
+    entry = {
+        "image_path": "both.png",
+        "true_caption": "the cat is on the mat",
+        "relation_name": "on",
+        "false_caption": "the mat is on the cat",
+        **box,
+    }
     corpus = written(root, "visual_genome_relation.json", [entry, {**entry, "bbox_x": 90}, {**entry, "bbox_w": "x"}])
     (item,) = corpus.items
     assert (item.width, item.height, item.facts["kind"], item.facts["group"]) == (20, 20, "relation", "on")
@@ -159,8 +191,15 @@ def test_aro_shows_the_part_inside_its_box(root: Path) -> None:
 
 
 def test_winoground_is_two_comparisons_of_one_set_each_the_other_s_wrong_side(root: Path) -> None:
-    entry = {"id": 3, "image_0": "cat", "image_1": "wide", "caption_0": "a cat on a mat", "caption_1": "a mat on a cat",
-             "tag": "Noun", "collapsed_tag": "Object"}  # fmt: skip
+    entry = {
+        "id": 3,
+        "image_0": "cat",
+        "image_1": "wide",
+        "caption_0": "a cat on a mat",
+        "caption_1": "a mat on a cat",
+        "tag": "Noun",
+        "collapsed_tag": "Object",
+    }
     (root / "examples.jsonl").write_text(json.dumps(entry) + "\n", encoding="utf-8")
     corpus = load_pairs.load(root)
     assert told(corpus) == [
@@ -174,13 +213,19 @@ def test_winoground_is_two_comparisons_of_one_set_each_the_other_s_wrong_side(ro
 
 
 def test_valse_is_used_where_two_of_three_annotators_chose_the_caption(root: Path) -> None:
-    entry = {"image_file": "cat.png", "caption": "There is a cat.", "foil": "There is no cat.",
-             "linguistic_phenomena": "existence", "mturk": {"caption": 2, "foil": 1, "other": 0}}  # fmt: skip
+    entry = {
+        "image_file": "cat.png",
+        "caption": "There is a cat.",
+        "foil": "There is no cat.",
+        "linguistic_phenomena": "existence",
+        "mturk": {"caption": 2, "foil": 1, "other": 0},
+    }
     held = {"a": entry, "b": {**entry, "mturk": {"caption": 1}}, "c": {**entry, "mturk": None}}
     corpus = written(root, "existence.json", held)
     assert [(item.id, item.facts["falsity"]) for item in corpus.items] == [
-        ("existence:a", "verified"), ("existence:c", "stated"),
-    ]  # fmt: skip
+        ("existence:a", "verified"),
+        ("existence:c", "stated"),
+    ]
     assert [each.code for each in corpus.rejected] == ["not-validated"]
 
 
@@ -275,11 +320,15 @@ def test_files_of_several_layouts_are_read_one_at_a_time(root: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"language": "German"}, "language must be a code"), ({"falsity": "true"}, "falsity must be one of"),
-        ({"right": "a.json"}, "give both or neither"), ({"limit": 0}, "limit must be a whole number"),
-        ({"images": "gone"}, "no folder"), ({"file": "../x.csv"}, "climbs out"), ({"references": -1}, "references"),
+        ({"language": "German"}, "language must be a code"),
+        ({"falsity": "true"}, "falsity must be one of"),
+        ({"right": "a.json"}, "give both or neither"),
+        ({"limit": 0}, "limit must be a whole number"),
+        ({"images": "gone"}, "no folder"),
+        ({"file": "../x.csv"}, "climbs out"),
+        ({"references": -1}, "references"),
     ],
-)  # fmt: skip
+)
 def test_an_option_that_will_not_do_is_refused(root: Path, options: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         csv(root, "image,right,wrong", "cat,A cat.,A dog.", **options)
@@ -331,9 +380,12 @@ QUESTIONS = [
 def test_a_yes_no_question_of_vqa_stands_with_its_answer_against_the_opposite_one(root: Path) -> None:
     (root / "images" / "COCO_val2014_000000000042.png").write_bytes(picture("gray"))
     held = [
-        of(420001, "no", *["no"] * 9, "yes"), of(420002, "yes", *["yes"] * 8, "no", "maybe", kind="are there"),
-        of(420003, "black", "black", answer_type="other"), of(420004, "yes", "yes"), of(420002, "maybe", "maybe"),
-    ]  # fmt: skip
+        of(420001, "no", *["no"] * 9, "yes"),
+        of(420002, "yes", *["yes"] * 8, "no", "maybe", kind="are there"),
+        of(420003, "black", "black", answer_type="other"),
+        of(420004, "yes", "yes"),
+        of(420002, "maybe", "maybe"),
+    ]
     corpus = vqa(root, QUESTIONS, held)
     assert corpus.name == "vqa-yes-no"
     assert told(corpus) == [

@@ -27,10 +27,15 @@ from core.probes.rejections import CODES
 from core.store.store import Store
 
 ROW = {
-    "id": "b-1", "text": "A bird is next to two stones.",
-    "correct_image": "right.png", "adversarial_image": "wrong.png",
-    "domain": "animal", "subcategory": "bird", "knob": "count", "correct": "A penguin is next to two stones.",
-}  # fmt: skip
+    "id": "b-1",
+    "text": "A bird is next to two stones.",
+    "correct_image": "right.png",
+    "adversarial_image": "wrong.png",
+    "domain": "animal",
+    "subcategory": "bird",
+    "knob": "count",
+    "correct": "A penguin is next to two stones.",
+}
 
 
 def picture(colour: str, size: tuple[int, int] = (40, 30)) -> bytes:
@@ -89,19 +94,24 @@ def test_the_two_pictures_between_are_rivals_too(root: Path) -> None:
     row = {"id": "q", "text": "A bird.", **names, "proto_wrong": "wrong.png"}
     (item,) = jsonl(root, row).items
     assert {rival.role: rival.path.name for rival in item.rivals} == {
-        "nonproto-wrong": "between.png", "proto-right": "other.png", "proto-wrong": "wrong.png",
-    }  # fmt: skip
+        "nonproto-wrong": "between.png",
+        "proto-right": "other.png",
+        "proto-wrong": "wrong.png",
+    }
 
 
 def test_the_hubs_shards_are_read_in_order_and_their_pictures_kept_in_the_cache(root: Path) -> None:
     rows = [
         {
-            "id": f"r{number}", "text": f"A bird, number {number}.", "domain": "object" if number % 2 else "animal",
+            "id": f"r{number}",
+            "text": f"A bird, number {number}.",
+            "domain": "object" if number % 2 else "animal",
             "correct_image": {"bytes": picture("navy"), "path": "../../a.png"},
-            "adversarial_image": {"bytes": picture("teal"), "path": None}, "unknown": [1, 2],
+            "adversarial_image": {"bytes": picture("teal"), "path": None},
+            "unknown": [1, 2],
         }
         for number in range(40)
-    ]  # fmt: skip
+    ]
     shard(root, *rows[:30], name="test-0.parquet")
     shard(root, *rows[30:], name="test-1.parquet")
     corpus = load_protobias.load(root)
@@ -123,8 +133,9 @@ def test_the_hubs_shards_are_read_in_order_and_their_pictures_kept_in_the_cache(
 def test_many_adversaries_of_one_text_are_items_of_one_group(root: Path) -> None:
     corpus = jsonl(root, ROW, {**ROW, "adversarial_image": "other.png"}, {**ROW, "text": "Another text."})
     assert [(item.id, item.group, item.rivals[0].path.name) for item in corpus.items] == [
-        ("b-1", "b-1", "wrong.png"), ("b-1#2", "b-1", "other.png"),
-    ]  # fmt: skip
+        ("b-1", "b-1", "wrong.png"),
+        ("b-1#2", "b-1", "other.png"),
+    ]
     assert [(each.subject, each.code) for each in corpus.rejected] == [("b-1", "duplicate-id")]
 
 

@@ -34,8 +34,13 @@ def told(corpus: Corpus) -> dict[str, str]:
 
 
 def test_the_best_rated_caption_of_each_picture_is_its_caption(root: Path) -> None:
-    rated = [("1.jpg", "A cat.", 2), ("1.jpg", "A dog.", 3), ("1.jpg", "A cat.", 3), ("1.jpg", "A dog.", 4),
-             ("2.jpg", "A bird.", 1)]  # fmt: skip
+    rated = [
+        ("1.jpg", "A cat.", 2),
+        ("1.jpg", "A dog.", 3),
+        ("1.jpg", "A cat.", 3),
+        ("1.jpg", "A dog.", 4),
+        ("2.jpg", "A bird.", 1),
+    ]
     flickr(root, rated)
     corpus = load(root)
     assert corpus.name == "flickr8k-expert"

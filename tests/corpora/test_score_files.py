@@ -28,8 +28,9 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def shapes(folder: Path) -> list[Path]:
     rows = list(SCORES.items())
-    pq.write_table(pa.table({"score": [s for _, s in rows], "x": ["", "", ""], "id": [k for k, _ in rows]}),
-                   folder / "g.parquet")  # fmt: skip
+    pq.write_table(
+        pa.table({"score": [s for _, s in rows], "x": ["", "", ""], "id": [k for k, _ in rows]}), folder / "g.parquet"
+    )
     per_item = {key: {"CLIPScore": score} for key, score in rows}
     return [
         write(folder, "a.csv", "\ufeffid,score\r\n" + "".join(f"{k},{s!r}\r\n" for k, s in rows)),
@@ -66,22 +67,32 @@ def test_what_is_no_number_is_told_from_what_is_not_there(tmp_path: Path) -> Non
     [
         ("a.csv", "id,score\npa,1\n\npa,2\n", "line 4: the id 'pa' was there before"),
         ("a.csv", "id,score\npa,high\n", "line 2: the score of 'pa' is no number, got 'high'"),
-        ("a.csv", "id,score\npa,1_0\n", "line 2.*no number"), ("a.csv", "id,score\npa,\"0,5\"\n", "line 2.*no number"),
-        ("a.csv", "id,score\npa,1,2\n", "line 2.*3 cells"), ("a.csv", "id,score\npa,NaN\n", "no number for any"),
-        ("a.csv", "pair,score\npa,1\n", "one must be 'id'"), ("a.csv", "", "one must be 'id'"),
-        ("a.csv", "id,one,two\npa,1,2\n", "which column"), ("a.csv", "id,id\npa,1\n", "each once"),
+        ("a.csv", "id,score\npa,1_0\n", "line 2.*no number"),
+        ("a.csv", 'id,score\npa,"0,5"\n', "line 2.*no number"),
+        ("a.csv", "id,score\npa,1,2\n", "line 2.*3 cells"),
+        ("a.csv", "id,score\npa,NaN\n", "no number for any"),
+        ("a.csv", "pair,score\npa,1\n", "one must be 'id'"),
+        ("a.csv", "", "one must be 'id'"),
+        ("a.csv", "id,one,two\npa,1,2\n", "which column"),
+        ("a.csv", "id,id\npa,1\n", "each once"),
         ("a.csv", 'id,score\npa,"1\n', "line"),
         ("a.jsonl", '{"id": "pa", "score": "0,5"}', "line 1.*no number, got '0,5'"),
-        ("a.jsonl", '{"id": "pa", "score": true}', "no number"), ("a.jsonl", '{"id": [7], "score": 1}', "whole number"),
+        ("a.jsonl", '{"id": "pa", "score": true}', "no number"),
+        ("a.jsonl", '{"id": [7], "score": 1}', "whole number"),
         ("a.csv", "id;score\npa;1.000,5\n", "line 2.*no number, got '1.000,5'"),
-        ("a.csv.gz", "id,score\npa,1\n", "cannot be unpacked"), ("a.parquet.gz", "PAR1", "ends in none of"),
-        ("a.jsonl", "[1]", "line 1 must be a JSON object"), ("a.jsonl", "{", "line 1 is not valid JSON"),
-        ("a.json", '{"pa": 1, "pa": 2}', "'pa' twice"), ("a.json", "[1]", "entry 1 must be an object"),
+        ("a.csv.gz", "id,score\npa,1\n", "cannot be unpacked"),
+        ("a.parquet.gz", "PAR1", "ends in none of"),
+        ("a.jsonl", "[1]", "line 1 must be a JSON object"),
+        ("a.jsonl", "{", "line 1 is not valid JSON"),
+        ("a.json", '{"pa": 1, "pa": 2}', "'pa' twice"),
+        ("a.json", "[1]", "entry 1 must be an object"),
         ("a.json", "1", "one object"),
-        ("a.json", '{"pa": {"A": 1, "B": 2}}', "--column"), ("a.json", "[" * 100_000, "not valid JSON"),
-        ("a.parquet", "PAR1", "no Parquet file"), ("a.xlsx", "x", "ends in none of"),
+        ("a.json", '{"pa": {"A": 1, "B": 2}}', "--column"),
+        ("a.json", "[" * 100_000, "not valid JSON"),
+        ("a.parquet", "PAR1", "no Parquet file"),
+        ("a.xlsx", "x", "ends in none of"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_a_score_is_refused_with_its_place(tmp_path: Path, name: str, text: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         read_scores(write(tmp_path, name, text))
@@ -116,10 +127,11 @@ def test_scores_are_read_as_other_programs_write_numbers_and_ids(tmp_path: Path)
     rows = "id;score\n007;0,5\n9007199254740993;-1,25e-2\n3;\n"
     wanted = {"007": 0.5, "9007199254740993": -0.0125}
     for name, text in {
-        "a.csv": rows, "b.tsv": rows.replace(";", "\t"),
+        "a.csv": rows,
+        "b.tsv": rows.replace(";", "\t"),
         "c.jsonl": '{"id": "007", "score": "0.5"}\n{"id": 9007199254740993, "score": "-1.25e-2"}\n{"id": 3}\n',
         "d.json": '{"007": "0.5", "9007199254740993": -0.0125, "3": "nan"}',
-    }.items():  # fmt: skip
+    }.items():
         packed = tmp_path / f"{name}.gz"
         packed.write_bytes(gzip.compress(text.encode()))
         wide = tmp_path / f"wide-{name}"
@@ -210,18 +222,28 @@ def test_a_table_without_ids_is_joined_by_image_and_caption_where_these_are_one_
         pq.write_table(pa.table({**dict(zip(names, rows, strict=True)), "width": [1, 2]}), path)
         found = read_scores(path, pairs=lambda: known)
         assert (found.column, found.of("pa"), found.of("pb")[1]) == (
-            "similarity", (0.25, None), "laion.parquet gives no number",
-        )  # fmt: skip
+            "similarity",
+            (0.25, None),
+            "laion.parquet gives no number",
+        )
     for caption, why in (("A fox.", "no pair that was given out"), ("A cat.", "several pairs; give ids")):
         path = write(tmp_path, "b.csv", f"image,caption,score\ncd34.png,{caption},1\n")
         with pytest.raises(InvalidInput, match=f"line 2.*{why}"):
             read_scores(path, pairs=lambda: known)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-                        st.sampled_from(["id", "score", "samples", "scores", "value", "per_item", "pa", ""]), inner,
-                        max_size=3), max_leaves=8))  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["id", "score", "samples", "scores", "value", "per_item", "pa", ""]), inner, max_size=3
+            )
+        ),
+        max_leaves=8,
+    )
+)
 def test_whatever_a_json_file_holds_it_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, held: object
 ) -> None:

@@ -45,9 +45,7 @@ def test_clipscore_s_flickr8k_leaves_ratings_out_that_are_no_number(tmp_path: Pa
     assert (expert.name, expert.convention, expert.left_out) == ("Flickr8k-Expert", TAU_C, 1)
     assert (crowd.name, crowd.convention) == ("Flickr8k-CF", TAU_B)
     known = ("A blond woman in a blue shirt .",)
-    assert expert.rated == (
-        Rated("images/1056338697_4f7d7ce270.jpg", "A man in a green hat .", 1.0, references=known),
-    )  # fmt: skip
+    assert expert.rated == (Rated("images/1056338697_4f7d7ce270.jpg", "A man in a green hat .", 1.0, references=known),)
 
 
 def test_a_rating_of_an_own_reference_is_dropped_counted_and_kept_on_demand(tmp_path: Path) -> None:
@@ -90,8 +88,10 @@ def test_several_files_are_one_suite_and_their_decisions_are_added(tmp_path: Pat
     other = {"flickr8k": [{"image": "b.jpg", "caption": "a cat", "human": 1, "references": ["a cat"]}]}
     paths = [written(tmp_path, "coco.json", one), written(tmp_path, "flickr8k.json", other)]
     suite = read_suites(paths)
-    assert suite.rated == (Rated("a.jpg", "a dog", 4.0, "coco", references=("a hound",)),
-                           Rated("b.jpg", "a cat", 1.0, "flickr8k"))  # fmt: skip
+    assert suite.rated == (
+        Rated("a.jpg", "a dog", 4.0, "coco", references=("a hound",)),
+        Rated("b.jpg", "a cat", 1.0, "flickr8k"),
+    )
     assert {each.id: each.count for each in suite.decisions} == {"pooled": 2, "own-reference": 2}
     with pytest.raises(InvalidInput, match="once"):
         read_suites([paths[0], paths[0]])
@@ -99,8 +99,16 @@ def test_several_files_are_one_suite_and_their_decisions_are_added(tmp_path: Pat
         read_suites([paths[0], written(tmp_path, "expert.json", FLICKR)])
 
 
-BATTLE = {"img": "a.jpg", "source1": "A", "source2": "B", "caption1": "one", "caption2": "two", "winner": "B",
-          "ref": "a person's", "cluster": "hard"}  # fmt: skip
+BATTLE = {
+    "img": "a.jpg",
+    "source1": "A",
+    "source2": "B",
+    "caption1": "one",
+    "caption2": "two",
+    "winner": "B",
+    "ref": "a person's",
+    "cluster": "hard",
+}
 
 
 def test_caparena_s_battles_name_their_captioners(tmp_path: Path) -> None:
@@ -143,8 +151,9 @@ def test_pascal_50s_puts_the_labelled_caption_first(tmp_path: Path) -> None:
     suite = read_suite(written(tmp_path, "pascal_50s.json", held))
     assert (suite.name, suite.convention, suite.left_out) == ("Pascal-50S", ACCURACY, 1)
     assert suite.compared == (
-        Compared("2008_1.jpg", "a dog", "a cat", "HC"), Compared("2008_2.jpg", "a bus", "a car", "MM"),
-    )  # fmt: skip
+        Compared("2008_1.jpg", "a dog", "a cat", "HC"),
+        Compared("2008_2.jpg", "a bus", "a car", "MM"),
+    )
     assert next(each.count for each in suite.decisions if each.id == "own-reference") == 1  # "a dog" itself
 
 
@@ -160,8 +169,9 @@ def test_composite_comes_as_json_or_as_the_publisher_s_csv(tmp_path: Path) -> No
     )
     suite = read_suite(written(tmp_path, "8k_correctness.csv", text))
     assert suite.rated == (
-        Rated("a.jpg", "a dog; running", 5.0, "8k_correctness"), Rated("a.jpg", "a bus", 1.0, "8k_correctness"),
-    )  # fmt: skip
+        Rated("a.jpg", "a dog; running", 5.0, "8k_correctness"),
+        Rated("a.jpg", "a bus", 1.0, "8k_correctness"),
+    )
     assert suite.left_out == 2
 
 
@@ -189,16 +199,18 @@ CAPEVAL: list[dict[str, object]] = [
 
 def test_m_capeval1k_comes_as_lines_or_as_csv(tmp_path: Path) -> None:
     wanted = (
-        Rated("a.jpg", "A dog .", 0.75, "en", "en", ("A dog runs .",)), Rated("a.jpg", "Ein Hund .", 0.0, "de", "de"),
-    )  # fmt: skip
+        Rated("a.jpg", "A dog .", 0.75, "en", "en", ("A dog runs .",)),
+        Rated("a.jpg", "Ein Hund .", 0.0, "de", "de"),
+    )
     lines = read_suite(written(tmp_path, "capeval.jsonl", "\n".join(map(json.dumps, CAPEVAL))))
     table = read_suite(
         written(
-            tmp_path, "capeval.csv",
+            tmp_path,
+            "capeval.csv",
             "image,language,caption,score,references\na.jpg,en,A dog .,0.75,A dog runs .|\na.jpg,de,Ein Hund .,0,\n"
             "a.jpg,?,Un chien .,1,\nb.jpg,de,Ein Haus .,,\n",
         )
-    )  # fmt: skip
+    )
     assert lines == table
     assert (lines.name, lines.convention, lines.rated, lines.left_out) == ("M-CapEval1k", TAU_C, wanted, 2)
 
@@ -238,13 +250,19 @@ def judged(*ratings: float) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("name", "ratings", "suite"),
     [
-        ("flickr8k_crowd.json", (0, 1 / 3, 2 / 3, 1), "Flickr8k-CF"), ("flickr8k.json", (0, 1), "Flickr8k-CF"),
-        ("flickr8k_cf.json", (1, 2, 4), "Flickr8k-Expert"), ("mine.json", (1, 4), "Flickr8k-Expert"),
-        ("flickr8k.json", (1, 1), "Flickr8k-Expert"), ("crowdflower_flickr8k.json", (1, 1), "Flickr8k-CF"),
-        ("mine.json", (1, 1), None), ("flickr8k.json", (0, 4), None), ("flickr8k.json", (1, 2.5), None),
-        ("flickr8k_cf.json", (0, 100), None), ("flickr8k_cf.json", (-0.5, 1), None),
+        ("flickr8k_crowd.json", (0, 1 / 3, 2 / 3, 1), "Flickr8k-CF"),
+        ("flickr8k.json", (0, 1), "Flickr8k-CF"),
+        ("flickr8k_cf.json", (1, 2, 4), "Flickr8k-Expert"),
+        ("mine.json", (1, 4), "Flickr8k-Expert"),
+        ("flickr8k.json", (1, 1), "Flickr8k-Expert"),
+        ("crowdflower_flickr8k.json", (1, 1), "Flickr8k-CF"),
+        ("mine.json", (1, 1), None),
+        ("flickr8k.json", (0, 4), None),
+        ("flickr8k.json", (1, 2.5), None),
+        ("flickr8k_cf.json", (0, 100), None),
+        ("flickr8k_cf.json", (-0.5, 1), None),
     ],
-)  # fmt: skip
+)
 def test_ratings_and_not_the_name_tell_flickr8k_cf_from_expert(
     tmp_path: Path, name: str, ratings: tuple[float, ...], suite: str | None
 ) -> None:
@@ -266,10 +284,21 @@ def labelled(label: object) -> dict[str, object]:
     return {"HC": [{"image": "1.jpg", "captions": ["a cat", "a dog"], "label": label, "references": []}]}
 
 
-@pytest.mark.parametrize(("label", "preferred"), [
-    (0, "a cat"), ("0", "a cat"), (0.0, "a cat"), (1, "a dog"), ("1", "a dog"), (1.0, "a dog"), (" 1.0", "a dog"),
-    (None, None), ("", None), (float("nan"), None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("label", "preferred"),
+    [
+        (0, "a cat"),
+        ("0", "a cat"),
+        (0.0, "a cat"),
+        (1, "a dog"),
+        ("1", "a dog"),
+        (1.0, "a dog"),
+        (" 1.0", "a dog"),
+        (None, None),
+        ("", None),
+        (float("nan"), None),
+    ],
+)
 def test_a_label_of_pascal_50s_may_be_a_text_or_empty(tmp_path: Path, label: object, preferred: str | None) -> None:
     suite = read_suite(written(tmp_path, "pascal_50s.json", labelled(label)))
     assert [each.preferred for each in suite.compared] == ([preferred] if preferred else [])
@@ -285,8 +314,10 @@ def test_another_label_is_refused_with_its_entry_and_value(tmp_path: Path, label
 
 
 def test_a_foil_may_be_told_by_text_and_a_winner_is_one_of_the_two_or_a_tie(tmp_path: Path) -> None:
-    notes = [{"id": 1, "image_id": 9, "caption": "A dog", "foil": "False"},
-             {"id": 1, "image_id": 9, "caption": "A cat", "foil": 1}]  # fmt: skip
+    notes = [
+        {"id": 1, "image_id": 9, "caption": "A dog", "foil": "False"},
+        {"id": 1, "image_id": 9, "caption": "A cat", "foil": 1},
+    ]
     held = {"images": [{"id": 9, "file_name": "9.jpg"}], "annotations": notes}
     assert read_suite(written(tmp_path, "foil.json", held)).compared == (Compared("9.jpg", "A dog", "A cat"),)
     notes[1]["foil"] = "yes"
@@ -316,10 +347,16 @@ def test_tables_of_suites_may_have_other_separators_blanks_capitals_and_a_mark(t
 ROW = 'imgid,mt,refs,score\na.jpg,a dog,"[\'a dog\', ""a dog\'s toy""]",0.625\nb.jpg,a cat,[],\n'
 
 
-@pytest.mark.parametrize(("name", "suite"), [
-    ("polaris_test.csv", "Polaris"), ("nebula_test.csv", "Nebula"), ("en_test_composite_da2.csv", "Composite"),
-    ("desc_dci_val.csv", "LongCap-Arena-desc"), ("flu_dci_test.csv", "LongCap-Arena-flu"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "suite"),
+    [
+        ("polaris_test.csv", "Polaris"),
+        ("nebula_test.csv", "Nebula"),
+        ("en_test_composite_da2.csv", "Composite"),
+        ("desc_dci_val.csv", "LongCap-Arena-desc"),
+        ("flu_dci_test.csv", "LongCap-Arena-flu"),
+    ],
+)
 def test_captionevalkit_s_tables_are_the_suites_that_their_names_say(tmp_path: Path, name: str, suite: str) -> None:
     """Columns and names of CaptionEvalKit 0.1.3; τ_c by its expected values for Polaris and Nebula."""
     found = read_suite(written(tmp_path, name, ROW))
@@ -339,8 +376,19 @@ def test_a_table_of_the_kit_whose_name_says_no_suite_or_whose_references_are_no_
 
 def test_thumb_s_lines_are_rated_by_the_sum_that_the_file_states(tmp_path: Path) -> None:
     """The layout of THumB 1.0's mscoco file, here with made captions."""
-    line = {"SYS": "Up-Down", "seg_id": "974", "set_id": 5, "hyp": "A dog.", "image": "COCO_val2014_000000000974.jpg",
-            "P": 4.0, "R": 3.0, "Fl": -0.3, "Inc": -0.0, "Con": -0.0, "human_score": 3.2}  # fmt: skip
+    line = {
+        "SYS": "Up-Down",
+        "seg_id": "974",
+        "set_id": 5,
+        "hyp": "A dog.",
+        "image": "COCO_val2014_000000000974.jpg",
+        "P": 4.0,
+        "R": 3.0,
+        "Fl": -0.3,
+        "Inc": -0.0,
+        "Con": -0.0,
+        "human_score": 3.2,
+    }
     lines = [line, {**line, "SYS": "Human", "human_score": None}]
     suite = read_suite(written(tmp_path, "mscoco_THumB-1.0.jsonl", "\n".join(map(json.dumps, lines))))
     assert (suite.name, suite.convention, suite.left_out) == ("THumB", TAU_C, 1)

@@ -84,8 +84,11 @@ def test_a_missing_file_and_a_named_table_are_told(tmp_path: Path) -> None:
 def test_systems_have_names_of_their_own_and_a_limit() -> None:
     one = System("A", {"x": ("a",)})
     assert unlike([one]) == (one,)
-    for systems, named in (([], "no system"), ([one, one], "two systems are called 'A'"),
-                           ([System(str(n), {}) for n in range(MOST_SYSTEMS + 1)], "at most")):  # fmt: skip
+    for systems, named in (
+        ([], "no system"),
+        ([one, one], "two systems are called 'A'"),
+        ([System(str(n), {}) for n in range(MOST_SYSTEMS + 1)], "at most"),
+    ):
         with pytest.raises(BadCorpus, match=named):
             unlike(systems)
 

@@ -36,9 +36,11 @@ def activitynet(folder: Path, *, references: bool = True) -> Path:
     files: dict[str, object] = {
         "final_right_video_sentences.json": {"results": {"v1": entry("A cat sits.", "It runs."), "v2": entry("Dog.")}},
         "final_foil_video_sentences.json": {"results": {"v1": entry("A dog sits.", "It runs."), "v2": []}},
-        "anet_entities_test_1.json": {"v1": {"duration": 40.0, "timestamps": [[0, 10.5], [10.5, 40]]},
-                                      "v2": {"duration": 10.0, "timestamps": [[0, 10]]}},
-    }  # fmt: skip
+        "anet_entities_test_1.json": {
+            "v1": {"duration": 40.0, "timestamps": [[0, 10.5], [10.5, 40]]},
+            "v2": {"duration": 10.0, "timestamps": [[0, 10]]},
+        },
+    }
     if references:
         files["anet_entities_test_2.json"] = {
             "v1": {
@@ -57,8 +59,10 @@ def test_vatex_has_a_rating_of_every_annotator_and_the_first_references(tmp_path
     suite = read_suite(vatex(tmp_path))
     assert (suite.name, suite.convention, suite.videos, suite.left_out) == ("VATEX-EVAL", TAU_B_RATERS, True, 0)
     assert [(each.image, each.rater, each.rating) for each in suite.rated[:3]] == [
-        ("v1", "annotator 1", 5), ("v1", "annotator 2", 4), ("v1", "annotator 3", 5),
-    ]  # fmt: skip
+        ("v1", "annotator 1", 5),
+        ("v1", "annotator 2", 4),
+        ("v1", "annotator 3", 5),
+    ]
     assert np.array([each.rating for each in suite.rated]).reshape(3, 3).T.tolist() == HUMAN.tolist()
     assert suite.rated[0].references == ("the cat", "one cat")  # never the caption itself
     assert suite.rated[6].references == ("a crow", "the crow")
@@ -107,8 +111,12 @@ def test_the_ten_lines_of_the_documentation_make_the_file_that_is_read(tmp_path:
     text = (ROOT / "docs" / "video.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.S)
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
-    held = {"candidates_list": np.array(CANDIDATES), "gts_list": np.array(REFERENCES), "video_ids": np.array(VIDEOS),
-            "human_scores": HUMAN.reshape(-1)}  # fmt: skip
+    held = {
+        "candidates_list": np.array(CANDIDATES),
+        "gts_list": np.array(REFERENCES),
+        "video_ids": np.array(VIDEOS),
+        "human_scores": HUMAN.reshape(-1),
+    }
     for name, values in held.items():
         (tmp_path / f"{name}.pkl").write_bytes(pickle.dumps(values))
     (tmp_path / "convert.py").write_text(code)
@@ -129,9 +137,11 @@ def test_activitynet_is_read_sentence_by_sentence_with_parts_and_references(tmp_
     assert second.references == ("It flees.",)
     assert suite.most_references == 1
     assert [each.name for each in with_companions([path])] == [
-        "final_right_video_sentences.json", "final_foil_video_sentences.json", "anet_entities_test_1.json",
+        "final_right_video_sentences.json",
+        "final_foil_video_sentences.json",
+        "anet_entities_test_1.json",
         "anet_entities_test_2.json",
-    ]  # fmt: skip
+    ]
     assert without_companions(with_companions([path])) == [path]
 
 

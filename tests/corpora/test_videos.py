@@ -161,8 +161,9 @@ def test_captions_lie_beside_the_videos_as_json_or_csv(tmp_path: Path) -> None:
     path.write_text(json.dumps({"one": ["A  square.", "A red one."], "two": "A red square.", "gone": "x"}))
     held = read_video_folder(tmp_path)
     assert {each.id: each.captions for each in held.videos} == {
-        "one": ("A square.", "A red one."), "two": ("A red square.",),
-    }  # fmt: skip
+        "one": ("A square.", "A red one."),
+        "two": ("A red square.",),
+    }
     assert [(each.subject, each.code) for each in held.rejected] == [("gone", "missing-video"), ("three", "no-caption")]
     path.unlink()
     (tmp_path / "captions.csv").write_text("video,caption\none,A square.\none,A red one.\ntwo,A red square.\n")

@@ -29,30 +29,59 @@ def written(root: Path, images: list[Any], annotations: list[Any], categories: l
 
 def boxes(corpus: Corpus) -> dict[str, tuple[str | None, tuple[float, ...]]]:
     return {
-        item.source.rpartition("/")[2] if item.image_path is None else item.image_path.name:
-        (item.label, (item.box.x, item.box.y, item.box.width, item.box.height))
-        for item in corpus.items if item.box is not None
-    }  # fmt: skip
+        item.source.rpartition("/")[2] if item.image_path is None else item.image_path.name: (
+            item.label,
+            (item.box.x, item.box.y, item.box.width, item.box.height),
+        )
+        for item in corpus.items
+        if item.box is not None
+    }
 
 
 @pytest.mark.parametrize("tool", ["datumaro 1.13.12", "supervision 0.31.2"])
 def test_one_object_with_a_hole_is_written_as_a_crowd_and_left_out_as_one(tmp_path: Path, tool: str) -> None:
-    crowd = {"id": 1, "image_id": 1, "category_id": 1, "segmentation": HOLE, "area": 360.0,
-             "bbox": [40.0, 20.0, 10.0, 40.0], "iscrowd": 1}  # fmt: skip
+    crowd = {
+        "id": 1,
+        "image_id": 1,
+        "category_id": 1,
+        "segmentation": HOLE,
+        "area": 360.0,
+        "bbox": [40.0, 20.0, 10.0, 40.0],
+        "iscrowd": 1,
+    }
     corpus = written(tmp_path, [{"id": 1, "file_name": "a.jpg", **SIZE}], [crowd], CATS, "a.jpg")
     assert corpus.rejection_counts() == {"crowd": 1}
 
 
 def test_darwin_writes_several_outlines_of_one_object_as_a_crowd_without_area(tmp_path: Path) -> None:
     """darwin-py 3.6.3; ids are hashes of names, and a picture that nobody annotated is listed."""
-    images = [{"id": 3347578859, "file_name": "a.jpg", **SIZE}, {"id": 2150073659, "file_name": "b.jpg", **SIZE},
-              {"id": 1, "file_name": "c.jpg", **SIZE}]  # fmt: skip
+    images = [
+        {"id": 3347578859, "file_name": "a.jpg", **SIZE},
+        {"id": 2150073659, "file_name": "b.jpg", **SIZE},
+        {"id": 1, "file_name": "c.jpg", **SIZE},
+    ]
     annotations = [
-        {"id": 1, "image_id": 3347578859, "category_id": 2656977832, "segmentation": SQUARE, "area": 600.0,
-         "bbox": [10, 10, 30, 20], "iscrowd": 0, "extra": {}},
-        {"id": 2, "image_id": 2150073659, "category_id": 2656977832, "segmentation": HOLE, "area": 0,
-         "bbox": [40, 20, 11, 41], "iscrowd": 1, "extra": {}},
-    ]  # fmt: skip
+        {
+            "id": 1,
+            "image_id": 3347578859,
+            "category_id": 2656977832,
+            "segmentation": SQUARE,
+            "area": 600.0,
+            "bbox": [10, 10, 30, 20],
+            "iscrowd": 0,
+            "extra": {},
+        },
+        {
+            "id": 2,
+            "image_id": 2150073659,
+            "category_id": 2656977832,
+            "segmentation": HOLE,
+            "area": 0,
+            "bbox": [40, 20, 11, 41],
+            "iscrowd": 1,
+            "extra": {},
+        },
+    ]
     cats = [{"id": 2656977832, "name": "cat", "supercategory": "root"}]
     corpus = written(tmp_path, images, annotations, cats, "a.jpg", "b.jpg", "c.jpg")
     assert boxes(corpus) == {"a.jpg": ("cat", (10, 10, 30, 20))}
@@ -62,8 +91,10 @@ def test_darwin_writes_several_outlines_of_one_object_as_a_crowd_without_area(tm
 def test_labelformat_writes_neither_ids_nor_outlines_nor_crowds(tmp_path: Path) -> None:
     """labelformat 0.1.17: the dog was a crowd, which its file no longer says; each is read by its box."""
     images = [{"id": 7, "file_name": "a.jpg", **SIZE}, {"id": 12, "file_name": "b.jpg", **SIZE}]
-    annotations = [{"image_id": 7, "category_id": 1, "bbox": [10.0, 10.0, 30.0, 20.0]},
-                   {"image_id": 12, "category_id": 2, "bbox": [40.0, 10.0, 20.0, 20.0]}]  # fmt: skip
+    annotations = [
+        {"image_id": 7, "category_id": 1, "bbox": [10.0, 10.0, 30.0, 20.0]},
+        {"image_id": 12, "category_id": 2, "bbox": [40.0, 10.0, 20.0, 20.0]},
+    ]
     corpus = written(tmp_path, images, annotations, CATS, "a.jpg", "b.jpg")
     assert boxes(corpus) == {"a.jpg": ("cat", (10, 10, 30, 20)), "b.jpg": ("dog", (40, 10, 20, 20))}
     assert [item.mask for item in corpus.items] == [None, None]
@@ -71,11 +102,22 @@ def test_labelformat_writes_neither_ids_nor_outlines_nor_crowds(tmp_path: Path) 
 
 def test_label_studio_names_pictures_by_its_server_and_writes_upright_boxes(tmp_path: Path) -> None:
     """label-studio-sdk 2.1.2; the dog of 20 × 20 px was turned by 30°. A task without annotation has no size."""
-    images = [{**SIZE, "id": 0, "file_name": "/data/local-files/?d=images/a.jpg"},
-              {"width": None, "height": None, "id": 1, "file_name": "/data/local-files/?d=images/b.jpg"}]  # fmt: skip
-    annotations = [{"id": 1, "image_id": 0, "category_id": 1, "segmentation": [], "ignore": 0, "iscrowd": 0,
-                    "bbox": [37.50000000000001, 39.99999999999999, 29.82050807568877, 25.32050807568878],
-                    "area": 755.07041555162}]  # fmt: skip
+    images = [
+        {**SIZE, "id": 0, "file_name": "/data/local-files/?d=images/a.jpg"},
+        {"width": None, "height": None, "id": 1, "file_name": "/data/local-files/?d=images/b.jpg"},
+    ]
+    annotations = [
+        {
+            "id": 1,
+            "image_id": 0,
+            "category_id": 1,
+            "segmentation": [],
+            "ignore": 0,
+            "iscrowd": 0,
+            "bbox": [37.50000000000001, 39.99999999999999, 29.82050807568877, 25.32050807568878],
+            "area": 755.07041555162,
+        }
+    ]
     cats = [{"id": 0, "name": "cat"}, {"id": 1, "name": "dog"}]
     corpus = written(tmp_path, images, annotations, cats, "images/a.jpg", "images/b.jpg")
     found = boxes(corpus)
@@ -92,13 +134,29 @@ def test_a_name_of_a_server_leads_out_of_no_folder(tmp_path: Path) -> None:
 
 def test_objects_keep_their_names_though_category_and_picture_ids_were_given_anew(tmp_path: Path) -> None:
     """datumaro 1.13.12 (categories 3 and 9 become 1 and 2, the last picture stands first)."""
-    images = [{"id": 12, "file_name": "b.jpg", "license": 0, "coco_url": "", "flickr_url": "", **SIZE},
-              {"id": 7, "file_name": "a.jpg", "license": 0, "coco_url": "", "flickr_url": "", **SIZE}]  # fmt: skip
+    images = [
+        {"id": 12, "file_name": "b.jpg", "license": 0, "coco_url": "", "flickr_url": "", **SIZE},
+        {"id": 7, "file_name": "a.jpg", "license": 0, "coco_url": "", "flickr_url": "", **SIZE},
+    ]
     annotations = [
-        {"id": 103, "image_id": 12, "category_id": 2, "segmentation": [], "area": 400.0, "iscrowd": 0,
-         "bbox": [20.0, 10.0, 30.0, 40.0]},
-        {"id": 101, "image_id": 7, "category_id": 1, "segmentation": SQUARE, "area": 600.0,
-         "bbox": [10.0, 10.0, 30.0, 20.0], "iscrowd": 0},
-    ]  # fmt: skip
+        {
+            "id": 103,
+            "image_id": 12,
+            "category_id": 2,
+            "segmentation": [],
+            "area": 400.0,
+            "iscrowd": 0,
+            "bbox": [20.0, 10.0, 30.0, 40.0],
+        },
+        {
+            "id": 101,
+            "image_id": 7,
+            "category_id": 1,
+            "segmentation": SQUARE,
+            "area": 600.0,
+            "bbox": [10.0, 10.0, 30.0, 20.0],
+            "iscrowd": 0,
+        },
+    ]
     corpus = written(tmp_path, images, annotations, CATS, "a.jpg", "b.jpg")
     assert boxes(corpus) == {"a.jpg": ("cat", (10, 10, 30, 20)), "b.jpg": ("dog", (20, 10, 30, 40))}

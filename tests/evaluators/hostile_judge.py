@@ -10,12 +10,16 @@ from tests.evaluators.judge_server import MODEL, JudgeServer
 
 SCORE = 7
 USAGES: dict[str, Any] = {
-    "a text": "lots", "a list": [1, 2], "words": {"prompt_tokens": "many", "completion_tokens": "few"},
+    "a text": "lots",
+    "a list": [1, 2],
+    "words": {"prompt_tokens": "many", "completion_tokens": "few"},
     "negative": {"prompt_tokens": -(10**9), "completion_tokens": 5},
     "truth": {"prompt_tokens": True, "completion_tokens": 1},
-    "absurd": {"prompt_tokens": 10**30, "completion_tokens": 1}, "half": {"prompt_tokens": 5}, "none": None,
+    "absurd": {"prompt_tokens": 10**30, "completion_tokens": 1},
+    "half": {"prompt_tokens": 5},
+    "none": None,
     "nested": {"prompt_tokens": {"a": 1}, "completion_tokens": [2]},
-}  # fmt: skip
+}
 
 
 def completion(content: str | None = None, **fields: Any) -> dict[str, Any]:

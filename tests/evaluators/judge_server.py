@@ -120,11 +120,14 @@ class JudgeServer:
             request,
             200,
             {
-                "id": "1", "object": "chat.completion", "created": 0, "model": model,
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": model,
                 "choices": [{"index": 0, "message": message, "finish_reason": finish}],
                 "usage": {"prompt_tokens": 1000, "completion_tokens": 20, "total_tokens": 1020},
             },
-        )  # fmt: skip
+        )
 
     @contextmanager
     def running(self) -> Iterator["JudgeServer"]:

@@ -310,8 +310,10 @@ def real_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("real_kit")
 def test_the_kit_scores_all_pairs_of_a_call_in_its_own_process(images: list[np.ndarray]) -> None:
     loaded = find("capevalkit:clipscore").load()
-    expected = [len(caption) / 100 + image.shape[1] / 1e4 + image.shape[0] / 1e6
-                for image, caption in zip(images, CAPTIONS, strict=True)]  # fmt: skip
+    expected = [
+        len(caption) / 100 + image.shape[1] / 1e4 + image.shape[0] / 1e6
+        for image, caption in zip(images, CAPTIONS, strict=True)
+    ]
     np.testing.assert_allclose(loaded.score(images, CAPTIONS), expected)
     with pytest.raises(PartlyScored) as partly:
         loaded.score(images, ["a cat", " ", "x\u2028y", "a cat"])

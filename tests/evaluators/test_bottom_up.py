@@ -184,9 +184,14 @@ def test_the_surest_boxes_stay_that_no_surer_one_overlaps(made, least: float, mo
     boxes = np.concatenate([corners, corners + sides], axis=1)
     logits = np.array(ranks, np.float32)
     found = proposed(
-        torch.from_numpy(boxes), torch.from_numpy(logits), (64, 80), considered=considered, overlap=0.7, most=most,
+        torch.from_numpy(boxes),
+        torch.from_numpy(logits),
+        (64, 80),
+        considered=considered,
+        overlap=0.7,
+        most=most,
         least_side=least,
-    )  # fmt: skip
+    )
     order = np.argsort(-logits)[:considered]
     cut = np.clip(boxes[order], 0, [80, 64, 80, 64])
     smaller = np.minimum(cut[:, 2] - cut[:, 0], cut[:, 3] - cut[:, 1])

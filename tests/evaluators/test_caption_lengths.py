@@ -27,9 +27,18 @@ COUNTS = (3, 14, 15, 16, 17, 32, 33, 40, 48, 49, 75, 76, 77, 78, 200)
 """Tokens of a prompt, both markers among them."""
 CLOSE = 1e-6
 TOWERS = (
-    "clipscore", "pac-s", "pac-s++", "pac-s-l14", "emscore", "pac-s++-video", "pickscore", "pickscore-2022",
-    "open_clip", "open_clip-marked", "open_clip-short",
-)  # fmt: skip
+    "clipscore",
+    "pac-s",
+    "pac-s++",
+    "pac-s-l14",
+    "emscore",
+    "pac-s++-video",
+    "pickscore",
+    "pickscore-2022",
+    "open_clip",
+    "open_clip-marked",
+    "open_clip-short",
+)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,10 @@ STATES: Mapping[str, State] = {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("tiny-video")
-    return {"emscore": clip.write_openai(folder / "openai.pt"),
-            "pac-s++-video": clip.write_pac(folder / "pac++.pth", lora=True)}  # fmt: skip
+    return {
+        "emscore": clip.write_openai(folder / "openai.pt"),
+        "pac-s++-video": clip.write_pac(folder / "pac++.pth", lora=True),
+    }
 
 
 @pytest.fixture(scope="module")

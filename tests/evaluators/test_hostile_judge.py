@@ -160,8 +160,8 @@ def test_what_is_no_score_is_none(score: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["", "[]", "null", "[" * 5000, "9" * 5000, '{"choices": 7}', '{"choices": []}', '{"choices": [{"message": 1}]}']
-)  # fmt: skip
+    ["", "[]", "null", "[" * 5000, "9" * 5000, '{"choices": 7}', '{"choices": []}', '{"choices": [{"message": 1}]}'],
+)
 def test_an_answer_that_is_no_completion_is_a_sentence(endpoint: Endpoint, body: str) -> None:
     assert "the judge's answer" in reason(endpoint, f"raw: {body}")
 

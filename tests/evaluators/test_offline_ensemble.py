@@ -41,8 +41,9 @@ def test_a_score_orders_pairs_as_the_mean_of_standard_scores_does_and_runs_from_
     found = score_pairs_with_errors(ensemble, images, pairs, cache=cache)
     assert np.corrcoef(found.scores, standard)[0, 1] == pytest.approx(1.0, abs=1e-9)
     assert (found.images_encoded, found.captions_encoded, found.calls) == (0, 0, 0)  # the three had computed it all
-    np.testing.assert_allclose(ensemble.score([images[key] for key, _ in pairs], [text for _, text in pairs]),
-                               found.scores, atol=1e-6)  # fmt: skip
+    np.testing.assert_allclose(
+        ensemble.score([images[key] for key, _ in pairs], [text for _, text in pairs]), found.scores, atol=1e-6
+    )
     np.testing.assert_allclose(ensemble.join(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 10.0]])), [0.0, 1.0], atol=1e-12)
     brought = dict(ensemble.see(images["cat"], CAPTIONS[0]).evidence)
     assert brought.keys() == {kind.spec.name for kind in PARTS}
@@ -54,9 +55,11 @@ def test_a_pair_that_a_part_cannot_score_has_no_score_with_that_parts_reason(
 ) -> None:
     told: list[tuple[int, int]] = []
     found = score_pairs_with_errors(
-        ensemble, images, [("cat", "It is very nice."), ("cat", "A cat.")],
+        ensemble,
+        images,
+        [("cat", "It is very nice."), ("cat", "A cat.")],
         progress=lambda done, total: told.append((done, total)),
-    )  # fmt: skip
+    )
     assert np.isnan(found.scores).tolist() == [True, False]
     assert code_of(found.errors[0]) == "caption-no-noun"
     assert [done / total for done, total in told] == sorted(done / total for done, total in told)
@@ -66,8 +69,15 @@ def test_a_pair_that_a_part_cannot_score_has_no_score_with_that_parts_reason(
     assert "there is none of grounding-judge" in ensemble.see(images["cat"], "It is very nice.").notes[0]
 
 
-@pytest.mark.parametrize("text", ["", "[spreads]\nconse-lite2 = 1", "[spreads", "[spreads]\n" + "\n".join(
-    f"{kind.spec.name} = {value}" for kind, value in zip(PARTS, (1, 1, 0), strict=True))])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[spreads]\nconse-lite2 = 1",
+        "[spreads",
+        "[spreads]\n" + "\n".join(f"{kind.spec.name} = {value}" for kind, value in zip(PARTS, (1, 1, 0), strict=True)),
+    ],
+)
 def test_constants_that_cannot_be_used_are_refused_with_the_command_that_makes_them(tmp_path: Path, text: str) -> None:
     path = tmp_path / "offline-ensemble.toml"
     path.write_text(text)

@@ -143,8 +143,15 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "siglip": {"scale": 1.0, "prefix": ""},  # a plain cosine: no metric is published under that name
     "siglip2": {"scale": 1.0, "prefix": ""},
     "umic": {
-        "words": 60, "least_regions": 10, "most_regions": 100, "confidence": 0.2,
-        "short_side": 600, "long_side": 1000, "least_side": 16, "proposals": 300, "overlap": 0.3,
+        "words": 60,
+        "least_regions": 10,
+        "most_regions": 100,
+        "confidence": 0.2,
+        "short_side": 600,
+        "long_side": 1000,
+        "least_side": 16,
+        "proposals": 300,
+        "overlap": 0.3,
     },
     "fleur": _fleur(FLEUR),
     "fleur-7b": _fleur(FLEUR),
@@ -152,12 +159,13 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "vqascore": _FLAN_T5,
     "vqascore-xl": _FLAN_T5,
     "vqascore-qwen": {
-        "question": 'Does this figure show "{caption}"? Please answer Yes or No.', "answer": "Yes",
+        "question": 'Does this figure show "{caption}"? Please answer Yes or No.',
+        "answer": "Yes",
     },
     "protoscore": _RATED,
     "protoscore-base": _RATED,
     "judge-local": {"rubric": "judge.md"},  # Invariscope's own
-}  # fmt: skip
+}
 
 TWINS = {
     "refclipscore": "clipscore",

@@ -200,9 +200,16 @@ def test_a_set_goes_into_its_folder_and_is_not_fetched_twice(
 def test_what_cannot_be_fetched_says_what_to_do(kind: str, match: str) -> None:
     files = (WeightFile(name="a.pt"),)
     known = Weights.model_validate(
-        {"id": "t", "title": "T", "kind": kind, "url": "https://example.org", "command": "x", "licence": "-",
-         "files": files}
-    )  # fmt: skip
+        {
+            "id": "t",
+            "title": "T",
+            "kind": kind,
+            "url": "https://example.org",
+            "command": "x",
+            "licence": "-",
+            "files": files,
+        }
+    )
     with pytest.raises(NotAvailable, match=match):
         fetch(known)
 

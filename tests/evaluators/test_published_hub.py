@@ -132,8 +132,9 @@ def test_siglip_squeezes_the_picture_and_never_scores_below_zero(
     for score, image, caption in zip(scores, images, CAPTIONS, strict=True):
         resized = np.asarray(Resize((160, 160), InterpolationMode.BICUBIC)(Image.fromarray(image)))
         pixels = torch.tensor(resized / 255 * 2 - 1, dtype=torch.float32).permute(2, 0, 1)[None]
-        ids = tokenizer([canonicalize_text(caption)], return_tensors="pt", truncation=True, max_length=16,
-                        padding="max_length").input_ids  # fmt: skip
+        ids = tokenizer(
+            [canonicalize_text(caption)], return_tensors="pt", truncation=True, max_length=16, padding="max_length"
+        ).input_ids
         cosine = float(unit(network.encode_image(pixels)) @ unit(network.encode_text(ids)))
         assert score == pytest.approx(max(cosine, 0), abs=1e-5)
     assert loaded.crop(300, 20).width == 300
@@ -198,15 +199,18 @@ def tiny_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     config = {
         "embed_dim": clip.DIMENSIONS,
         "vision_cfg": {"image_size": clip.SIDE, "layers": 2, "width": clip.WIDTH, "patch_size": clip.PATCH},
-        "text_cfg": {
-            "context_length": 77, "vocab_size": clip.VOCABULARY, "width": clip.WIDTH, "heads": 1, "layers": 2
-        },
-    }  # fmt: skip
+        "text_cfg": {"context_length": 77, "vocab_size": clip.VOCABULARY, "width": clip.WIDTH, "heads": 1, "layers": 2},
+    }
     monkeypatch.setitem(factory._MODEL_CONFIGS, "ViT-Tiny", config)
     told = {
-        "url": "", "hf_hub": "tiny/vit/", "mean": MEAN, "std": STD, "interpolation": "bicubic",
-        "resize_mode": "shortest", "quick_gelu": True,
-    }  # fmt: skip
+        "url": "",
+        "hf_hub": "tiny/vit/",
+        "mean": MEAN,
+        "std": STD,
+        "interpolation": "bicubic",
+        "resize_mode": "shortest",
+        "quick_gelu": True,
+    }
     monkeypatch.setitem(_PRETRAINED, "ViT-Tiny", {"tiny2b": told})
     assert "ViT-Tiny" in open_clip.list_models()
     yield clip.write_openai(tmp_path / "open_clip_model.pt")

@@ -96,13 +96,21 @@ def llava(width: int, inner: int, layers: int) -> torch.nn.Module:
     from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
 
     vision = CLIPVisionConfig(
-        hidden_size=1024, intermediate_size=4096, num_attention_heads=16, num_hidden_layers=24, patch_size=14,
-        image_size=336, projection_dim=768,
-    )  # fmt: skip
+        hidden_size=1024,
+        intermediate_size=4096,
+        num_attention_heads=16,
+        num_hidden_layers=24,
+        patch_size=14,
+        image_size=336,
+        projection_dim=768,
+    )
     text = LlamaConfig(
-        vocab_size=32_064, hidden_size=width, intermediate_size=inner, num_hidden_layers=layers,
+        vocab_size=32_064,
+        hidden_size=width,
+        intermediate_size=inner,
+        num_hidden_layers=layers,
         num_attention_heads=width // 128,
-    )  # fmt: skip
+    )
     return LlavaForConditionalGeneration(LlavaConfig(vision_config=vision, text_config=text))
 
 

@@ -147,8 +147,9 @@ def test_scores_are_those_of_the_class_to_the_bit(
     assert np.isfinite(seen.scores).sum() == 6
     assert print_of == real.fingerprint
     assert isinstance(real, DualEncoder) == issubclass(kind, DualEncoder)
-    assert all(("cannot read" in (error or "")) == (pair[1] == POISON)
-               for pair, error in zip(pairs, seen.errors, strict=True))  # fmt: skip
+    assert all(
+        ("cannot read" in (error or "")) == (pair[1] == POISON) for pair, error in zip(pairs, seen.errors, strict=True)
+    )
 
 
 def test_it_tells_what_it_sees(tmp_path: Path, images: list[np.ndarray]) -> None:
@@ -248,7 +249,8 @@ def test_a_metric_of_videos_is_left_to_audits(tmp_path: Path) -> None:
     path.write_text(
         "from core.evaluators.base import evaluator\nfrom core.evaluators.metrics.emscore import EmScore\n"
         "@evaluator(name='own', title='Own', summary='Own.', family='test', score_range=(0.0, 1.0), memory_mb=1,\n"
-        "           offline=True, source='none', licence='none')\nclass Own(EmScore):\n    pass\n", encoding="utf-8",
-    )  # fmt: skip
+        "           offline=True, source='none', licence='none')\nclass Own(EmScore):\n    pass\n",
+        encoding="utf-8",
+    )
     with pytest.raises(NotAvailable, match="start an audit with it"):
         find(f"{path}:Own").load(device="cpu")

@@ -39,9 +39,11 @@ def picture(seed: int) -> bytes:
 
 
 FILES = {
-    "ex/a.png": picture(1), "ex/b.png": picture(2), PEOPLE: json.dumps(REFERENCES).encode(),
+    "ex/a.png": picture(1),
+    "ex/b.png": picture(2),
+    PEOPLE: json.dumps(REFERENCES).encode(),
     **{name: json.dumps(held).encode() for name, held in CAPTIONS.items()},
-}  # fmt: skip
+}
 
 
 class Publisher(BaseHTTPRequestHandler):
@@ -103,11 +105,15 @@ def value(tmp_path: Path) -> dict[tuple[str, str], float]:
 
 def made(value: dict[tuple[str, str], float], *, off: float = 0.0, commit: str = "a" * 40) -> Example:
     return Example(
-        id="tiny", title="tiny", repository="owner/name", commit=commit, references=PEOPLE,
+        id="tiny",
+        title="tiny",
+        repository="owner/name",
+        commit=commit,
+        references=PEOPLE,
         images={"a": "ex/a.png", "b": "ex/b.png"},
         files={name: hashlib.sha256(body).hexdigest() for name, body in FILES.items()},
         published=tuple(PublishedValue(evaluator=e, captions=c, value=v + off) for (e, c), v in value.items()),
-    )  # fmt: skip
+    )
 
 
 def publish(monkeypatch: pytest.MonkeyPatch, known: Example, host: str = "http://127.0.0.1:9") -> None:
@@ -199,9 +205,15 @@ def test_an_evaluator_without_an_example_has_no_such_line() -> None:
 
 @pytest.mark.parametrize(("off", "code", "status"), [(0.0, Code.OK, Status.OK), (0.1, Code.FAILURES, Status.FAIL)])
 def test_getting_weights_ends_with_the_check_and_the_doctor_repeats_it(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, server: str, value: dict[tuple[str, str], float], off: float,  # noqa: F811
-    code: Code, status: Status, checkpoint: Path,
-) -> None:  # fmt: skip
+    invoke: Invoke,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    server: str,
+    value: dict[tuple[str, str], float],
+    off: float,
+    code: Code,
+    status: Status,
+    checkpoint: Path,
+) -> None:
     publish(monkeypatch, made(value, off=off), server)
     done = invoke("evaluators", "get", "pac-s", "--weights", checkpoint)
     assert done.exit_code == code, done.output
@@ -214,8 +226,11 @@ def test_getting_weights_ends_with_the_check_and_the_doctor_repeats_it(
 
 
 def test_getting_weights_without_a_network_says_that_nothing_was_checked(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, value: dict[tuple[str, str], float], checkpoint: Path  # noqa: F811
-) -> None:  # fmt: skip
+    invoke: Invoke,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    value: dict[tuple[str, str], float],
+    checkpoint: Path,
+) -> None:
     publish(monkeypatch, made(value))
     done = invoke("evaluators", "get", "pac-s", "--weights", checkpoint)
     assert done.exit_code == Code.OK
@@ -228,14 +243,21 @@ def test_getting_weights_without_a_network_says_that_nothing_was_checked(
 
 def test_the_printed_values_are_those_of_the_publishers_readmes() -> None:
     """jmhessel/clipscore and aimagelab/pacscore, README.md."""
-    printed = {(each.evaluator, Path(each.captions).stem): each.value
-               for known in example.examples() for each in known.published}  # fmt: skip
+    printed = {
+        (each.evaluator, Path(each.captions).stem): each.value
+        for known in example.examples()
+        for each in known.published
+    }
     assert printed == {
-        ("clipscore", "good_captions"): 0.8584, ("clipscore", "bad_captions"): 0.7153,
-        ("refclipscore", "good_captions"): 0.8450, ("refclipscore", "bad_captions"): 0.7253,
-        ("pac-s", "good_captions"): 0.8264, ("pac-s", "bad_captions"): 0.5772,
-        ("refpac-s", "good_captions"): 0.8393, ("refpac-s", "bad_captions"): 0.6357,
-    }  # fmt: skip
+        ("clipscore", "good_captions"): 0.8584,
+        ("clipscore", "bad_captions"): 0.7153,
+        ("refclipscore", "good_captions"): 0.8450,
+        ("refclipscore", "bad_captions"): 0.7253,
+        ("pac-s", "good_captions"): 0.8264,
+        ("pac-s", "bad_captions"): 0.5772,
+        ("refpac-s", "good_captions"): 0.8393,
+        ("refpac-s", "bad_captions"): 0.6357,
+    }
     assert {find(name).spec.name for name, _ in printed} == {"clipscore", "refclipscore", "pac-s", "refpac-s"}
 
 

@@ -14,13 +14,21 @@ def items(count: int = 6, attention: int = 0, shows: str = "pair") -> tuple[Stud
         check = number > count
         made.append(
             StudyItem(
-                id=f"{number:04d}", corpus="demo", item=f"item-{number}", probe="identity" if check else "vflip",
-                baseline="identity", subject="template", edits="caption" if check else "image",
-                original_caption="There is a bed.", variant_caption="There is a crow." if check else "There is a bed.",
-                axis="spatial", family="attention" if check else "vertical-flip",
-                stratum="attention" if check else "vertical flip", shows=shows,
+                id=f"{number:04d}",
+                corpus="demo",
+                item=f"item-{number}",
+                probe="identity" if check else "vflip",
+                baseline="identity",
+                subject="template",
+                edits="caption" if check else "image",
+                original_caption="There is a bed.",
+                variant_caption="There is a crow." if check else "There is a bed.",
+                axis="spatial",
+                family="attention" if check else "vertical-flip",
+                stratum="attention" if check else "vertical flip",
+                shows=shows,
             )
-        )  # fmt: skip
+        )
     return tuple(made)
 
 
@@ -30,11 +38,21 @@ def comparisons(count: int = 4, *, sides: int = 2, attention: int = 0) -> tuple[
     for place in range(count):
         family = ("denied", "swapped:near")[place % 2]
         item = StudyItem(
-            id="", corpus="c", item=f"i{place:03d}", probe=family, baseline="identity", subject="human",
-            edits="caption", original_caption=f"right {place}", variant_caption=f"wrong {place}", axis="semantic",
-            family=family.split(":")[0], stratum=f"{family.split(':')[0]}, directional", expectation="directional",
+            id="",
+            corpus="c",
+            item=f"i{place:03d}",
+            probe=family,
+            baseline="identity",
+            subject="human",
+            edits="caption",
+            original_caption=f"right {place}",
+            variant_caption=f"wrong {place}",
+            axis="semantic",
+            family=family.split(":")[0],
+            stratum=f"{family.split(':')[0]}, directional",
+            expectation="directional",
             source=f"source {place // 2}",
-        )  # fmt: skip
+        )
         made += [item] if sides == 2 else [replace(item, shows=shows) for shows in ("original", "variant")]
     checks = [replace(each, shows="pair" if sides == 2 else "variant") for each in items(0, attention)]
     return tuple(replace(each, id=f"{number:04d}") for number, each in enumerate((*made, *checks), start=1))
@@ -43,9 +61,18 @@ def comparisons(count: int = 4, *, sides: int = 2, attention: int = 0) -> tuple[
 def define(study_id: str = "pilot", *, kind: str = "acceptability", **changes: object) -> Definition:
     shows = "pair" if KINDS[kind].sides == 2 else "variant"
     values = {
-        "id": study_id, "title": "A pilot", "kind": kind, "created": "2026-01-01T00:00:00Z", "run": "demo",
-        "run_seed": 2025, "root": None, "seed": 7, "per_item": 3, "attention_rate": 0.0, "items": items(shows=shows),
-    }  # fmt: skip
+        "id": study_id,
+        "title": "A pilot",
+        "kind": kind,
+        "created": "2026-01-01T00:00:00Z",
+        "run": "demo",
+        "run_seed": 2025,
+        "root": None,
+        "seed": 7,
+        "per_item": 3,
+        "attention_rate": 0.0,
+        "items": items(shows=shows),
+    }
     return Definition(**{**values, **changes})  # type: ignore[arg-type]
 
 

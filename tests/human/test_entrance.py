@@ -409,9 +409,20 @@ def test_a_paused_study_takes_nobody_in(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "pid",
-    ["", "x", "{{%PROLIFIC_PID%}}", "5f0c9a1b2c3d4e5f6071829", PID + "0", "../../../etc/passwd00000",
-     "<script>alert(1)</script", "5f0c9a1b2c3d4e5f6071829\n", "é" * 24, "٣" * 24, "A" * 100_000],
-)  # fmt: skip
+    [
+        "",
+        "x",
+        "{{%PROLIFIC_PID%}}",
+        "5f0c9a1b2c3d4e5f6071829",
+        PID + "0",
+        "../../../etc/passwd00000",
+        "<script>alert(1)</script",
+        "5f0c9a1b2c3d4e5f6071829\n",
+        "é" * 24,
+        "٣" * 24,
+        "A" * 100_000,
+    ],
+)
 def test_an_id_that_cannot_be_prolific_s_is_refused(pid: str) -> None:
     with pytest.raises(Refused, match="no valid Prolific ID"):
         read_visit({"PROLIFIC_PID": pid})

@@ -44,9 +44,18 @@ def mine(tmp_path: Path) -> tuple[Path, Store]:
 def test_a_study_makes_the_pictures_of_the_corpus_as_the_run_read_it(mine: tuple[Path, Store], tmp_path: Path) -> None:
     elsewhere, store = mine
     study = create_study(
-        store, "mine", study_id="sides", title="Sides", kind="preference", total=8, per_item=2, attention_rate=0.0,
-        seed=1, strata=family_strata(["vertical-flip"], ["given"]), parent=tmp_path / "studies",
-    )  # fmt: skip
+        store,
+        "mine",
+        study_id="sides",
+        title="Sides",
+        kind="preference",
+        total=8,
+        per_item=2,
+        attention_rate=0.0,
+        seed=1,
+        strata=family_strata(["vertical-flip"], ["given"]),
+        parent=tmp_path / "studies",
+    )
     assert {item.edits for item in study.definition.items} == {"image", "caption"}
     assert read_definition(tmp_path / "studies" / "sides") == study.definition
     corpus = (
@@ -65,9 +74,18 @@ def test_a_study_makes_the_pictures_of_the_corpus_as_the_run_read_it(mine: tuple
 def test_a_study_from_before_options_were_kept_still_opens(mine: tuple[Path, Store], tmp_path: Path) -> None:
     _, store = mine
     study = create_study(
-        store, "mine", study_id="sides", title="Sides", kind="preference", total=4, per_item=2, attention_rate=0.0,
-        seed=1, strata=family_strata([], ["given"]), parent=tmp_path / "studies",
-    )  # fmt: skip
+        store,
+        "mine",
+        study_id="sides",
+        title="Sides",
+        kind="preference",
+        total=4,
+        per_item=2,
+        attention_rate=0.0,
+        seed=1,
+        strata=family_strata([], ["given"]),
+        parent=tmp_path / "studies",
+    )
     path = tmp_path / "studies" / "sides" / DEFINITION
     told = json.loads(path.read_text())
     assert told.pop("read_with")["options"]["file"] == "mine.jsonl"

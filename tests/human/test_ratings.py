@@ -120,8 +120,14 @@ def test_votes_on_both_sides_at_once_pool_and_go_before_ratings_of_single_sides(
 @pytest.mark.parametrize("kind", ["acceptability", "preference"])
 def test_annotators_in_another_order_and_sides_in_other_places_uphold_the_same(tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(1)
-    said = [(int(rng.integers(0, 3)) + (kind == "preference"), int(rng.integers(0, 3)) + (kind == "preference"),
-             str(rng.choice(["original", "variant", "tie"]))) for _ in range(6)]  # fmt: skip
+    said = [
+        (
+            int(rng.integers(0, 3)) + (kind == "preference"),
+            int(rng.integers(0, 3)) + (kind == "preference"),
+            str(rng.choice(["original", "variant", "tie"])),
+        )
+        for _ in range(6)
+    ]
     found, lefts = [], set()
     for turn in range(4):  # another seed stands the sides elsewhere
         study = make(tmp_path, f"turn-{turn}", kind=kind, items=comparisons(1), seed=turn)
@@ -140,8 +146,10 @@ def test_pairs_and_comparisons_of_one_study_have_each_their_own_verdict(tmp_path
     (ada,) = study.invite([""])
     vote_versions(study, ada, "0001", original=2, variant=2, preferred="tie")
     vote_versions(study, ada, "0002", original=2, variant=0, preferred="original")
-    told = {row["item"]: (row["accepted"], row["upheld"], row["language"], row["rank"])
-            for row in verdicts([study]).to_pylist()}  # fmt: skip
+    told = {
+        row["item"]: (row["accepted"], row["upheld"], row["language"], row["rank"])
+        for row in verdicts([study]).to_pylist()
+    }
     assert told == {"item-1": (1.0, None, "en", 0), "i000": (None, 1.0, "de", 1)}
 
 

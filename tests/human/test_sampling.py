@@ -117,8 +117,10 @@ def plain(sample: Sample) -> list[StudyItem]:
 def test_directional_families_give_right_and_wrong_sides_of_stored_comparisons(store: Store) -> None:
     sample = comparisons_of(store, "demo-scenes", "foil", "mention-negated", "mention-shuffled")
     assert [row[0] for row in sample.strata] == [
-        "foil, directional", "mention-negated, directional", "mention-shuffled, directional"
-    ]  # fmt: skip
+        "foil, directional",
+        "mention-negated, directional",
+        "mention-shuffled, directional",
+    ]
     stored = store.query(
         "select item, probe, subject, caption, baseline, baseline_caption from shifts where run = 'demo-scenes' "
         "and expectation = 'directional' and language = 'en'"
@@ -225,8 +227,11 @@ def plain_of(definition: Definition) -> list[StudyItem]:
 
 
 def test_a_family_named_attention_makes_no_attention_item(tmp_path: Path) -> None:
-    rows = [score(f"i{place}", name, 0.5, family="attention", caption=f"{name} {place}", **told) for place in range(4)
-            for name, told in (("identity", {}), ("odd", {"baseline": "identity", "axis": "spatial"}))]  # fmt: skip
+    rows = [
+        score(f"i{place}", name, 0.5, family="attention", caption=f"{name} {place}", **told)
+        for place in range(4)
+        for name, told in (("identity", {}), ("odd", {"baseline": "identity", "axis": "spatial"}))
+    ]
     with Store.open(write_run(tmp_path / "r", rows)) as opened:
         sample = draw_sample(opened, "r", kind=ACCEPTABILITY, total=4, seed=1, strata=family_strata(["attention"]))
     assert len(plain(sample)) == 4

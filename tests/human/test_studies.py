@@ -225,9 +225,11 @@ def test_rows_that_do_not_fit_the_study_are_counted_and_change_nothing(tmp_path:
         {"row": "answer", **about, "item": "9999", "question": "A", "answer": 1},
         {"row": "answer", **about, "annotator": "nobody", "question": "A", "answer": 1},
         {"row": "answer", **about, "study": "other", "question": "A", "answer": 1},
-        {"row": "__init__"}, {"row": ["list"]}, {"row": "assign", "study": "pilot", "queues": 7},
+        {"row": "__init__"},
+        {"row": ["list"]},
+        {"row": "assign", "study": "pilot", "queues": 7},
         {"row": "answer", **about, "question": "A", "answer": {}},
-    ]  # fmt: skip
+    ]
     with study._log.writing() as writer:
         writer.append(strange)
     assert study.state().entries == {}

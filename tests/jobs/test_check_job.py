@@ -96,10 +96,16 @@ def test_what_cannot_be_checked_is_said_before_it_starts(
 @pytest.mark.parametrize(
     "fields",
     [
-        {"evaluator": "--help"}, {"evaluator": ""}, {"threshold": 0.0}, {"items": 2}, {"probes": ("a,b",)},
-        {"probes": ("--json",)}, {"failures_at_most": 101.0}, {"selectivity_at_least": 1.5},
+        {"evaluator": "--help"},
+        {"evaluator": ""},
+        {"threshold": 0.0},
+        {"items": 2},
+        {"probes": ("a,b",)},
+        {"probes": ("--json",)},
+        {"failures_at_most": 101.0},
+        {"selectivity_at_least": 1.5},
     ],
-)  # fmt: skip
+)
 def test_what_is_no_request_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         check_request(**{"evaluator": HISTOGRAM, **fields})

@@ -84,8 +84,11 @@ def progress_of(path: Path) -> Told:
 
 
 def test_the_command_of_a_job_fetches_tells_and_makes_it_ready(
-    server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, invoke: Invoke  # noqa: F811
-) -> None:  # fmt: skip
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    invoke: Invoke,  # noqa: F811
+) -> None:
     target = published(server, monkeypatch, tmp_path)
     request, told = get_request(name=NAME, run_id="mine"), tmp_path / "progress.json"
     done = invoke(*request.command(told)[3:])
@@ -97,8 +100,11 @@ def test_the_command_of_a_job_fetches_tells_and_makes_it_ready(
 
 
 def test_a_download_that_was_cut_goes_on_where_it_was(
-    server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, invoke: Invoke  # noqa: F811
-) -> None:  # fmt: skip
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    invoke: Invoke,  # noqa: F811
+) -> None:
     target = published(server, monkeypatch, tmp_path)
     Publisher.cut = 5000
     request, told = get_request(name=NAME, run_id="mine"), tmp_path / "progress.json"
@@ -114,8 +120,11 @@ def test_a_download_that_was_cut_goes_on_where_it_was(
 
 
 def test_other_bytes_than_published_are_not_kept(
-    server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, invoke: Invoke  # noqa: F811
-) -> None:  # fmt: skip
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    invoke: Invoke,  # noqa: F811
+) -> None:
     target = published(server, monkeypatch, tmp_path, sha256="0" * 64)
     request, told = get_request(name=NAME, run_id="mine"), tmp_path / "progress.json"
     answer = invoke(*request.command(told)[3:])

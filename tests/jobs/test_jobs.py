@@ -186,8 +186,10 @@ def test_jobs_stand_in_line_and_outlive_the_worker_that_looks_after_them(here: P
     jobs.start(asked(photos, "never"))
     pid = scoring("one").state.pid
     assert [(job.id, job.status) for job in jobs.list_jobs()[0]] == [
-        ("one", "running"), ("two", "waiting"), ("never", "waiting")
-    ]  # fmt: skip
+        ("one", "running"),
+        ("two", "waiting"),
+        ("never", "waiting"),
+    ]
     assert jobs.cancel("never").status == "cancelled"
     kill_workers(here)
     found = jobs.get("one")
@@ -375,9 +377,18 @@ def test_what_would_fail_at_once_is_refused_before_there_is_a_job(here: Path, ph
 
 @pytest.mark.parametrize(
     "changes",
-    [{"run_id": "../up"}, {"run_id": "-x"}, {"limit": 0}, {"evaluators": ()}, {"evaluators": ("a,b",)},
-     {"subject": "all"}, {"seed": -1}, {"nonsense": 1}, {"probes": ("",)}],
-)  # fmt: skip
+    [
+        {"run_id": "../up"},
+        {"run_id": "-x"},
+        {"limit": 0},
+        {"evaluators": ()},
+        {"evaluators": ("a,b",)},
+        {"subject": "all"},
+        {"seed": -1},
+        {"nonsense": 1},
+        {"probes": ("",)},
+    ],
+)
 def test_a_request_says_what_is_wrong_with_it(photos: Path, changes: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(changes))):
         asked(photos, **changes)
@@ -415,9 +426,17 @@ def test_the_shell_command_means_the_same_words(here: Path, tmp_path: Path) -> N
 
     root = tmp_path / "it's $HOME; a *folder*"
     request = audit_request(
-        corpus="folder", root=root, options={"language": "de"}, evaluators=("conse-lite0",), run_id="r", limit=3,
-        subject="both", probes=("spatial", "vflip"), languages=("de", "en"), captions_each=2,
-    )  # fmt: skip
+        corpus="folder",
+        root=root,
+        options={"language": "de"},
+        evaluators=("conse-lite0",),
+        run_id="r",
+        limit=3,
+        subject="both",
+        probes=("spatial", "vflip"),
+        languages=("de", "en"),
+        captions_each=2,
+    )
     words = shlex.split(request.shell(resume=True))
     assert words[3 : 3 + len(request.arguments(resume=True))] == request.arguments(resume=True)
     assert words[-2:] == ["--out", str(settings.runs_dir())]

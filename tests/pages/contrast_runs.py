@@ -4,8 +4,15 @@ from core.settings import results_dir
 from tests.analysis.broken_runs import facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 
-FACTS = facts_of(["denied"], {"falsity": ["verified", "presumed"], "kind": ["near", "far"],
-                              "knob": ["count", "colour", "colour"], "domain": ["animal", "object"]})  # fmt: skip
+FACTS = facts_of(
+    ["denied"],
+    {
+        "falsity": ["verified", "presumed"],
+        "kind": ["near", "far"],
+        "knob": ["count", "colour", "colour"],
+        "domain": ["animal", "object"],
+    },
+)
 
 
 def write_both_halves() -> None:

@@ -347,8 +347,11 @@ class Pages:
     def _knowing(self, home: Module, name: str) -> Iterator[tuple[Module, set[str]]]:
         """Files that know something of a file, each with the names that it has there."""
         for module in self.modules.values():
-            known = {here for here, (where, there) in module.imported.items()
-                     if there == name and f"{where.replace('.', '/')}.py" == home.file}  # fmt: skip
+            known = {
+                here
+                for here, (where, there) in module.imported.items()
+                if there == name and f"{where.replace('.', '/')}.py" == home.file
+            }
             known |= {name} if module is home else set()
             if known:
                 yield module, known
@@ -405,8 +408,10 @@ def _parameters(place: Function) -> list[ast.arg]:
 def _defaults(place: ast.FunctionDef, name: str) -> list[ast.expr]:
     told = place.args
     positional = [*told.posonlyargs, *told.args]
-    pairs = [*zip(positional[len(positional) - len(told.defaults) :], told.defaults, strict=True),
-             *zip(told.kwonlyargs, told.kw_defaults, strict=True)]  # fmt: skip
+    pairs = [
+        *zip(positional[len(positional) - len(told.defaults) :], told.defaults, strict=True),
+        *zip(told.kwonlyargs, told.kw_defaults, strict=True),
+    ]
     return [value for each, value in pairs if each.arg == name and value is not None]
 
 

@@ -36,6 +36,9 @@ def _write(run: str, corpus: str, sides: list[tuple[str, str]]) -> Path:
     rows = [{**row, "caption": captions[row["probe"]], "coverage": 0.5} for row in rows]
     evaluators = [{"name": name} for name in dict.fromkeys(evaluator for evaluator, _ in sides)]
     return write_run(
-        runs_dir() / run, rows, corpus={"name": corpus, "fingerprint": "0" * 64}, evaluators=evaluators,
+        runs_dir() / run,
+        rows,
+        corpus={"name": corpus, "fingerprint": "0" * 64},
+        evaluators=evaluators,
         counts={"items_kept": RUNS[run], "items_rejected": 0, "pairs": len(rows), "scores_null": 0, "rows": len(rows)},
-    )  # fmt: skip
+    )

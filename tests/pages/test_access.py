@@ -80,10 +80,15 @@ def test_viewers_look_and_start_nothing(open_page: Open, demo: Path, viewer: Non
     with pytest.raises(ValueError, match="Known pages"):
         open_page(OVERVIEW).switch_page(RUN)
     for page, gone in (
-        (OVERVIEW, "overview.upload"), (SUITES, "suites.start"), (SUITES, "suites.hold"), (SYSTEMS, "systems.score"),
-        (CALIBRATION, "calib.measuring"), (STORIES, "stories.title.shown"), (RESULTS, "collect.figure.F-spatial"),
+        (OVERVIEW, "overview.upload"),
+        (SUITES, "suites.start"),
+        (SUITES, "suites.hold"),
+        (SYSTEMS, "systems.score"),
+        (CALIBRATION, "calib.measuring"),
+        (STORIES, "stories.title.shown"),
+        (RESULTS, "collect.figure.F-spatial"),
         (FAILURES, "collect.failure.0"),
-    ):  # fmt: skip
+    ):
         app = open_page(page)
         assert not app.exception, page
         kinds = ("button", "file_uploader", "text_input", "text_area")

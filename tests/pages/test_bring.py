@@ -122,8 +122,10 @@ def test_a_bad_archive_is_one_sentence(open_page: Open, name: str, content: byte
 
 def test_a_broken_picture_is_named_in_the_preview(open_page: Open) -> None:
     broken = png()[:200] + bytes(300)
-    app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"),
-                  ("mine.zip", archive({"a.png": broken, "b.png": png(1)}), "application/zip"))  # fmt: skip
+    app = brought(
+        open_page(RUN, evaluators="blind-length", probes="vflip"),
+        ("mine.zip", archive({"a.png": broken, "b.png": png(1)}), "application/zip"),
+    )
     assert not app.exception
     assert "a.png" in said(app)
 

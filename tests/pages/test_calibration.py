@@ -124,8 +124,16 @@ def test_a_click_on_a_line_chooses_its_strength_and_one_on_a_bar_opens_its_famil
     mark = next(each for each in marks_that_open(app, "calib.bars") if json.loads(each)["families"] == "rotation")
     evaluator = json.loads(mark)["evaluators"]
     link = ways(click(app, "calib.bars", mark))[f"Open these pairs: {evaluator} · Turned"]
-    assert link == {"page": "failures", "run": "demo", "subject": "template", "language": "en", "axes": "spatial",
-                    "evaluators": evaluator, "corpus": "demo", "families": "rotation"}  # fmt: skip
+    assert link == {
+        "page": "failures",
+        "run": "demo",
+        "subject": "template",
+        "language": "en",
+        "axes": "spatial",
+        "evaluators": evaluator,
+        "corpus": "demo",
+        "families": "rotation",
+    }
 
 
 def test_no_correlation_moves_under_the_shift_reading(page: Calibrated) -> None:
@@ -224,8 +232,9 @@ def planes(app: AppTest) -> list[tuple[str, set[str]]]:
     drawn = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
     return [
         ("calibration-plane", {trace.get("name") for trace in each["data"] if trace.get("name")})
-        for each in drawn if "nuisance" in json.dumps(each["layout"])
-    ]  # fmt: skip
+        for each in drawn
+        if "nuisance" in json.dumps(each["layout"])
+    ]
 
 
 def test_a_calibrated_evaluator_of_the_run_stands_in_the_plane_of_the_reading_orbit(

@@ -11,8 +11,16 @@ from tests.pages.opening import CALIBRATION, Open, said
 def row(
     measure: str, name: str, before: float, after: float, *, n: int = 40, low: float = math.nan, high: float = math.nan
 ) -> dict[str, object]:
-    return {"measure": measure, "axis": name, "name": name, "before": before, "after": after, "n": n,
-            "ratio_low": low, "ratio_high": high}  # fmt: skip
+    return {
+        "measure": measure,
+        "axis": name,
+        "name": name,
+        "before": before,
+        "after": after,
+        "n": n,
+        "ratio_low": low,
+        "ratio_high": high,
+    }
 
 
 def told(*rows: dict[str, object]) -> str:
@@ -23,13 +31,14 @@ def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
     assert told(
         row("axis sensitivity", "spatial", 0.4, 0.3, low=0.6, high=0.9),
         row("axis sensitivity", "societal", 0.2, 0.25, low=0.9, high=1.4),
-        row("axis sensitivity", "object", 0.3, 0.3, low=0.8, high=1.2), row("spearman", "people", 0.81, 0.79),
+        row("axis sensitivity", "object", 0.3, 0.3, low=0.8, high=1.2),
+        row("spearman", "people", 0.81, 0.79),
     ) == (
         "**Spatial edits move the score 25 % less (0.400 → 0.300 SD; after / before 0.60 to 0.90), societal edits "
         "move the score 25 % more, which may be chance (0.200 → 0.250 SD; after / before 0.90 to 1.40) and object "
         "edits move the score as far as before (0.300 → 0.300 SD; after / before 0.80 to 1.20)** at λ = 0.5, "
         "measured, on 40 held-out items. Order of the unedited scores: ρ with people −0.020 (0.810 → 0.790)."
-    )  # fmt: skip
+    )
 
 
 def test_axes_of_several_counts_name_the_range() -> None:
@@ -41,8 +50,11 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
     assert told(row("axis sensitivity", "a", math.nan, math.nan), row("axis sensitivity", "b", 0.0, 0.0)) == ""
     assert told(row("spearman", "people", 0.8, 0.8)) == ""
     assert told(row("axis sensitivity", "a", 0.3, math.nan)) == ""
-    some = told(row("axis sensitivity", "a", 0.4, 0.2, n=12), row("axis sensitivity", "b", 0.4, math.nan, n=3),
-                row("spearman", "people", math.nan, math.nan))  # fmt: skip
+    some = told(
+        row("axis sensitivity", "a", 0.4, 0.2, n=12),
+        row("axis sensitivity", "b", 0.4, math.nan, n=3),
+        row("spearman", "people", math.nan, math.nan),
+    )
     assert some == (
         "**A edits move the score 50 % less (0.400 → 0.200 SD; no interval)** at λ = 0.5, measured, on 12 held-out "
         "items."

@@ -10,9 +10,16 @@ from pages.views.common import access
 from pages.views.common.access import operators_only
 from tests.pages.handlers import BRINGERS, WIDGETS, Found, Pages, pages
 
-LOOKS = frozenset({
-    "json.dumps", "math.isfinite", "order.index", "probes.catalogue", "probes.catalogue().names", "time.time",
-})  # fmt: skip
+LOOKS = frozenset(
+    {
+        "json.dumps",
+        "math.isfinite",
+        "order.index",
+        "probes.catalogue",
+        "probes.catalogue().names",
+        "time.time",
+    }
+)
 """Calls out of the pages that callbacks make and that only look."""
 
 _READS = frozenset({*dir(str), "get", "items", "keys", "values"})
@@ -72,10 +79,13 @@ def test_every_callback_that_does_more_than_look_asks_who_pressed() -> None:
 def test_what_a_page_writes_later_because_somebody_pressed_is_asked_for_and_written_by_operators_alone() -> None:
     code = pages()
     writing = [
-        (file, call) for file, module in code.modules.items() for call in ast.walk(module.tree)
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        (file, call)
+        for file, module in code.modules.items()
+        for call in ast.walk(module.tree)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
         and module.imported.get(call.func.id) in WRITERS
-    ]  # fmt: skip
+    ]
     assert {file for file, _ in writing} == {"pages/views/suites/suite_results.py", "pages/views/systems/new_board.py"}
     assert [file for file, call in writing if not code.asks_first(file, call, GUARDS)] == []
     asked = [each for each in found(code).values() if each.file in dict(writing)]
@@ -109,9 +119,11 @@ def test_callbacks_are_given_by_their_names_alone() -> None:
     names = set().union(*WIDGETS.values())
     assert names >= {"on_click", "on_change", "on_submit", "on_select"}
     hidden = [
-        file for file, module in pages().modules.items() for each in ast.walk(module.tree)
+        file
+        for file, module in pages().modules.items()
+        for each in ast.walk(module.tree)
         if isinstance(each, ast.Constant) and each.value in names
-    ]  # fmt: skip
+    ]
     assert hidden == []
 
 
@@ -127,7 +139,7 @@ FORMS = {
     "returned": "def make():\n    return lambda: story.add(1)\nst.button('x', on_click=make())",
     "handed on": "def draw(act): st.button('x', on_click=act)\ndraw(story.add)",
     "field": "class Door:\n    act: object\ndef draw(doors: list[Door]):\n    "
-             "for door in doors: st.button('x', on_click=door.act)\ndraw([Door(act=story.add)])",
+    "for door in doors: st.button('x', on_click=door.act)\ndraw([Door(act=story.add)])",
     "class": "class S:\n    def put(self): story.add(1)\ndef draw(state: S): st.button('x', on_click=state.put)",
     "through": "def g(): story.add(1)\ndef f(): g()\nst.button('x', on_click=f)",
     "form": "with st.form('y'): st.form_submit_button('x', on_click=story.add)",
@@ -139,7 +151,7 @@ FORMS = {
     "dialog": "@st.dialog('x', on_dismiss=story.add)\ndef draw(): pass",
     "component": "drawing(on_drawn_change=lambda: story.add(1))",
     "unknown": "st.button('x', on_click=table[0])",
-}  # fmt: skip
+}
 """How a page may say what a widget runs; each changes a story."""
 
 
@@ -151,16 +163,19 @@ def test_a_callback_is_found_however_a_page_says_it(form: str) -> None:
 
 
 def test_a_callback_that_asks_is_known_and_so_are_one_of_another_file_and_a_press() -> None:
-    code = Pages({
-        "pages/a.py": "@operators_only\ndef act(): story.add(1)\ndef other(): story.add(2)",
-        "pages/b.py": "from pages.a import act, other as own\nst.button('x', on_click=act)\n"
-                      "st.button('y', on_click=own)",
-        "pages/c.py": "def asks():\n    if operates(): draw()\ndef draw():\n    if st.button('x'): story.add(1)",
-        "pages/d.py": "def draw():\n    if st.form_submit_button('x'): story.add(1)\ndraw()",
-    })  # fmt: skip
+    code = Pages(
+        {
+            "pages/a.py": "@operators_only\ndef act(): story.add(1)\ndef other(): story.add(2)",
+            "pages/b.py": "from pages.a import act, other as own\nst.button('x', on_click=act)\n"
+            "st.button('y', on_click=own)",
+            "pages/c.py": "def asks():\n    if operates(): draw()\ndef draw():\n    if st.button('x'): story.add(1)",
+            "pages/d.py": "def draw():\n    if st.form_submit_button('x'): story.add(1)\ndraw()",
+        }
+    )
     assert {name: does(each, code) for name, each in found(code).items()} == {
-        "pages/a.py:act": [], "pages/a.py:other": ["story.add"],
-    }  # fmt: skip
+        "pages/a.py:act": [],
+        "pages/a.py:other": ["story.add"],
+    }
     assert [code.asks_first(file, each, GUARDS) for file, each in code.presses()] == [True, False]
 
 

@@ -52,16 +52,33 @@ def test_what_is_undecided_is_said_with_what_would_decide_it() -> None:
     size = {"estimate": 4.0, "low": 1.0, "high": 7.0, "n": 24}
     family = {"verdict": "undecided", "size": size, "shift": size, "missing": 0}
     found = {"failure": size, "ties": size, "n": 24}
-    report = CheckReport.model_validate({
-        "evaluator": "e", "contract": [], "items": 24, "threshold": 5.0, "failure": "", "passed": True,
-        "undecided": ["blur", "vertical-flip", "foil", "selectivity"],
-        "families": [{**family, "family": "blur", "needed": 810.0},
-                     {**family, "family": "vertical-flip", "needed": None}],
-        "broken": {"families": [{"family": "foil", "verdict": "undecided", "found": found, "missing": 0,
-                                 "needed": 1.0}], "selectivity": None, "most": 50.0, "least": None},
-    })  # fmt: skip
-    assert _undecided(report) == ["blur (about 810 items would decide it)", "vertical-flip",
-                                  "foil (about 1 comparison would decide it)", "selectivity"]  # fmt: skip
+    report = CheckReport.model_validate(
+        {
+            "evaluator": "e",
+            "contract": [],
+            "items": 24,
+            "threshold": 5.0,
+            "failure": "",
+            "passed": True,
+            "undecided": ["blur", "vertical-flip", "foil", "selectivity"],
+            "families": [
+                {**family, "family": "blur", "needed": 810.0},
+                {**family, "family": "vertical-flip", "needed": None},
+            ],
+            "broken": {
+                "families": [{"family": "foil", "verdict": "undecided", "found": found, "missing": 0, "needed": 1.0}],
+                "selectivity": None,
+                "most": 50.0,
+                "least": None,
+            },
+        }
+    )
+    assert _undecided(report) == [
+        "blur (about 810 items would decide it)",
+        "vertical-flip",
+        "foil (about 1 comparison would decide it)",
+        "selectivity",
+    ]
 
 
 def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open) -> None:

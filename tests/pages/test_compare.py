@@ -15,8 +15,12 @@ def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: P
     assert set(table["how"]) == {"paired by item"}
     assert {"a_value", "b_value", "difference", "low", "high", "a_n", "b_n", "p_holm", "verdict"} <= set(table)
     assert {"a_size", "b_size", "size_difference", "size_low", "size_high", "size_p_holm", "scatter"} <= set(table)
-    assert set(table["scatter"]) <= {"scatter differs", "scatter differs, but within the margin", "undecided",
-                                     "scatter alike within the margin"}  # fmt: skip
+    assert set(table["scatter"]) <= {
+        "scatter differs",
+        "scatter differs, but within the margin",
+        "undecided",
+        "scatter alike within the margin",
+    }
     assert len(app.get("plotly_chart")) == 4
     for name in ("Both sides: drift", "A − B: drift", "Both sides: scatter", "A − B: scatter"):
         assert name in said(app)
@@ -93,8 +97,15 @@ def test_a_mark_of_a_side_opens_its_own_pairs_and_a_difference_none(open_page: O
     app = open_page(COMPARE, b_evaluator="conse-lite2", b_categories="animal")
     for chart in ("results.compare-family.figure", "results.compare-scatter-family.figure"):
         marks = [json.loads(each) for each in marks_that_open(app, chart)]
-        assert {"evaluators": "conse-lite2", "categories": "animal", "families": "vertical-flip", "run": "demo",
-                "corpus": "demo", "subject": "template", "language": "en"} in marks  # fmt: skip
+        assert {
+            "evaluators": "conse-lite2",
+            "categories": "animal",
+            "families": "vertical-flip",
+            "run": "demo",
+            "corpus": "demo",
+            "subject": "template",
+            "language": "en",
+        } in marks
         whole = [each for each in marks if "families" not in each]
         assert [each["evaluators"] for each in whole] == ["conse-lite0", "conse-lite2"]
     assert not marks_that_open(app, "results.difference-family.figure")

@@ -140,8 +140,9 @@ def test_a_family_of_another_caption_stands_in_the_matrix_and_opens_under_it(
     assert "misplaced (caption template)" in app.selectbox(key="contrast.test.widget").options
     shown = next(each.value for each in unfolded(app).dataframe if "against_bar" in each.value.columns)
     assert dict(zip(shown["label"], shown["caption"], strict=True)) == {
-        "denied": "human, en", "misplaced": "template, en",
-    }  # fmt: skip
+        "denied": "human, en",
+        "misplaced": "template, en",
+    }
     assert f"n = {ITEMS} comparisons of {ITEMS} items" in said(app)
 
 
@@ -219,8 +220,11 @@ def test_only_comparisons_that_people_uphold_count_where_the_reader_says_so(
         assert not app.exception
         assert f"n = {len(items)} comparisons of {len(items)} items" in said(app)
         assert f"{len(items)} failures of “denied” under flat" in said(app)
-        cards = {item for item in (f"i{place:03d}" for place in range(ITEMS))
-                 if re.search(rf"caption {int(item[1:])} under", said(app))}  # fmt: skip
+        cards = {
+            item
+            for item in (f"i{place:03d}" for place in range(ITEMS))
+            if re.search(rf"caption {int(item[1:])} under", said(app))
+        }
         assert cards == items
 
 
@@ -267,9 +271,15 @@ def test_a_choice_stands_in_the_link(open_page: Open, both_halves: Path) -> None
 
 @pytest.mark.parametrize(
     "query",
-    [{"test": "nothing"}, {"verified": "perhaps"}, {"view": "x"}, {"categories": "<b>"}, {"upheld": "101"},
-     {"upheld": "half"}],
-)  # fmt: skip
+    [
+        {"test": "nothing"},
+        {"verified": "perhaps"},
+        {"view": "x"},
+        {"categories": "<b>"},
+        {"upheld": "101"},
+        {"upheld": "half"},
+    ],
+)
 def test_a_link_that_names_nothing_here_says_so(open_page: Open, both_halves: Path, query: dict[str, str]) -> None:
     app = open_page(CONTRAST, **query)
     assert not app.exception
@@ -360,8 +370,15 @@ def test_a_cell_of_an_error_and_a_nuisance_opens_both(open_page: Open, both_halv
     tests = found[f"Open this test, its worst failures below: {asked['evaluators']} · denied"]
     assert (tests["test"], tests["of"]) == ("denied", asked["evaluators"])
     pairs = found[f"Open these pairs: {asked['evaluators']} · {family_title(asked['families'])}"]
-    assert pairs == {"page": "failures", "run": "broken", "subject": "human", "language": "en", "corpus": "c",
-                     "families": asked["families"], "evaluators": asked["evaluators"]}  # fmt: skip
+    assert pairs == {
+        "page": "failures",
+        "run": "broken",
+        "subject": "human",
+        "language": "en",
+        "corpus": "c",
+        "families": asked["families"],
+        "evaluators": asked["evaluators"],
+    }
     shown = open_page(FAILURES, **{name: text for name, text in pairs.items() if name != "page"})
     assert "could not be restored" not in said(shown)
     assert shown.session_state["failures.families"] == [asked["families"]]

@@ -123,8 +123,14 @@ def test_pages_are_turned_and_stand_in_the_link(open_page: Open, elsewhere: Path
 
 
 def test_a_link_opens_the_same_view_in_a_new_session(open_page: Open, elsewhere: Path) -> None:
-    query = {"sort": "percent", "families": "rotation", "evaluators": "histogram", "page": "2", "marks": "none",
-             "every": "yes"}  # fmt: skip
+    query = {
+        "sort": "percent",
+        "families": "rotation",
+        "evaluators": "histogram",
+        "page": "2",
+        "marks": "none",
+        "every": "yes",
+    }
     app = open_page(FAILURES, **query, inside="50-100")
     assert not app.warning
     assert {name: app.query_params[name] for name in query} == query
@@ -139,9 +145,17 @@ def test_a_page_beyond_the_last_is_the_last(open_page: Open, elsewhere: Path) ->
 
 
 NONSENSE = {
-    "sort": "loudness", "floor": "3", "page": "0", "marks": "<b>", "record": "[1,2]", "families": "nowhere",
-    "inside": "90-10", "colour": "red", "controls": "perhaps", "accepted": "101",
-}  # fmt: skip
+    "sort": "loudness",
+    "floor": "3",
+    "page": "0",
+    "marks": "<b>",
+    "record": "[1,2]",
+    "families": "nowhere",
+    "inside": "90-10",
+    "colour": "red",
+    "controls": "perhaps",
+    "accepted": "101",
+}
 
 
 def test_what_a_link_holds_that_makes_no_sense_is_told_part_by_part(open_page: Open, elsewhere: Path) -> None:
@@ -284,12 +298,16 @@ def test_a_page_without_runs_says_how_to_make_one(open_page: Open) -> None:
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        (CAT | {"corpus": "demo", "evaluator": "e", "axis": "spatial"},
-         {"item": "cat", "probes": "vflip", "evaluators": "e"}),
-        (CAT | {"run": "r", "corpus": "x", "probe": "jpeg-95", "subject": "human", "evaluator": "e", "axis": "null"},
-         {"corpus": "x", "item": "cat", "probes": "", "evaluators": "e", "subject": "human"}),
+        (
+            CAT | {"corpus": "demo", "evaluator": "e", "axis": "spatial"},
+            {"item": "cat", "probes": "vflip", "evaluators": "e"},
+        ),
+        (
+            CAT | {"run": "r", "corpus": "x", "probe": "jpeg-95", "subject": "human", "evaluator": "e", "axis": "null"},
+            {"corpus": "x", "item": "cat", "probes": "", "evaluators": "e", "subject": "human"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_probe_lab_gets_the_pair_as_it_is(row: dict[str, str], expected: dict[str, str]) -> None:
     assert lab_link(row) == expected
 
@@ -363,8 +381,11 @@ def test_a_pair_is_tagged_found_by_its_tag_and_taken_home(open_page: Open, elsew
     assert "**1 pair**, 2 shifts · page 1 of 1" in texts(app)
     assert app.query_params["tagged"] == "bad edit"
     assert "the \\*rim\\* shows" in texts(app)
-    taken = with_tags(pd.DataFrame([pair._asdict(), pair._asdict() | {"item": "other"}]), Tags().read(),
-                      narrowed(present(), Scope(runs=("squares-1",))).only())  # fmt: skip
+    taken = with_tags(
+        pd.DataFrame([pair._asdict(), pair._asdict() | {"item": "other"}]),
+        Tags().read(),
+        narrowed(present(), Scope(runs=("squares-1",))).only(),
+    )
     assert taken["tags"].tolist() == ["bad edit", ""]
     assert taken["note"].tolist() == ["the *rim* shows", ""]
 

@@ -19,13 +19,19 @@ from pages.views.human_validation.study_reading import with_all_opened
 from tests.pages.opening import CALIBRATION, OVERVIEW, Open, marks_that_open, told
 
 NOTHING = {
-    "study.outcomes": "answers of people", "study.kappa_map": "two annotators", "study.competence": "an annotator",
-    "study.comparisons": "what a study asked of a family", "study.powered": "a rate over a run",
-    "suites.agreement": "judgements of a suite", "systems.scales": "every caption of a corpus",
-    "flip.shares": "captions that a reader brought", "lab.curve.*": "one picture, shown beside it",
-    "video.edits": "one video, shown beside it", "video.map": "a word and a frame",
+    "study.outcomes": "answers of people",
+    "study.kappa_map": "two annotators",
+    "study.competence": "an annotator",
+    "study.comparisons": "what a study asked of a family",
+    "study.powered": "a rate over a run",
+    "suites.agreement": "judgements of a suite",
+    "systems.scales": "every caption of a corpus",
+    "flip.shares": "captions that a reader brought",
+    "lab.curve.*": "one picture, shown beside it",
+    "video.edits": "one video, shown beside it",
+    "video.map": "a word and a frame",
     "calib.*": "harms and drops together",
-}  # fmt: skip
+}
 """Figure drawn by a page whose marks open nothing -> what they stand for, which no page of pairs has."""
 
 
@@ -62,13 +68,31 @@ def test_a_mark_that_opens_nothing_does_not_say_click() -> None:
 @pytest.mark.usefixtures("demo")
 def test_over_a_whole_run_the_medians_of_all_pairs_open_them() -> None:
     rows = pd.DataFrame(
-        {"evaluator": "e", "axis": "spatial", "family": ["rotation"], "analysis": "without", "n_all": 9, "n_kept": 8,
-         "median_all": 1.0, "low_all": 0.0, "high_all": 2.0, "median_kept": 1.0, "low_kept": 0.0, "high_kept": 2.0}
-    )  # fmt: skip
+        {
+            "evaluator": "e",
+            "axis": "spatial",
+            "family": ["rotation"],
+            "analysis": "without",
+            "n_all": 9,
+            "n_kept": 8,
+            "median_all": 1.0,
+            "low_all": 0.0,
+            "high_all": 2.0,
+            "median_kept": 1.0,
+            "low_kept": 0.0,
+            "high_kept": 2.0,
+        }
+    )
     figure = with_all_opened(reanalysis_dots(rows), narrow(store(present())).only())
     links = dict(zip(figure.frame["series"], figure.frame["opens"], strict=True))
-    assert json.loads(links[ALL_PAIRS]) == {"evaluators": "e", "families": "rotation", "run": "demo", "corpus": "demo",
-                                            "subject": "template", "language": "en"}  # fmt: skip
+    assert json.loads(links[ALL_PAIRS]) == {
+        "evaluators": "e",
+        "families": "rotation",
+        "run": "demo",
+        "corpus": "demo",
+        "subject": "template",
+        "language": "en",
+    }
     assert [link for name, link in links.items() if name != ALL_PAIRS] == [""]
 
 
@@ -85,9 +109,18 @@ def test_what_marks_open_is_read_once_however_many_open_it(monkeypatch: pytest.M
 @pytest.mark.parametrize(("page", "chart"), [(OVERVIEW, "overview.glance.axes"), (CALIBRATION, "calib.bars")])
 @pytest.mark.parametrize(
     "selection",
-    [[], {}, {"points": 5}, {"points": []}, {"points": [3]},
-     *({"points": [{"customdata": each}]} for each in ("x", "[1]", "{}", '{"evaluators": 3}', ["x"], {"a": 1}, 1e400))],
-)  # fmt: skip
+    [
+        [],
+        {},
+        {"points": 5},
+        {"points": []},
+        {"points": [3]},
+        *(
+            {"points": [{"customdata": each}]}
+            for each in ("x", "[1]", "{}", '{"evaluators": 3}', ["x"], {"a": 1}, 1e400)
+        ),
+    ],
+)
 def test_what_no_mark_of_the_figure_opens_opens_nothing(
     open_page: Open, demo: Path, page: str, chart: str, selection: object
 ) -> None:

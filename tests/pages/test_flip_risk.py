@@ -170,8 +170,13 @@ def test_template_and_human_captions_make_two_systems_without_a_file(open_page: 
 
 def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> None:
     probes = ["identity", "hflip", "rotate-5", "vflip"]
-    rows = scores_of(probes, 60, lambda probe, item: item % 5 / 5 + (0.1 if probe == "vflip" and item % 3 else 0.2 *
-                     (probe != "identity" and item % 2)))  # fmt: skip
+    rows = scores_of(
+        probes,
+        60,
+        lambda probe, item: (
+            item % 5 / 5 + (0.1 if probe == "vflip" and item % 3 else 0.2 * (probe != "identity" and item % 2))
+        ),
+    )
     write_run(results_dir() / "r", rows)
     app = unfolded(open_page(PAGE))
     assert not app.exception
@@ -198,8 +203,13 @@ def test_the_page_begins_with_the_gap_that_each_evaluator_needs(open_page: Open)
 def test_one_thing_has_one_name_and_what_the_paper_compares_says_that_it_is_the_papers(open_page: Open) -> None:
     app = open_page(PAGE)
     drawn = json.dumps([json.loads(chart.proto.spec) for chart in app.get("plotly_chart")], ensure_ascii=False)
-    labels = {each for chart in app.get("plotly_chart") for name, axis in json.loads(chart.proto.spec)["layout"].items()
-              if name.startswith("yaxis") for each in axis.get("ticktext") or ()}  # fmt: skip
+    labels = {
+        each
+        for chart in app.get("plotly_chart")
+        for name, axis in json.loads(chart.proto.spec)["layout"].items()
+        if name.startswith("yaxis")
+        for each in axis.get("ticktext") or ()
+    }
     words = {each.replace("<br>", " ") for each in labels}
     assert {"Upside down", "Moved", "Bottom right, not top left (paper’s contrast)"} <= words
     assert not {*CONTRASTS, "reposition", "vertical-flip"} & words

@@ -76,9 +76,22 @@ def browser(server: Server) -> CookieJar:
     """Cookies of a browser whose user the provider knows: as Streamlit leaves them after a log-in, one a log-in."""
     claims = {**ADA, "iat": time.time(), "origin": f"http://{server.address}", "provider": "default"}
     signed = URLSafeTimedSerializer(SECRET, salt="_streamlit_user").dumps(json.dumps(claims))
-    told = {"version": 0, "port": None, "port_specified": False, "domain": "localhost.local", "domain_specified": False,
-            "domain_initial_dot": False, "path": "/", "path_specified": True, "secure": False, "expires": None,
-            "discard": False, "comment": None, "comment_url": None, "rest": {}}  # fmt: skip
+    told = {
+        "version": 0,
+        "port": None,
+        "port_specified": False,
+        "domain": "localhost.local",
+        "domain_specified": False,
+        "domain_initial_dot": False,
+        "path": "/",
+        "path_specified": True,
+        "secure": False,
+        "expires": None,
+        "discard": False,
+        "comment": None,
+        "comment_url": None,
+        "rest": {},
+    }
     jar = CookieJar()
     jar.set_cookie(Cookie(name="_streamlit_user", value=str(signed), **told))
     return jar
@@ -134,8 +147,13 @@ def test_a_viewer_uses_every_widget_of_an_operator_and_changes_nothing(server: S
     assert kept(data) == before
     assert not evil.with_suffix(".ran").exists()
     assert {page for page, count in more.items() if count > 3} >= {
-        "human_validation", "stories", "suites", "systems", "run_audit", "failures",
-    }  # fmt: skip
+        "human_validation",
+        "stories",
+        "suites",
+        "systems",
+        "run_audit",
+        "failures",
+    }
 
 
 def test_who_takes_up_an_operators_session_elsewhere_has_to_sign_in(server: Server) -> None:

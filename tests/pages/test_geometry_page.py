@@ -79,8 +79,14 @@ def test_a_point_opens_the_pairs_of_its_modifier(open_page: Open) -> None:
     app = open_page(PAGE, families="cultural", categories="animal", evaluator="conse-lite2")
     mark = next(each for each in marks_that_open(app, "geometry.scatter") if json.loads(each)["modifiers"] == "Arab")
     link = ways(click(app, "geometry.scatter", mark))["Open these pairs: conse-lite2 · Cultural words · Arab"]
-    assert link == {"page": "failures", "categories": "animal", "families": "cultural", "modifiers": "Arab",
-                    "evaluators": "conse-lite2", "corpus": "demo"}  # fmt: skip
+    assert link == {
+        "page": "failures",
+        "categories": "animal",
+        "families": "cultural",
+        "modifiers": "Arab",
+        "evaluators": "conse-lite2",
+        "corpus": "demo",
+    }
     shown = open_page(FAILURES, **{name: text for name, text in link.items() if name != "page"})
     assert "could not be restored" not in said(shown)
     assert shown.session_state["failures.modifiers"] == ["Arab"]

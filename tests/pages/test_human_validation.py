@@ -35,9 +35,17 @@ def definition(tmp_path_factory: pytest.TempPathFactory) -> Definition:
     """Nine pairs of the shipped run, drawn once."""
     with Store.open(ROOT / "data" / "results") as store:
         return create_study(
-            store, "demo", study_id="pilot", title="Secret title", kind="acceptability", total=9, per_item=3,
-            attention_rate=0.0, seed=1, parent=tmp_path_factory.mktemp("drawn"),
-        ).definition  # fmt: skip
+            store,
+            "demo",
+            study_id="pilot",
+            title="Secret title",
+            kind="acceptability",
+            total=9,
+            per_item=3,
+            attention_rate=0.0,
+            seed=1,
+            parent=tmp_path_factory.mktemp("drawn"),
+        ).definition
 
 
 @pytest.fixture
@@ -337,8 +345,9 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
         assert re.search(r"95 % CI|no interval", texts(app))
         assert "Landis and Koch (1977): poor below 0, slight up to 0.20" in texts(app)
         kappas = next(frame.value for frame in app.dataframe if "kappa" in frame.value)
-        assert all(said.split(" (")[0] == in_words(kappa)
-                   for said, kappa in zip(kappas["words"], kappas["kappa"], strict=True))  # fmt: skip
+        assert all(
+            said.split(" (")[0] == in_words(kappa) for said, kappa in zip(kappas["words"], kappas["kappa"], strict=True)
+        )
         assert "by knowing rather than guessing, under MACE" in texts(app)
         assert "the likeliest answer is the commonest one in" in texts(app)
 
@@ -390,9 +399,17 @@ def test_what_an_annotator_sees_of_a_comparison_does_not_tell_the_right_side(
 ) -> None:
     with Store.open(ROOT / "data" / "results") as opened:
         made = create_study(
-            opened, "demo-scenes", study_id=f"sides-{kind}", title="Secret title", kind=kind, total=4, per_item=1,
-            attention_rate=0.0, seed=1, strata=family_strata(directional=["foil", "order"]),
-        )  # fmt: skip
+            opened,
+            "demo-scenes",
+            study_id=f"sides-{kind}",
+            title="Secret title",
+            kind=kind,
+            total=4,
+            per_item=1,
+            attention_rate=0.0,
+            seed=1,
+            strata=family_strata(directional=["foil", "order"]),
+        )
     (ada,) = made.invite(["Ada"])
     made.begin(ada)
     while (item := made.place(ada).item) is not None:
@@ -494,9 +511,8 @@ def test_links_begin_with_the_public_address_where_one_is_set(
 
 @pytest.mark.parametrize(
     ("part", "figure", "signed"),
-    [("outcomes", "outcomes", False), ("agreement", "kappa-map", False),
-     ("scores", "reanalysis", True)],
-)  # fmt: skip
+    [("outcomes", "outcomes", False), ("agreement", "kappa-map", False), ("scores", "reanalysis", True)],
+)
 def test_what_people_said_goes_into_a_story_with_whose_votes_it_is_of(
     study: Study, results: None, part: str, figure: str, signed: bool
 ) -> None:

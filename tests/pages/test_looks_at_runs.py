@@ -12,9 +12,13 @@ from tests.pages.opening import CONTRAST, FAILURES, FLIP_RISK, Open
     [(FAILURES, "demo", "Failures"), (FLIP_RISK, "demo", "Flip risk"), (CONTRAST, "both_halves", "Contrast tests")],
 )
 def test_a_page_looks_at_its_runs_once_however_many_cards_it_shows(
-    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, open_page: Open, page: str, store: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    open_page: Open,
+    page: str,
+    store: str,
     heading: str,
-) -> None:  # fmt: skip
+) -> None:
     request.getfixturevalue(store)
     app, look, looks = open_page(page), open_runs.signature, list[object]()
 

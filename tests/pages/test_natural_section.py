@@ -19,8 +19,11 @@ def natural(demo: object) -> dict[str, pd.DataFrame]:
     write_natural(runs_dir())
     with Store.open(runs_dir()) as store:
         table = read_table(store)
-        return {each.id: each.compute(table.view(Slice()), Options()) for each in catalogue(table)
-                if each.section == "natural" and not each.needs(table)}  # fmt: skip
+        return {
+            each.id: each.compute(table.view(Slice()), Options())
+            for each in catalogue(table)
+            if each.section == "natural" and not each.needs(table)
+        }
 
 
 def test_every_part_is_drawn_with_the_numbers_of_the_questions(

@@ -41,9 +41,11 @@ def audited(open_page: Open, folder: Path, *, base: str = "Histogram", items: in
     path = folder / "letters.py"
     path.write_text(HISTOGRAM.format(mark=str(folder / "ran"), base=base), encoding="utf-8")
     plan = make_plan(
-        catalogue().get("demo").load(), evaluators=[f"{path}:Own", "blind-length"],
-        probes=["vflip", "hflip", "null", "cultural"], limit=items,
-    )  # fmt: skip
+        catalogue().get("demo").load(),
+        evaluators=[f"{path}:Own", "blind-length"],
+        probes=["vflip", "hflip", "null", "cultural"],
+        limit=items,
+    )
     run_audit(plan, runs_dir(), run_id="mine")
     (folder / "ran").unlink()
     return path

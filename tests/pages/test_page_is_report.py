@@ -102,16 +102,22 @@ def assert_card(files: Signature, scope: Narrowed, written: dict[str, pd.DataFra
         mine = 100 * risk.loc[(*key, IQR), ["risk", "low", "high"]]
         assert mine.tolist() == pytest.approx(at_gap.loc[key].tolist(), nan_ok=True)
     assert printed(card_report(store(files), scope)) == [
-        [evaluator, axis, f"{family} ({picked_of(row['n_families'], row['worst_in'], row['alike'])})",
-         said(row[["median_abs_percent", "abs_low", "abs_high"]], digits=2), str(row["n_items"]),
-         said(at_gap.loc[(evaluator, axis, family)], digits=1),
-         number(flips.loc[(evaluator, axis, family), "iqr_null_risk"], digits=1),
-         said(gaps.loc[(evaluator, axis, family), ["value", "low", "high"]], digits=3),
-         number(gaps.loc[(evaluator, axis, family), "null_d"], digits=3), claimed(row)]
+        [
+            evaluator,
+            axis,
+            f"{family} ({picked_of(row['n_families'], row['worst_in'], row['alike'])})",
+            said(row[["median_abs_percent", "abs_low", "abs_high"]], digits=2),
+            str(row["n_items"]),
+            said(at_gap.loc[(evaluator, axis, family)], digits=1),
+            number(flips.loc[(evaluator, axis, family), "iqr_null_risk"], digits=1),
+            said(gaps.loc[(evaluator, axis, family), ["value", "low", "high"]], digits=3),
+            number(gaps.loc[(evaluator, axis, family), "null_d"], digits=3),
+            claimed(row),
+        ]
         for (evaluator, axis, family), row in (
             of_report.loc[shown.index].join(shown[["n_families", "worst_in", "alike"]]).iterrows()
         )
-    ]  # fmt: skip
+    ]
 
 
 def said(interval: pd.Series, *, digits: int) -> str:

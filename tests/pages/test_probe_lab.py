@@ -34,8 +34,10 @@ def test_the_demo_corpus_is_there_at_once_with_its_variants(open_page: Open) -> 
     said = texts(app)
     assert not app.exception
     assert [each.label for each in app.button if each.key.startswith("lab.see.")] == [
-        "**Upside down**", "**Mirrored**", "**African …**",
-    ]  # fmt: skip
+        "**Upside down**",
+        "**Mirrored**",
+        "**African …**",
+    ]
     assert "Choose an evaluator to see" in said
 
 
@@ -180,8 +182,9 @@ HYDRANT = "A dog is tied to a fire hydrant."
 
 def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open) -> None:
     words = "cultural:American,emotion:happy,gender:typical,mention:2,base,natural-emotion:happy,vflip"
-    app = open_page(LAB, item="frog-1-10-20", label="dog", subject="free", caption=HYDRANT, probes=words,
-                    evaluators="conse-lite0")  # fmt: skip
+    app = open_page(
+        LAB, item="frog-1-10-20", label="dog", subject="free", caption=HYDRANT, probes=words, evaluators="conse-lite0"
+    )
     assert not app.exception
     told = said(app).splitlines()
     assert "An :primary-background[**American**] dog is tied to a fire hydrant." in told
@@ -210,8 +213,15 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
 
 
 def test_a_sentence_that_does_not_say_the_object_is_told_and_never_gives_way_to_the_template(open_page: Open) -> None:
-    app = open_page(LAB, item="frog-1-10-20", label="dog", subject="free", caption="A cat on a mat.", evaluators="",
-                    probes="cultural:American")  # fmt: skip
+    app = open_page(
+        LAB,
+        item="frog-1-10-20",
+        label="dog",
+        subject="free",
+        caption="A cat on a mat.",
+        evaluators="",
+        probes="cultural:American",
+    )
     for caption, reason in [
         ("A cat on a mat.", "does not say 'dog' as a word of its own"),
         ("A hot dog on a plate.", "'hot dog' is a name of its own"),

@@ -57,11 +57,14 @@ def test_filters_of_the_link_drive_the_numbers(open_page: Open, demo: Path) -> N
     assert animals["n_items"].max() < everything["n_items"].max()
 
 
-@pytest.mark.parametrize(("part", "row", "chosen"), [
-    ({}, "label", {"families": "vertical-flip,rotation"}),
-    ({"question": "words", "part": "gender"}, "label", {"modifiers": "female"}),
-    ({"question": "object", "part": "category"}, "level", {"categories": "animal,food"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("part", "row", "chosen"),
+    [
+        ({}, "label", {"families": "vertical-flip,rotation"}),
+        ({"question": "words", "part": "gender"}, "label", {"modifiers": "female"}),
+        ({"question": "object", "part": "category"}, "level", {"categories": "animal,food"}),
+    ],
+)
 def test_a_filter_of_rows_changes_no_corrected_p_value(
     open_page: Open, demo: Path, part: dict[str, str], row: str, chosen: dict[str, str]
 ) -> None:
@@ -170,9 +173,13 @@ def test_a_view_is_pinned_for_the_comparison(open_page: Open, demo: Path) -> Non
     next(button for button in app.button if button.label == "Pin as A").click()
     app.run()
     assert app.session_state["compare.pinned"] == {
-        "a_run": "demo", "a_corpus": "demo", "a_subject": "template", "a_language": "en", "a_families": "cultural",
+        "a_run": "demo",
+        "a_corpus": "demo",
+        "a_subject": "template",
+        "a_language": "en",
+        "a_families": "cultural",
         "a_evaluator": "conse-lite2",
-    }  # fmt: skip
+    }
 
 
 def second_corpus(demo: Path) -> None:
@@ -204,8 +211,9 @@ def test_a_family_s_evaluators_stand_beneath_each_other_on_bands(open_page: Open
 
 
 def test_evaluators_can_have_a_panel_each(open_page: Open, demo: Path) -> None:
-    one, other = (json.loads(open_page(RESULTS, **query).get("plotly_chart")[0].proto.spec)
-                  for query in ({}, {"facets": "yes"}))  # fmt: skip
+    one, other = (
+        json.loads(open_page(RESULTS, **query).get("plotly_chart")[0].proto.spec) for query in ({}, {"facets": "yes"})
+    )
     assert len([each for each in one["layout"] if each.startswith("xaxis")]) == 1
     assert len([each for each in other["layout"] if each.startswith("xaxis")]) == 3
     assert len(one["data"]) == len(other["data"]) == 3

@@ -129,9 +129,15 @@ def test_the_time_is_that_of_an_earlier_run_on_this_machine(open_page: Open, tmp
     from core.audit.machine import describe_machine
 
     manifest = {
-        "run": "earlier", "status": "complete", "schema_version": 1, "created": "2026-01-01T00:00:00Z", "counts": {},
-        "corpus": {}, "machine": describe_machine("cpu"), "speed": {"conse-lite0": {"images": 10, "seconds": 20.0}},
-    }  # fmt: skip
+        "run": "earlier",
+        "status": "complete",
+        "schema_version": 1,
+        "created": "2026-01-01T00:00:00Z",
+        "counts": {},
+        "corpus": {},
+        "machine": describe_machine("cpu"),
+        "speed": {"conse-lite0": {"images": 10, "seconds": 20.0}},
+    }
     for name, machine in (("here", {}), ("elsewhere", {"processor": "another"})):
         folder = runs_dir() / name
         folder.mkdir(parents=True)
@@ -149,10 +155,16 @@ def test_the_time_is_that_of_an_earlier_run_on_this_machine(open_page: Open, tmp
 def measured_runs(folder: Path, **speed: float) -> None:
     """A run that measured seconds an image with one thread on a machine like this one."""
     manifest = {
-        "run": "measured", "status": "complete", "schema_version": 1, "created": "2026-01-01T00:00:00Z", "counts": {},
-        "corpus": {}, "machine": describe_machine("cpu"), "threads": 1,
+        "run": "measured",
+        "status": "complete",
+        "schema_version": 1,
+        "created": "2026-01-01T00:00:00Z",
+        "counts": {},
+        "corpus": {},
+        "machine": describe_machine("cpu"),
+        "threads": 1,
         "speed": {name: {"images": 1000, "seconds": 1000 * seconds} for name, seconds in speed.items()},
-    }  # fmt: skip
+    }
     (folder / "measured").mkdir(parents=True)
     (folder / "measured" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
@@ -179,9 +191,16 @@ def test_machines_and_a_price_are_told_and_a_cluster_counts_its_own_workers(
 
 def test_a_link_restores_the_choices_and_says_what_it_cannot(open_page: Open) -> None:
     app = open_page(
-        RUN, corpus="folder", root="/no/such/folder", probes="rotation,nonsense", limit="-3", subject="human",
-        run_id="../up", evaluators="conse-lite0,histogram.py:Name", colour="red",
-    )  # fmt: skip
+        RUN,
+        corpus="folder",
+        root="/no/such/folder",
+        probes="rotation,nonsense",
+        limit="-3",
+        subject="human",
+        run_id="../up",
+        evaluators="conse-lite0,histogram.py:Name",
+        colour="red",
+    )
     said = plain(app)
     assert not app.exception
     assert app.session_state["run.probes"] == ["rotate-10", "rotate-5", "rotate+5", "rotate+10"]
@@ -204,8 +223,9 @@ def test_a_sample_is_told_with_its_balance(open_page: Open) -> None:
     assert table["items"].sum() == 20
     (said,) = [each.value for each in app.caption if each.value.startswith("Of two categories")]
     assert tied(drawn)
-    assert all(f"{label} ({one} or {two}, n = {n})" in said.replace("\\", "")
-               for label, (one, two, n) in tied(drawn).items())  # fmt: skip
+    assert all(
+        f"{label} ({one} or {two}, n = {n})" in said.replace("\\", "") for label, (one, two, n) in tied(drawn).items()
+    )
     assert dict(table["items"]) == Counter(item.category for item in drawn.items)
     assert table["items"].max() - table["items"].min() < max(Counter(item.category for item in whole.items).values())
     both = open_page(RUN, evaluators="conse-lite0", probes="vflip", sample="20", limit="5")

@@ -139,8 +139,11 @@ def test_pages_show_and_open_the_corpus_of_the_run_in_view(
         app = open_page(page, run=run)
         assert not app.exception
         assert "has no item" not in said(app)
-        ways = [dict(parse_qsl(each.proto.query_string)) for each in app.get("page_link")
-                if each.proto.label == "Open in Probe lab"]  # fmt: skip
+        ways = [
+            dict(parse_qsl(each.proto.query_string))
+            for each in app.get("page_link")
+            if each.proto.label == "Open in Probe lab"
+        ]
         assert ways, said(app)
         assert {way["corpus"] for way in ways} == {corpus}
         lab = open_page(LAB, **ways[0])

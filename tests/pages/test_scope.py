@@ -174,10 +174,16 @@ def test_a_filter_of_another_scope_is_still_there_to_be_taken_back(open_page: Op
     assert "modifiers" not in app.query_params
 
 
-@pytest.mark.parametrize("chosen", [
-    {"run": "first", "subject": "template"}, {"run": "first", "subject": "human"}, {"run": "second"},
-    {"subject": "human"}, {},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"run": "first", "subject": "template"},
+        {"run": "first", "subject": "human"},
+        {"run": "second"},
+        {"subject": "human"},
+        {},
+    ],
+)
 def test_the_screen_and_the_printed_card_state_the_same_numbers(
     open_page: Open, scoped: Path, chosen: dict[str, str]
 ) -> None:
@@ -201,8 +207,9 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
         r"<td class=\"words\">([\w-]+) \(of \d+(?:, the worst in \d+ % of the draws)?\)</td>"
         r"<td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td>(\d+)</td>"
         r"<td>([\d.]+) \(no interval\)</td><td>[^<]*</td><td>[^<]*</td><td>[^<]*</td>"
-        r"<td class=\"words\">([^<(;]+?)(?: \([^<]*?\))?; ([^<;]+)[^<]*</td>", printed
-    )  # fmt: skip
+        r"<td class=\"words\">([^<(;]+?)(?: \([^<]*?\))?; ([^<;]+)[^<]*</td>",
+        printed,
+    )
     assert [
         (family_title(each[0]), *(f"{float(value):.1f}" for value in each[1:4]), each[4], *each[6:]) for each in rows
     ] == shown

@@ -95,8 +95,15 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
     assert not app.exception
     assert not app.error
     text = said(app)
-    for heading in ("Standings", "Pairwise differences", "Under harmless edits", "At equal length",
-                    "Agreement of evaluators", "Caption health", "Best of several"):  # fmt: skip
+    for heading in (
+        "Standings",
+        "Pairwise differences",
+        "Under harmless edits",
+        "At equal length",
+        "Agreement of evaluators",
+        "Caption health",
+        "Best of several",
+    ):
         assert heading in [each.value for each in app.header]
     assert "12 pictures that all systems caption" in text
     assert "of 3 differences" in text
@@ -218,8 +225,9 @@ def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(ope
     found = swapped(rows, "metric-0", asked["higher"], "C", "vertical-flip")
     own = rows[(rows["evaluator"] == "metric-0") & (rows["place"] == 0)]
     scores = own.pivot_table(index="item", columns=["probe", "system"], values="score")
-    crossed = ((scores[""][asked["higher"]] - scores[""]["C"])
-               * (scores["vflip"][asked["higher"]] - scores["vflip"]["C"]) < 0)  # fmt: skip
+    crossed = (scores[""][asked["higher"]] - scores[""]["C"]) * (
+        scores["vflip"][asked["higher"]] - scores["vflip"]["C"]
+    ) < 0
     assert set(found["item"]) == set(crossed[crossed].index)
     assert f"On {crossed.sum()} pictures their captions change order" in words
     assert "B: C by metric-0, under Upside down" in words.replace("*", "")
@@ -245,6 +253,12 @@ def test_scores_of_a_scaled_cosine_are_shown_at_other_scales(open_page: Open) ->
     own = scored[scored["probe"] == ""]["score"]
     shown = next(each.value for each in app.dataframe if {"p5", "w"} <= set(each.value))
     np.testing.assert_allclose(shown["mean"], [own.mean() * w / 2 for w in (1, 2, 2.5, 3)])
-    write_leaderboard(replace(plain, name="other", rows=scored.assign(score=2 * scored["score"].max() + scored["score"]
-                      * 5), evaluators={"pac-s++": "abc"}))  # fmt: skip
+    write_leaderboard(
+        replace(
+            plain,
+            name="other",
+            rows=scored.assign(score=2 * scored["score"].max() + scored["score"] * 5),
+            evaluators={"pac-s++": "abc"},
+        )
+    )
     assert "were not made with w = 2" in said(open_page(SYSTEMS, board="other", judge="pac-s++"))

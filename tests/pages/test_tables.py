@@ -23,12 +23,20 @@ def page() -> None:
     from pages.views.common.page_tables import draw_table
 
     frame = pd.DataFrame(
-        {"family": ["vertical-flip", "my-own", None], "value": [-12.34, 3.0, float("nan")], "plain": [1.5, 2.5, 3.5],
-         "count": [-1200, 3, 4], "note": [None, "a-b", "c"]}, index=[0, 0, 1],
-    )  # fmt: skip
+        {
+            "family": ["vertical-flip", "my-own", None],
+            "value": [-12.34, 3.0, float("nan")],
+            "plain": [1.5, 2.5, 3.5],
+            "count": [-1200, 3, 4],
+            "note": [None, "a-b", "c"],
+        },
+        index=[0, 0, 1],
+    )
     number = st.column_config.NumberColumn
-    draw_table(frame, column_config={"value": number("Value", format="%+.1f", help="why"),
-                                     "plain": number("Plain", format="%.1f")})  # fmt: skip
+    draw_table(
+        frame,
+        column_config={"value": number("Value", format="%+.1f", help="why"), "plain": number("Plain", format="%.1f")},
+    )
 
 
 def test_words_stand_over_values_that_stay() -> None:
@@ -59,8 +67,9 @@ def test_whole_numbers_have_commas_and_a_column_of_numbers_is_none_of_families()
     frame = pd.DataFrame({"n": [2196, 8], "half": [1200.4, 1.0], "nuisance": [0.1, 0.117], "few": [1, 2]})
     words = _words(frame, {"half": {"type_config": {"type": "number", "format": "%.0f"}}}, FAMILIES)
     assert {name: [write(each) for each in frame[name]] for name, write in words.items()} == {
-        "n": ["2,196", "8"], "half": ["1,200", "1"],
-    }  # fmt: skip
+        "n": ["2,196", "8"],
+        "half": ["1,200", "1"],
+    }
     assert written(1234.5, form="%.1f") == "1234.5"
     assert written(-1234567, form="%+d") == "−1,234,567"
 
@@ -76,12 +85,20 @@ def _sent(styled: Styler) -> tuple[pd.DataFrame, str]:
 
 
 def test_the_words_are_those_that_pandas_would_write() -> None:
-    frame = pd.DataFrame({
-        "family": ["vertical-flip", "blur", None], "down": [-1.5, np.nan, 2.0], "up": [0.123456789, 1, 2],
-        "count": [1, 2, 3], "text": ["a", None, "b"], "mixed": pd.Series([1.25, "z", 2], dtype=object),
-        "holes": pd.Series([1.25, "z", None], dtype=object), "flag": [True, False, True],
-        "whole": pd.array([1, None, -3], dtype="Int64"), "kind": pd.Categorical(["q", None, "r"]),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "family": ["vertical-flip", "blur", None],
+            "down": [-1.5, np.nan, 2.0],
+            "up": [0.123456789, 1, 2],
+            "count": [1, 2, 3],
+            "text": ["a", None, "b"],
+            "mixed": pd.Series([1.25, "z", 2], dtype=object),
+            "holes": pd.Series([1.25, "z", None], dtype=object),
+            "flag": [True, False, True],
+            "whole": pd.array([1, None, -3], dtype="Int64"),
+            "kind": pd.Categorical(["q", None, "r"]),
+        }
+    )
     words = _words(frame, {}, FAMILIES)
     assert set(words) == {"family", "down", "whole"}
     own, style = _sent(_worded(frame, words))
@@ -92,10 +109,17 @@ def test_the_words_are_those_that_pandas_would_write() -> None:
 
 def test_the_bytes_are_those_of_words_that_streamlit_sets_cell_by_cell() -> None:
     frame = pd.DataFrame(
-        {"family": ["vertical-flip", "blur", None], "down": [-1.5, np.nan, 2.0], "same": [0.125, 1.0, np.inf],
-         "count": [-1200, 2, 3], "text": ["a", "b", "c"], "flag": [True, False, True],
-         "kind": pd.Categorical(["q", None, "r"])}, index=["x", "x", "y"],
-    )  # fmt: skip
+        {
+            "family": ["vertical-flip", "blur", None],
+            "down": [-1.5, np.nan, 2.0],
+            "same": [0.125, 1.0, np.inf],
+            "count": [-1200, 2, 3],
+            "text": ["a", "b", "c"],
+            "flag": [True, False, True],
+            "kind": pd.Categorical(["q", None, "r"]),
+        },
+        index=["x", "x", "y"],
+    )
     words = _words(frame, {}, FAMILIES)
     protos = ArrowData(), ArrowData()
     for proto, styled in zip(protos, (_worded(frame, words), frame.style.format(words, na_rep=NOTHING)), strict=True):

@@ -29,9 +29,17 @@ def definition(tmp_path_factory: pytest.TempPathFactory) -> Definition:
     """Four pairs of the shipped run and five items with a known answer."""
     with Store.open(ROOT / "data" / "results") as store:
         return create_study(
-            store, "demo", study_id="pilot", title="Secret title", kind="acceptability", total=4, per_item=2,
-            attention_rate=0.05, seed=1, parent=tmp_path_factory.mktemp("drawn"),
-        ).definition  # fmt: skip
+            store,
+            "demo",
+            study_id="pilot",
+            title="Secret title",
+            kind="acceptability",
+            total=4,
+            per_item=2,
+            attention_rate=0.05,
+            seed=1,
+            parent=tmp_path_factory.mktemp("drawn"),
+        ).definition
 
 
 @pytest.fixture

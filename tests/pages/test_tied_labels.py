@@ -11,10 +11,20 @@ TOGGLE = "untied"
 def written(**corpus: object) -> None:
     """One run among the user's own: twelve benches and twenty cats."""
     rows = [
-        score(f"i{place:03d}", probe, 0.5 + place / 100 + (probe == "vflip") / 50, corpus="yard", evaluator="ant",
-              label=label, category=category, coverage=0.5, caption="There is one.")
-        for place, (label, category) in enumerate(LABELS) for probe in ("identity", "vflip")
-    ]  # fmt: skip
+        score(
+            f"i{place:03d}",
+            probe,
+            0.5 + place / 100 + (probe == "vflip") / 50,
+            corpus="yard",
+            evaluator="ant",
+            label=label,
+            category=category,
+            coverage=0.5,
+            caption="There is one.",
+        )
+        for place, (label, category) in enumerate(LABELS)
+        for probe in ("identity", "vflip")
+    ]
     counts = {"items_kept": 32, "items_rejected": 0, "pairs": 64, "scores_null": 0, "rows": 64}
     told = {"name": "yard", "fingerprint": "0" * 64, **corpus}
     write_run(runs_dir() / "yard-1", rows, corpus=told, evaluators=[{"name": "ant"}], counts=counts)

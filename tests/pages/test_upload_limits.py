@@ -114,9 +114,15 @@ def answered(files: MemoryUploadedFileManager, session: str, stated_mb: int | No
 
 @pytest.mark.parametrize(
     ("session", "stated_mb", "status", "most_read_mb"),
-    [("nobody", 50, 403, 0), ("nobody", None, 403, 0), ("viewer", 50, 413, 0), ("viewer", None, 413, 4),
-     ("viewer", 1, 413, 4), ("operator", 50, 200, 50)],
-)  # fmt: skip
+    [
+        ("nobody", 50, 403, 0),
+        ("nobody", None, 403, 0),
+        ("viewer", 50, 413, 0),
+        ("viewer", None, 413, 4),
+        ("viewer", 1, 413, 4),
+        ("operator", 50, 200, 50),
+    ],
+)
 def test_an_upload_is_refused_before_it_is_read_and_where_it_goes_on_too_long(
     files: MemoryUploadedFileManager, session: str, stated_mb: int | None, status: int, most_read_mb: int
 ) -> None:

@@ -65,8 +65,10 @@ def test_what_nobody_looked_at_for_long_makes_room() -> None:
     clock.now = 70
     uploads.put("new", "N", name="n", size=10 * MB, owner="new")
     assert [uploads.get(key, owner=owner) for key, owner in (("gone", "left"), ("here", "stays"), ("new", "new"))] == [
-        None, "H", "N",
-    ]  # fmt: skip
+        None,
+        "H",
+        "N",
+    ]
 
 
 def test_a_picture_of_two_sessions_stays_while_one_holds_it() -> None:

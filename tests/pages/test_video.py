@@ -19,8 +19,11 @@ def test_a_demo_video_is_scored_with_the_caption_that_is_true_of_it_backwards(op
     assert "nothing is measured" in words
     (table,) = (each.value for each in app.dataframe if "how" in each.value)
     assert set(table["evaluator"]) == {"conse-lite0 (coarse part)"}
-    assert set(table["caption"]) == {"A dog moves from left to right in a pasture.", "There is a dog in a pasture.",
-                                     "A dog moves from right to left in a pasture."}  # fmt: skip
+    assert set(table["caption"]) == {
+        "A dog moves from left to right in a pasture.",
+        "There is a dog in a pasture.",
+        "A dog moves from right to left in a pasture.",
+    }
     turned = table[table["edit"] == "reversed"]
     assert set(turned["how"]) == {"by construction"}
     assert turned["delta"].tolist() == [0.0] * 3

@@ -45,20 +45,37 @@ from tests.tiny import clip
 FRAMES = 4
 PROBES = ("default", "order", "removal")
 PARTS = [
-    (OVERVIEW, {}), (RESULTS, {}), (RESULTS, {"question": "summary"}), (RESULTS, {"question": "meaning"}),
-    (RESULTS, {"question": "summary", "part": "runs"}), (FAILURES, {}), (FAILURES, {"families": "fewer-frames"}),
-    (COMPARE, {}), (FLIP_RISK, {}), (SYSTEMS, {}), (CALIBRATION, {}), (CONTRAST, {}), (GEOMETRY, {}), (SUITES, {}),
-    (VIDEO, {}), (HUMAN, {}), (RUN, {}), (RUN, {"corpus": "demo-videos", "subject": "human",
-                                               "evaluators": "conse-lite0"}),
-]  # fmt: skip
+    (OVERVIEW, {}),
+    (RESULTS, {}),
+    (RESULTS, {"question": "summary"}),
+    (RESULTS, {"question": "meaning"}),
+    (RESULTS, {"question": "summary", "part": "runs"}),
+    (FAILURES, {}),
+    (FAILURES, {"families": "fewer-frames"}),
+    (COMPARE, {}),
+    (FLIP_RISK, {}),
+    (SYSTEMS, {}),
+    (CALIBRATION, {}),
+    (CONTRAST, {}),
+    (GEOMETRY, {}),
+    (SUITES, {}),
+    (VIDEO, {}),
+    (HUMAN, {}),
+    (RUN, {}),
+    (RUN, {"corpus": "demo-videos", "subject": "human", "evaluators": "conse-lite0"}),
+]
 
 
 @pytest.fixture(scope="module")
 def filmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("filmed")
     tiny = clip.write_openai(folder / "openai.pt", 11)
-    plan = make_plan(build_videos(folder / "videos", 12, frames=FRAMES), evaluators=[HISTOGRAM, f"emscore@{tiny}"],
-                     subjects=("human",), probes=PROBES)  # fmt: skip
+    plan = make_plan(
+        build_videos(folder / "videos", 12, frames=FRAMES),
+        evaluators=[HISTOGRAM, f"emscore@{tiny}"],
+        subjects=("human",),
+        probes=PROBES,
+    )
     return run_audit(plan, folder / "runs", run_id="videos-1", pool=Pool(2000, "cpu")).path
 
 
@@ -94,16 +111,23 @@ def test_results_say_what_is_by_construction_and_hold_no_number_of_it(open_page:
     assert set(left_out.loc[left_out["code"] == "order-free", "probe"]) == {"frames:backwards"}
     assert "order-free is by construction" in said(app)
     for page, query in PARTS[1:5]:
-        assert not any("frames:backwards" in each.to_csv() or "frame-order" in each.to_csv()
-                       for each in (table.value for table in open_page(page, **query).dataframe)
-                       if "code" not in each)  # fmt: skip
+        assert not any(
+            "frames:backwards" in each.to_csv() or "frame-order" in each.to_csv()
+            for each in (table.value for table in open_page(page, **query).dataframe)
+            if "code" not in each
+        )
 
 
 def test_the_lab_scores_a_video_and_marks_what_it_cannot_measure(open_page: Open, run: Path) -> None:
     app = open_page(
-        LAB, corpus="demo-videos", item="dog-right", subject="human", human="en:1", evaluators="conse-lite0",
+        LAB,
+        corpus="demo-videos",
+        item="dog-right",
+        subject="human",
+        human="en:1",
+        evaluators="conse-lite0",
         probes="vflip,frames:half,frames:backwards,reposition-TL",
-    )  # fmt: skip
+    )
     assert not app.exception
     assert not app.error
     assert "8 frames" in said(app)
@@ -118,9 +142,18 @@ def test_the_lab_scores_a_video_and_marks_what_it_cannot_measure(open_page: Open
 def test_a_study_shows_the_frames_side_by_side(run: Path, tmp_path: Path) -> None:
     with Store.open(runs_dir()) as store:
         study = create_study(
-            store, "videos-1", study_id="videos", title="Videos", kind="acceptability", total=3, per_item=2,
-            attention_rate=0.0, seed=1, parent=tmp_path, strata=family_strata(["fewer-frames"]),
-        )  # fmt: skip
+            store,
+            "videos-1",
+            study_id="videos",
+            title="Videos",
+            kind="acceptability",
+            total=3,
+            per_item=2,
+            attention_rate=0.0,
+            seed=1,
+            parent=tmp_path,
+            strata=family_strata(["fewer-frames"]),
+        )
     item = study.definition.items[0]
     pictures = make_pictures(study.definition, item)
     place = int(item.item.removeprefix("v"))

@@ -54,8 +54,20 @@ def test_the_documentation_explains_every_word_and_every_page_exists() -> None:
 
 def test_every_word_is_explained_beside_a_label_of_another_page(open_page: Open, demo: object) -> None:
     hints = set()
-    for page in (OVERVIEW, RESULTS, FAILURES, FLIP_RISK, CALIBRATION, CONTRAST, RUN, SUITES, SYSTEMS, VIDEO, COMPARE,
-                 HUMAN):  # fmt: skip
+    for page in (
+        OVERVIEW,
+        RESULTS,
+        FAILURES,
+        FLIP_RISK,
+        CALIBRATION,
+        CONTRAST,
+        RUN,
+        SUITES,
+        SYSTEMS,
+        VIDEO,
+        COMPARE,
+        HUMAN,
+    ):
         app = open_page(page)
         hints |= {each.proto.help for each in app.title}
         for frame in app.dataframe:

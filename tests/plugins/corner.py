@@ -9,9 +9,16 @@ from core.evaluators.base import Evaluator, Fingerprint, evaluator
 
 
 @evaluator(
-    name="corner", title="Corner", summary="Brightness of the upper left quarter.", family="test",
-    score_range=(0.0, 1.0), memory_mb=10, offline=True, source="none", licence="Apache-2.0",
-)  # fmt: skip
+    name="corner",
+    title="Corner",
+    summary="Brightness of the upper left quarter.",
+    family="test",
+    score_range=(0.0, 1.0),
+    memory_mb=10,
+    offline=True,
+    source="none",
+    licence="Apache-2.0",
+)
 class Corner(Evaluator):
     """Scores the mean brightness of the upper left quarter of a picture, in [0, 1]."""
 

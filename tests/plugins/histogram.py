@@ -32,9 +32,14 @@ def caption_vector(caption: str) -> np.ndarray:
 
 
 SPEC = {
-    "summary": "Colours against letters.", "family": "test", "score_range": (0.0, 1.0), "memory_mb": 10,
-    "offline": True, "source": "none", "licence": "Apache-2.0",
-}  # fmt: skip
+    "summary": "Colours against letters.",
+    "family": "test",
+    "score_range": (0.0, 1.0),
+    "memory_mb": 10,
+    "offline": True,
+    "source": "none",
+    "licence": "Apache-2.0",
+}
 
 
 @evaluator(name="histogram", title="Histogram", **SPEC)

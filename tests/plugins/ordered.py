@@ -11,9 +11,16 @@ from core.evaluators.video.formula import Tokens
 
 
 @evaluator(
-    name="ordered", title="Ordered", summary="Where the colour goes.", family="test",
-    score_range=(-1.0, 1.0), memory_mb=10, offline=True, source="none", licence="Apache-2.0",
-)  # fmt: skip
+    name="ordered",
+    title="Ordered",
+    summary="Where the colour goes.",
+    family="test",
+    score_range=(-1.0, 1.0),
+    memory_mb=10,
+    offline=True,
+    source="none",
+    licence="Apache-2.0",
+)
 class Ordered(VideoEvaluator):
     """How much brighter the left half is in the last frame than in the first, in [-1, 1]."""
 

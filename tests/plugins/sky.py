@@ -8,9 +8,17 @@ from core.evaluators.base import Evaluator, Fingerprint, evaluator
 
 
 @evaluator(
-    name="sky", title="Sky", summary="Brightness above.", family="example", score_range=(0.0, None), memory_mb=1,
-    offline=True, source="tests", licence="Apache-2.0", languages=("en",),
-)  # fmt: skip
+    name="sky",
+    title="Sky",
+    summary="Brightness above.",
+    family="example",
+    score_range=(0.0, None),
+    memory_mb=1,
+    offline=True,
+    source="tests",
+    licence="Apache-2.0",
+    languages=("en",),
+)
 class Sky(Evaluator):
     """Upside down, a picture of 100 above and 90 below is 10 % darker."""
 

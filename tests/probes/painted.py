@@ -55,9 +55,18 @@ def paint(
     pixels[mask] = (230, 40, 30)
     encoded = Mask.from_array(mask)
     item = Item(
-        name, "test", None, width, height, captions={"en": ("A red ball.",)}, label="ball", category="sports",
-        box=encoded.box if boxed else None, mask=encoded if masked else None, others=others,
-    )  # fmt: skip
+        name,
+        "test",
+        None,
+        width,
+        height,
+        captions={"en": ("A red ball.",)},
+        label="ball",
+        category="sports",
+        box=encoded.box if boxed else None,
+        mask=encoded if masked else None,
+        others=others,
+    )
     return Scene(item, pixels)
 
 

@@ -53,9 +53,12 @@ def hole_and_rim(mask: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.n
 
 @settings(max_examples=40, deadline=None)
 @given(
-    right=st.integers(-12, 30), down=st.integers(-10, 18), x=st.integers(14, 30), y=st.integers(12, 22),
+    right=st.integers(-12, 30),
+    down=st.integers(-10, 18),
+    x=st.integers(14, 30),
+    y=st.integers(12, 22),
     seed=st.integers(0, 5),
-)  # fmt: skip
+)
 def test_the_diagnostics_are_those_of_the_paper(right: int, down: int, x: int, y: int, seed: int) -> None:
     mask = ellipse(50, 72, centre=(x, y), radii=(9, 6))
     before, after = ground(50, 72, seed), ground(50, 72, seed + 100)

@@ -37,9 +37,17 @@ def scenes() -> list[Scene]:
     """Ordinary and awkward items: animate, crowded, empty, tiny, a line of pixels, object in a corner, no object."""
     usual, person = paint(), paint(name="person")
     tiny = Item(
-        "tiny", "test", None, 8, 8, captions={"en": ("A dot.",)}, label="cup", category="kitchen",
-        box=Box(2, 2, 3, 3), mask=Mask.from_array(np.pad(np.ones((3, 3), bool), ((2, 3), (2, 3)))),
-    )  # fmt: skip
+        "tiny",
+        "test",
+        None,
+        8,
+        8,
+        captions={"en": ("A dot.",)},
+        label="cup",
+        category="kitchen",
+        box=Box(2, 2, 3, 3),
+        mask=Mask.from_array(np.pad(np.ones((3, 3), bool), ((2, 3), (2, 3)))),
+    )
     full = Mask.from_array(np.ones((20, 30), bool))
     return [
         usual,
@@ -142,8 +150,11 @@ def test_the_same_stream_gives_the_same_variant_whatever_ran_before(probe: Probe
         else:
             np.testing.assert_array_equal(first.pixels, second.pixels)
         assert (first.caption, first.object_box, first.object_mask, first.notes) == (
-            second.caption, second.object_box, second.object_mask, second.notes,
-        )  # fmt: skip
+            second.caption,
+            second.object_box,
+            second.object_mask,
+            second.notes,
+        )
         assert str(dict(first.diagnostics)) == str(dict(second.diagnostics))  # NaN is equal to itself here
 
 

@@ -70,8 +70,15 @@ def corpus(tmp_path: Path) -> Corpus:
     root.mkdir()
     for name, colour, size in (("a", "red", (40, 30)), ("b", "blue", (30, 50))):
         Image.new("RGB", size, colour).save(root / f"{name}.png")
-    line = {"id": 0, "image_0": "a", "image_1": "b", "caption_0": "a red one", "caption_1": "a blue one",
-            "collapsed_tag": "Object", "tag": "Adjective"}  # fmt: skip
+    line = {
+        "id": 0,
+        "image_0": "a",
+        "image_1": "b",
+        "caption_0": "a red one",
+        "caption_1": "a blue one",
+        "collapsed_tag": "Object",
+        "tag": "Adjective",
+    }
     (root / "examples.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
     return load_pairs.load(root)
 
@@ -82,10 +89,13 @@ def test_an_audit_scores_each_caption_on_each_picture(corpus: Corpus, tmp_path: 
     rows = raw(tmp_path / "runs" / "r")
     held = {(row.item, row.probe): (row.caption, row.score) for row in rows.itertuples()}
     assert {key: caption for key, (caption, _) in held.items()} == {
-        ("examples:0-0", "identity"): "a red one", ("examples:0-1", "identity"): "a blue one",
-        ("examples:0-0", "wrong-caption"): "a blue one", ("examples:0-1", "wrong-caption"): "a red one",
-        ("examples:0-0", "wrong-picture"): "a red one", ("examples:0-1", "wrong-picture"): "a blue one",
-    }  # fmt: skip
+        ("examples:0-0", "identity"): "a red one",
+        ("examples:0-1", "identity"): "a blue one",
+        ("examples:0-0", "wrong-caption"): "a blue one",
+        ("examples:0-1", "wrong-caption"): "a red one",
+        ("examples:0-0", "wrong-picture"): "a red one",
+        ("examples:0-1", "wrong-picture"): "a blue one",
+    }
     # The other item's picture with one's own caption is the other item's wrong caption.
     for own, other in (("examples:0-0", "examples:0-1"), ("examples:0-1", "examples:0-0")):
         assert held[own, "wrong-picture"][1] == pytest.approx(held[other, "wrong-caption"][1], abs=1e-9)

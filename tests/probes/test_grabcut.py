@@ -34,8 +34,11 @@ def test_an_object_of_another_colour_is_found(scale: int) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    x=st.floats(-20, 150), y=st.floats(-20, 110), width=st.floats(0.5, 200), height=st.floats(0.5, 150),
-)  # fmt: skip
+    x=st.floats(-20, 150),
+    y=st.floats(-20, 110),
+    width=st.floats(0.5, 200),
+    height=st.floats(0.5, 150),
+)
 def test_a_mask_lies_inside_its_box_or_is_refused_with_a_code(x: float, y: float, width: float, height: float) -> None:
     pixels, _, _ = pictured()
     box = Box(x, y, width, height)

@@ -60,13 +60,20 @@ def code(name: str, caption: str, item: Item = STREET, language: str = "en") -> 
 @pytest.mark.parametrize(
     ("label", "open_"),
     [
-        ("houseplant", {"potted plant"}), ("furniture", {"bench", "chair", "couch", "bed", "dining table"}),
+        ("houseplant", {"potted plant"}),
+        ("furniture", {"bench", "chair", "couch", "bed", "dining table"}),
         ("Food", {"banana", "apple", "sandwich", "orange", "broccoli", "carrot", "hot dog", "pizza", "donut", "cake"}),
-        ("barge", {"boat"}), ("limousine", {"car"}), ("vehicle", {"bicycle", "car", "motorcycle", "airplane", "bus",
-         "train", "truck", "boat"}), ("duck", {"bird"}), ("penguins", {"bird"}), ("mobile phone", {"cell phone"}),
-        ("cat", {"cat"}), ("dining table", {"dining table"}), ("gravestone", set()),
+        ("barge", {"boat"}),
+        ("limousine", {"car"}),
+        ("vehicle", {"bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat"}),
+        ("duck", {"bird"}),
+        ("penguins", {"bird"}),
+        ("mobile phone", {"cell phone"}),
+        ("cat", {"cat"}),
+        ("dining table", {"dining table"}),
+        ("gravestone", set()),
     ],
-)  # fmt: skip
+)
 def test_beside_a_kind_of_a_category_or_what_it_is_a_kind_of_nobody_knows(label: str, open_: set[str]) -> None:
     """The kinds are those of Open Images' hierarchy of 600 classes."""
     assert left_open(label) == open_
@@ -92,8 +99,14 @@ def test_further_names_of_a_label_are_known_to_absence_and_mentions() -> None:
     toasting = replace(STREET, synonyms={"bus": ("toaster",)})
     assert "toaster" in absent(STREET)
     assert "toaster" not in absent(toasting)
-    shop = replace(STREET, label="monitor", category="electronics", others=(thing("handbag"),), captions={},
-                   synonyms={"monitor": ("TV",), "handbag": ("satchel",)})  # fmt: skip
+    shop = replace(
+        STREET,
+        label="monitor",
+        category="electronics",
+        others=(thing("handbag"),),
+        captions={},
+        synonyms={"monitor": ("TV",), "handbag": ("satchel",)},
+    )
     said = "Two satchels beside a TV."
     assert [(each.label, each.many) for each in target_mentions(shop, said)] == [("handbag", True), ("tv", False)]
     assert [each.label for each in target_mentions(shop, "A satchel.")] == ["handbag"]

@@ -40,11 +40,17 @@ def test_distinct_n_is_over_all_captions() -> None:
 @pytest.mark.parametrize(
     ("caption", "wrong"),
     [
-        ("A man sits on a", True), ("A man with the.", True), ("A dog and", True), ("A bowl OF", True),
-        ("A man looks up.", False), ("A plane takes off.", False), ("A cat looks behind", False), ("", False),
+        ("A man sits on a", True),
+        ("A man with the.", True),
+        ("A dog and", True),
+        ("A bowl OF", True),
+        ("A man looks up.", False),
+        ("A plane takes off.", False),
+        ("A cat looks behind", False),
+        ("", False),
         ("...", False),
     ],
-)  # fmt: skip
+)
 def test_an_ending_is_wrong_where_the_sentence_broke_off(caption: str, wrong: bool) -> None:
     assert ends_wrongly(caption) is wrong
 

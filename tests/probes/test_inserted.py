@@ -49,16 +49,24 @@ def code(name: str, caption: str, label: str = "dog", category: str | None = "an
     ("written", "label", "next_to_the_noun", "before_the_adjectives"),
     [
         (HYDRANT, "dog", "An African dog is tied to a fire hydrant.", "A happy dog is tied to a fire hydrant."),
-        (HYDRANT, "fire hydrant", "A dog is tied to an African fire hydrant.",
-         "A dog is tied to a happy fire hydrant."),
+        (
+            HYDRANT,
+            "fire hydrant",
+            "A dog is tied to an African fire hydrant.",
+            "A dog is tied to a happy fire hydrant.",
+        ),
         ("A big brown dog runs.", "dog", "A big brown African dog runs.", "A happy big brown dog runs."),
         ("An old dog sleeping", "dog", "An old African dog sleeping", "A happy old dog sleeping"),
         ("The dog barked.", "the dog", "The African dog barked.", "The happy dog barked."),
         ("An umbrella", "umbrella", "An African umbrella", "A happy umbrella"),
         ("Dog tied to a post", "dog", "African dog tied to a post", "Happy dog tied to a post"),
         ("dogs play", "dog", "African dogs play", "happy dogs play"),
-        ("Two hot dogs, with mustard", "hot dog", "Two African hot dogs, with mustard",
-         "Two happy hot dogs, with mustard"),
+        (
+            "Two hot dogs, with mustard",
+            "hot dog",
+            "Two African hot dogs, with mustard",
+            "Two happy hot dogs, with mustard",
+        ),
         ("A DOG ON A BENCH", "dog", "AN AFRICAN DOG ON A BENCH", "A HAPPY DOG ON A BENCH"),
         ("Dog Tied To Hydrant", "dog", "African Dog Tied To Hydrant", "Happy Dog Tied To Hydrant"),
         ("TV on a stand", "tv", "African TV on a stand", "Happy TV on a stand"),
@@ -66,14 +74,22 @@ def code(name: str, caption: str, label: str = "dog", category: str | None = "an
         ("Nice day. Dog on a bench.", "dog", "Nice day. African dog on a bench.", "Nice day. Happy dog on a bench."),
         ('a "dog" lies', "dog", 'an "African dog" lies', 'a "happy dog" lies'),
         ("a  dog\non a  bed", "dog", "an  African dog\non a  bed", "a  happy dog\non a  bed"),
-        ("A car drives down the road", "car", "An African car drives down the road",
-         "A happy car drives down the road"),
+        (
+            "A car drives down the road",
+            "car",
+            "An African car drives down the road",
+            "A happy car drives down the road",
+        ),
         ("a dog asleep on a bed", "dog", "an African dog asleep on a bed", "a happy dog asleep on a bed"),
         ("A dog beside a dog house", "dog", "An African dog beside a dog house", "A happy dog beside a dog house"),
         ("a person's dog", "dog", "a person's African dog", "a person's happy dog"),
         ("several people standing", "person", "several African people standing", "several happy people standing"),
-        ("a pair of golden scissors", "scissors", "a pair of golden African scissors",
-         "a pair of happy golden scissors"),
+        (
+            "a pair of golden scissors",
+            "scissors",
+            "a pair of golden African scissors",
+            "a pair of happy golden scissors",
+        ),
         ("some broccoli", "broccoli", "some African broccoli", "some happy broccoli"),
         # what cannot be put before the adjectives without a sign or another meaning goes next to the noun
         ("a very big dog", "dog", "a very big African dog", "a very big happy dog"),
@@ -82,7 +98,7 @@ def code(name: str, caption: str, label: str = "dog", category: str | None = "an
         ("A man riding horses", "horse", "A man riding African horses", "A man riding happy horses"),
         ("the first big dog", "dog", "the first big African dog", "the first happy big dog"),
     ],
-)  # fmt: skip
+)
 def test_a_word_stands_where_english_puts_it(
     written: str, label: str, next_to_the_noun: str, before_the_adjectives: str
 ) -> None:

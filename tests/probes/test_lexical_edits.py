@@ -113,8 +113,12 @@ def test_substitution_needs_two_different_nouns(caption: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_one_word_and_no_word_have_an_answer(language: str) -> None:
     word = "猫" if language == "ja" else "cat"
-    for name, one in (("repetition", word * 2 if language == "ja" else "cat cat"), ("removal", word),
-                      ("masking", MASK), ("jumble", word)):  # fmt: skip
+    for name, one in (
+        ("repetition", word * 2 if language == "ja" else "cat cat"),
+        ("removal", word),
+        ("masking", MASK),
+        ("jumble", word),
+    ):
         assert EDITS[name](word, draw(1), language=language) == one
         assert EDITS[name](" ", draw(1), language=language) == ""
 

@@ -109,8 +109,9 @@ def test_a_quarter_turn_moves_every_pixel_of_picture_mask_and_box_onto_one_pixel
     middle = moved[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
     near = [
         turned[(turned.shape[0] - side) // 2 + down :, (turned.shape[1] - side) // 2 + right :][:side, :side]
-        for down in (0, 1) for right in (0, 1)
-    ]  # fmt: skip
+        for down in (0, 1)
+        for right in (0, 1)
+    ]
     assert any(np.array_equal(middle, each) for each in near)
     picture = np.dstack([mask.astype(np.uint8) * 255] * 3)
     assert (image_edits.rotate(picture, degrees)[..., 0][moved] == 255).all()

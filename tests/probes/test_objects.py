@@ -116,9 +116,15 @@ def test_an_area_is_the_sum_of_masks_else_of_boxes() -> None:
 
 def test_a_distance_is_that_of_the_instances_centres_each_by_its_area() -> None:
     item = Item(
-        id="i", corpus="c", image_path=None, width=WIDTH, height=HEIGHT, label="cup", box=Box(0, 0, 100, 100),
+        id="i",
+        corpus="c",
+        image_path=None,
+        width=WIDTH,
+        height=HEIGHT,
+        label="cup",
+        box=Box(0, 0, 100, 100),
         others=(SceneObject("cup", Box(200, 100, 200, 200)), block("dog", 130, 180, 40)),
-    )  # fmt: skip
+    )
     half = math.hypot(WIDTH, HEIGHT) / 2
     first, second = math.hypot(50 - 200, 50 - 150), math.hypot(300 - 200, 200 - 150)
     found = distances(item)

@@ -41,9 +41,15 @@ def numbered(scene: Scene, subject: Subject, rng: np.random.Generator) -> Varian
 
 
 NUMBERED = Probe(
-    "numbered", Axis.LEXICAL, "numbered", Expectation.DIRECTIONAL, Edits.CAPTION, "A number is added.", numbered,
+    "numbered",
+    Axis.LEXICAL,
+    "numbered",
+    Expectation.DIRECTIONAL,
+    Edits.CAPTION,
+    "A number is added.",
+    numbered,
     subjects=(HUMAN,),
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -131,7 +137,7 @@ def test_what_a_probe_raises_costs_its_variant_and_an_edit_of_no_caption_has_a_r
         ({}, HUMAN, ("fr", "en"), 1, [("en", 0)], ["no-human-caption"]),
         ({"captions": {"en": ("\ud800",)}}, HUMAN, ("en",), 1, [], ["bad-caption"]),
     ],
-)  # fmt: skip
+)
 def test_subjects_are_the_captions_that_were_asked_for_and_what_is_missing_has_a_reason(
     item: Item, changes: dict, name: str, languages: tuple[str, ...], captions_each: int, found: list, codes: list
 ) -> None:

@@ -55,9 +55,14 @@ def test_the_variant_is_the_rivals_picture_and_tells_its_facts(scene: Scene, nam
     np.testing.assert_array_equal(variant.pixels, np.asarray(Image.open(rival.path).convert("RGB")))
     assert variant.caption is None
     assert dict(variant.facts) == {
-        "knob": "count", "domain": "animal", "subcategory": "bird", "role": ROLES[name][0], "falsity": "verified",
-        "shown": "penguin" if name == "prototype:knob-wrong" else "lark", "value": 2.0,
-    }  # fmt: skip
+        "knob": "count",
+        "domain": "animal",
+        "subcategory": "bird",
+        "role": ROLES[name][0],
+        "falsity": "verified",
+        "shown": "penguin" if name == "prototype:knob-wrong" else "lark",
+        "value": 2.0,
+    }
 
 
 def test_a_picture_that_nobody_verified_to_be_wrong_is_presumed_to_be(scene: Scene) -> None:

@@ -50,8 +50,11 @@ def test_an_object_with_nothing_in_its_way_lands_with_its_centroid_on_the_anchor
 
 def test_the_anchors_are_the_centres_of_the_quadrants() -> None:
     assert [anchor_point(anchor, 160, 120) for anchor in ANCHORS] == [
-        (39.5, 29.5), (119.5, 29.5), (39.5, 89.5), (119.5, 89.5),
-    ]  # fmt: skip
+        (39.5, 29.5),
+        (119.5, 29.5),
+        (39.5, 89.5),
+        (119.5, 89.5),
+    ]
 
 
 @settings(max_examples=30, deadline=None)

@@ -342,6 +342,11 @@ def test_long_words_become_smaller_and_stay_inside() -> None:
 def test_the_axis_is_chosen_by_its_name_and_is_no_part_of_the_papers_grid() -> None:
     chosen = select(["surface"])
     assert {probe.family for probe in chosen} == {
-        "resampling", "compression", "caption-form", "verbosity", "typographic", "fewer-frames",
-    }  # fmt: skip
+        "resampling",
+        "compression",
+        "caption-form",
+        "verbosity",
+        "typographic",
+        "fewer-frames",
+    }
     assert not any(probe.default or probe.control or probe.selector for probe in chosen)

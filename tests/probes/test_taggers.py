@@ -198,8 +198,11 @@ def test_a_tagger_of_its_name_alone_is_asked(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(natural, "tagger", made)
     scene = Scene(item("happy words about nothing"), np.zeros((10, 10, 3), np.uint8))
-    for name, caption in (("happy", "happy words about nothing"), (NEUTRALISED, "plain words about nothing"),
-                          ("swapped-sad", "sad words about nothing")):  # fmt: skip
+    for name, caption in (
+        ("happy", "happy words about nothing"),
+        (NEUTRALISED, "plain words about nothing"),
+        ("swapped-sad", "sad words about nothing"),
+    ):
         probe = catalogue().get(f"natural-emotion-spacy:{name}")
         assert probe.make(scene, SUBJECT, stream(1)).caption == caption
         assert describe_probe(probe)["tagger"] == SPACY

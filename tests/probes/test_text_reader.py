@@ -47,8 +47,18 @@ KINDS = ("right", "wrong", "neutral")
 
 
 def item(*, read: bool = True) -> Item:
-    return Item("one", "test", None, 400, 240, captions={"en": ("A dog.",)}, label="dog", category="animal",
-                box=Box(20, 20, 60, 60), read_text=read)  # fmt: skip
+    return Item(
+        "one",
+        "test",
+        None,
+        400,
+        240,
+        captions={"en": ("A dog.",)},
+        label="dog",
+        category="animal",
+        box=Box(20, 20, 60, 60),
+        read_text=read,
+    )
 
 
 def picture(text: str = "") -> np.ndarray:
@@ -103,8 +113,10 @@ def test_letters_are_found_and_a_plain_picture_has_none() -> None:
 @needs_reader
 def test_every_word_written_in_says_what_the_photograph_held_before() -> None:
     for text, held in (("STOP HERE", HOLDS), ("", HOLDS_NONE)):
-        made = [catalogue().get(f"typographic:{kind}").make(Scene(item(), picture(text)), SUBJECT, stream(1))
-                for kind in KINDS]  # fmt: skip
+        made = [
+            catalogue().get(f"typographic:{kind}").make(Scene(item(), picture(text)), SUBJECT, stream(1))
+            for kind in KINDS
+        ]
         assert {each.facts[HELD] for each in made} == {held}
 
 
@@ -149,8 +161,10 @@ def test_a_plan_that_reads_nothing_keeps_its_fingerprint_and_one_that_reads_has_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(text_reader, "lacking", lambda: "")
-    read, plain = (make_plan(Corpus("test", (item(read=read),)), evaluators=["blind-length"],
-                             probes=["typographic", "vflip"]) for read in (True, False))  # fmt: skip
+    read, plain = (
+        make_plan(Corpus("test", (item(read=read),)), evaluators=["blind-length"], probes=["typographic", "vflip"])
+        for read in (True, False)
+    )
     assert (plain.readers, plain.warnings) == ({}, ())
     assert read.readers == {"reader": describe()}
     assert read.fingerprint() != plain.fingerprint()

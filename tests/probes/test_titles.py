@@ -9,20 +9,36 @@ from core.probes import registry
 from core.probes.titles import CONTRASTS, family_title, title
 
 
-@pytest.mark.parametrize(("name", "said"), [
-    ("vflip", "Upside down"), ("hflip", "Mirrored"), ("rotate-10", "Turned by −10°"), ("rotate+5", "Turned by +5°"),
-    ("reposition-TL", "Moved to top left"), ("reposition-true-BR", "Moved to bottom right, true background"),
-    ("blur-2", "Blurred, σ 2 px"), ("cultural:African", "African …"), ("inserted-emotion:happy", "… happy …"),
-    ("natural-gender-spacy:swapped-male", "Social word: male, swapped in"), ("masking:draw2", "Words masked, draw 2"),
-    ("removal:p0.3", "Words removed, p = 0.3"), ("zoom:zoom15", "Zoomed by 15 %"), ("identity", "Unedited"),
-    ("distance:0.4@045", "40 % of the way to the edge, at 45°"), ("distance:0.0", "At the centre"),
-    ("mention:1-negated", "1 thing named, denied"), ("mention:3-absent", "3 things named, the last absent"),
-    ("size:large-share-shuffled", "The larger one named, by share, words shuffled"),
-    ("foil:3", "Wrong object (FOIL), sibling 3"),
-    ("hollow-tail:len1", "Hollow ending of 1 word"), ("verbosity:we-see-that", "Words around it: we see that"),
-    ("order:trigrams", "Threes change places"), ("masking:printed", "Words masked, as printed"),
-    ("my-own:probe", "my-own:probe"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("vflip", "Upside down"),
+        ("hflip", "Mirrored"),
+        ("rotate-10", "Turned by −10°"),
+        ("rotate+5", "Turned by +5°"),
+        ("reposition-TL", "Moved to top left"),
+        ("reposition-true-BR", "Moved to bottom right, true background"),
+        ("blur-2", "Blurred, σ 2 px"),
+        ("cultural:African", "African …"),
+        ("inserted-emotion:happy", "… happy …"),
+        ("natural-gender-spacy:swapped-male", "Social word: male, swapped in"),
+        ("masking:draw2", "Words masked, draw 2"),
+        ("removal:p0.3", "Words removed, p = 0.3"),
+        ("zoom:zoom15", "Zoomed by 15 %"),
+        ("identity", "Unedited"),
+        ("distance:0.4@045", "40 % of the way to the edge, at 45°"),
+        ("distance:0.0", "At the centre"),
+        ("mention:1-negated", "1 thing named, denied"),
+        ("mention:3-absent", "3 things named, the last absent"),
+        ("size:large-share-shuffled", "The larger one named, by share, words shuffled"),
+        ("foil:3", "Wrong object (FOIL), sibling 3"),
+        ("hollow-tail:len1", "Hollow ending of 1 word"),
+        ("verbosity:we-see-that", "Words around it: we see that"),
+        ("order:trigrams", "Threes change places"),
+        ("masking:printed", "Words masked, as printed"),
+        ("my-own:probe", "my-own:probe"),
+    ],
+)
 def test_a_probe_is_called_by_what_it_does(name: str, said: str) -> None:
     assert title(name) == said
 

@@ -42,8 +42,14 @@ def study(tmp_path: Path, table: ScoreTable) -> Study:
     made = make(tmp_path, items=tuple(shown))
     for name in made.invite(["", "", ""]):
         for place, item in enumerate(shown):
-            vote_versions(made, name, item.id, original=2, variant=0 if place == 0 else 2,
-                          preferred="original" if place == 0 else "tie")  # fmt: skip
+            vote_versions(
+                made,
+                name,
+                item.id,
+                original=2,
+                variant=0 if place == 0 else 2,
+                preferred="original" if place == 0 else "tie",
+            )
     return made
 
 
@@ -82,9 +88,18 @@ def test_rates_over_all_pairs_are_reported_as_the_page_shows_them(
     tmp_path: Path, demo: Store, table: ScoreTable
 ) -> None:
     drawn = create_study(
-        demo, "demo", study_id="rates", title="t", kind="acceptability", total=24, per_item=1, attention_rate=0.0,
-        seed=1, parent=tmp_path, strata=family_strata(["vertical-flip", "rotation"]),
-    )  # fmt: skip
+        demo,
+        "demo",
+        study_id="rates",
+        title="t",
+        kind="acceptability",
+        total=24,
+        per_item=1,
+        attention_rate=0.0,
+        seed=1,
+        parent=tmp_path,
+        strata=family_strata(["vertical-flip", "rotation"]),
+    )
     assert "S-human-powered" in {each.id for each in beyond(table, studies=[drawn]).missing}
     (ada,) = drawn.invite([""])
     for place, item in enumerate(drawn.definition.items):

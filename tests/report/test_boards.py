@@ -35,13 +35,24 @@ def rows(evaluators: tuple[str, ...] = ("e", "another"), *, top: float = 1.0) ->
         for item in range(ITEMS):
             for place, (system, mean) in enumerate(SYSTEMS.items()):
                 caption = f"a dog {'dog ' * (item % 3)}{'on a' if place == 1 and item % 4 == 0 else 'barks'}"
-                records.append({
-                    "item": f"i{item}", "source": f"s{item}", "system": system, "place": 0, "caption": caption,
-                    "tokens": np.nan, "cut": item % 5 == 0, "clip_tokens": 80.0 if item == place else 9.0,
-                    "named": 2.0, "invented": float(item % 6 == place), "evaluator": evaluator, "family": "",
-                    "probe": "",
-                    "score": np.nan if system == "human" and item == 0 else top * abs(mean + 0.06 * rng.normal()),
-                })  # fmt: skip
+                records.append(
+                    {
+                        "item": f"i{item}",
+                        "source": f"s{item}",
+                        "system": system,
+                        "place": 0,
+                        "caption": caption,
+                        "tokens": np.nan,
+                        "cut": item % 5 == 0,
+                        "clip_tokens": 80.0 if item == place else 9.0,
+                        "named": 2.0,
+                        "invented": float(item % 6 == place),
+                        "evaluator": evaluator,
+                        "family": "",
+                        "probe": "",
+                        "score": np.nan if system == "human" and item == 0 else top * abs(mean + 0.06 * rng.normal()),
+                    }
+                )
     return pd.DataFrame(records, columns=list(COLUMNS))
 
 
@@ -223,8 +234,10 @@ def test_scores_of_another_fingerprint_than_the_runs_are_told(opened: Callable[.
     assert "another fingerprint" not in board_tables(kept(), ("e",), {"e": {"abc"}}).tables[0].note
     told = board_tables(kept(), ("e",), {"e": {"def"}}).tables[0].note
     assert "e scored it with another fingerprint than these runs" in told
-    runs = [replace(run, manifest={"evaluators": [{"name": "e", "fingerprint": {"key": "k"}}, "no entry"]})
-            for run in opened().runs()]  # fmt: skip
+    runs = [
+        replace(run, manifest={"evaluators": [{"name": "e", "fingerprint": {"key": "k"}}, "no entry"]})
+        for run in opened().runs()
+    ]
     assert fingerprints(runs) == {"e": {"k"}}
     assert made.created in told
 

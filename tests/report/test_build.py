@@ -63,30 +63,108 @@ def test_every_table_and_figure_of_the_paper_is_made_or_named_with_a_reason(
 
 def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: Report, several_report: Report) -> None:
     across = {"T9", "T10", "T11", "T12", "F9", "F10"}
-    unasked = {"occupational", "natural-cultural", "natural-economic", "natural-gender", "natural-emotion",
-               "natural-occupational", "gender-colloquial",
-               "natural-gender-colloquial", "resampling", "compression", "caption-form", "verbosity",
-               "typographic"}  # fmt: skip
-    people = {"S-human-outcomes", "S-human-agreement", "S-human-scores", "S-human-comparisons", "S-human-failures",
-              "S-human-kappa", "S-human-powered", "S-human-competence", "S-human-answers"}  # fmt: skip
+    unasked = {
+        "occupational",
+        "natural-cultural",
+        "natural-economic",
+        "natural-gender",
+        "natural-emotion",
+        "natural-occupational",
+        "gender-colloquial",
+        "natural-gender-colloquial",
+        "resampling",
+        "compression",
+        "caption-form",
+        "verbosity",
+        "typographic",
+    }
+    people = {
+        "S-human-outcomes",
+        "S-human-agreement",
+        "S-human-scores",
+        "S-human-comparisons",
+        "S-human-failures",
+        "S-human-kappa",
+        "S-human-powered",
+        "S-human-competence",
+        "S-human-answers",
+    }
     elsewhere = {each.name for each in PARTS if each.reason}
     directional = {
-        "C-rates", "C-matrix", "C1", "C2", "C3", "C5", "C16", "C18", "C19", "C20", "C21", "C21-drops", "C22", "C23",
-        "C24", "C24-sides", "C25", "C27", "C28", "C29", "C29-effects", "C-selectivity", "C-selective", "C-plane",
-        "C-hidden-cells", "C-hidden", "C-crossed", "C-object", "C-object-drops", "C-object-scores", "C-sets",
-        "C-sweep", "C-sweep-curves", "C2-languages", "C2-by-language", "C1-languages", "C-rewards", "C18-differences",
-        "C11-siblings", "C20-along", "C17", "C-nested", "C21-both", "C21-both-orders",
-    }  # fmt: skip
+        "C-rates",
+        "C-matrix",
+        "C1",
+        "C2",
+        "C3",
+        "C5",
+        "C16",
+        "C18",
+        "C19",
+        "C20",
+        "C21",
+        "C21-drops",
+        "C22",
+        "C23",
+        "C24",
+        "C24-sides",
+        "C25",
+        "C27",
+        "C28",
+        "C29",
+        "C29-effects",
+        "C-selectivity",
+        "C-selective",
+        "C-plane",
+        "C-hidden-cells",
+        "C-hidden",
+        "C-crossed",
+        "C-object",
+        "C-object-drops",
+        "C-object-scores",
+        "C-sets",
+        "C-sweep",
+        "C-sweep-curves",
+        "C2-languages",
+        "C2-by-language",
+        "C1-languages",
+        "C-rewards",
+        "C18-differences",
+        "C11-siblings",
+        "C20-along",
+        "C17",
+        "C-nested",
+        "C21-both",
+        "C21-both-orders",
+    }
     natural = {"S32", "S33", "S34", "S35", "F-natural", "F-natural-order"}
-    places = {"F-distance", "F-places", "S19-map", "S19-lean", "S31", "S36", "F-length", "S-text", "F-text",
-              "S-chroma", "F-chroma"}  # fmt: skip
+    places = {
+        "F-distance",
+        "F-places",
+        "S19-map",
+        "S19-lean",
+        "S31",
+        "S36",
+        "F-length",
+        "S-text",
+        "F-text",
+        "S-chroma",
+        "F-chroma",
+    }
     suites = {"C4", "T17", "C9", "C10", "C11", "C12", "S-suite-decisions", "S-suite-ranks", "S-caparena"}
     nowhere = suites | natural | places | {f"S-{name}" for name in unasked} | people | elsewhere | directional
     assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}
     # nothing was left out, no text encoder is asked, and no cell of category and coverage has enough items
     assert {each.id for each in several_report.missing} == nowhere | {
-        "S13", "S-geometry", "S-reposition-ground", "S25", "F-filling", "S-slices", "F-slices", "S37", "S-ties",
-    }  # fmt: skip
+        "S13",
+        "S-geometry",
+        "S-reposition-ground",
+        "S25",
+        "F-filling",
+        "S-slices",
+        "F-slices",
+        "S37",
+        "S-ties",
+    }
     assert across <= {each.id for each in (*several_report.tables, *several_report.figures)}
 
 
@@ -204,13 +282,17 @@ def test_of_two_runs_of_a_corpus_one_is_reported_and_the_other_named(made: Open)
 
 def test_a_family_that_nobody_named_here_appears_by_itself(made: Open) -> None:
     hats = {f"hat-{size}": {"axis": "spatial", "family": "hats", "baseline": "identity"} for size in ("small", "large")}
-    oaths = {f"oath:{word}": {"axis": "lexical", "family": "oaths", "baseline": "identity", "modifier": word}
-             for word in ("dash", "drat")}  # fmt: skip
+    oaths = {
+        f"oath:{word}": {"axis": "lexical", "family": "oaths", "baseline": "identity", "modifier": word}
+        for word in ("dash", "drat")
+    }
     rows = audited("vflip")
     for place, (name, about) in enumerate({**hats, **oaths}.items()):
         rng = np.random.default_rng(place)
-        rows += [score(f"i{item:03d}", name, float(rng.uniform(0.2, 0.9)), coverage=0.05 + item / 40, **about)
-                 for item in range(24)]  # fmt: skip
+        rows += [
+            score(f"i{item:03d}", name, float(rng.uniform(0.2, 0.9)), coverage=0.05 + item / 40, **about)
+            for item in range(24)
+        ]
     report = build(made(r=rows))
     assert set(table(report, "S-hats")["label"]) == {"hat-small", "hat-large"}
     assert set(table(report, "S-oaths")["label"]) == {"dash", "drat"}
@@ -237,8 +319,9 @@ def test_a_report_holds_the_suites_of_its_evaluators_and_of_no_others(made: Open
     assert {"T17", "C10", "S-suite-decisions"} <= set(held)
     lacks = {each.id for each in report.missing}
     assert lacks & {"T17", "C10", "S-suite-decisions", "S-suite-ranks", "S-caparena"} == {
-        "S-suite-ranks", "S-caparena",
-    }  # fmt: skip
+        "S-suite-ranks",
+        "S-caparena",
+    }
     assert held["T17"].paper == "Table 17"
     assert held["T17"].frame[["suite", "evaluator", "n", "change"]].to_numpy().tolist() == [["Pascal-50S", "e", 48, 0]]
     assert set(held["C10"].frame["evaluator"]) == {"e", "e, calibrated (c.json, orbit, λ = 0.5)"}

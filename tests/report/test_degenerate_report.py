@@ -24,8 +24,11 @@ ITEMS = 24
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     probes = [name for name in PROBES if name not in ("jumble", "rotate-5", "rotate+5")]
-    rows = [{**row, "coverage": 0.05 + int(row["item"][1:]) / 40} for name, value in KINDS.items()
-            for row in scores_of(probes, ITEMS, value, evaluator=name)]  # fmt: skip
+    rows = [
+        {**row, "coverage": 0.05 + int(row["item"][1:]) / 40}
+        for name, value in KINDS.items()
+        for row in scores_of(probes, ITEMS, value, evaluator=name)
+    ]
     folder = tmp_path_factory.mktemp("degenerate")
     with Store.open(write_run(folder / "r", rows, corpus={"name": "c"})) as store:
         yield store
@@ -103,8 +106,12 @@ def test_huge_scores_have_the_tests_and_models_of_their_shape(report: Report) ->
 def test_levels_that_are_not_apart_have_no_strongest_pair(report: Report) -> None:
     words = of(report, "S8").frame.set_index("evaluator")
     assert words.loc["constant", "strongest"] == ""
-    assert all("δ 0.00" not in each for table in report.tables if "strongest" in table.frame
-               for each in table.frame["strongest"])  # fmt: skip
+    assert all(
+        "δ 0.00" not in each
+        for table in report.tables
+        if "strongest" in table.frame
+        for each in table.frame["strongest"]
+    )
 
 
 def test_a_correlation_that_is_none_says_why(report: Report) -> None:

@@ -18,9 +18,12 @@ from core.store.store import Store
 EXAMPLE = ROOT / "docs" / "example-contrast"
 RUNS = ("demo-captions", "demo-prototypes", "demo-scenes", "demo-scenes-one")
 TABLES = {
-    "B": ("C2", "C2-languages", "C3"), "C": ("C-rewards",), "D": ("C18", "C19", "C20", "C21", "C-crossed"),
-    "E": ("C23", "C24", "C25", "C29"), "": ("C-rates", "C-selectivity"),
-}  # fmt: skip
+    "B": ("C2", "C2-languages", "C3"),
+    "C": ("C-rewards",),
+    "D": ("C18", "C19", "C20", "C21", "C-crossed"),
+    "E": ("C23", "C24", "C25", "C29"),
+    "": ("C-rates", "C-selectivity"),
+}
 """Paper -> tables of it; every paper has one."""
 
 

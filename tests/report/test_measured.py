@@ -41,8 +41,12 @@ def test_every_family_stands_as_measured_beside_the_formula(table: ScoreTable, s
     rows = made.frame
     assert set(rows["evaluator"]) == {"conse-lite0"}
     for weights, own in rows.groupby("weights"):
-        found = fit(table.view(Slice(families=tuple(own["name"]))), evaluator="conse-lite0", reading="orbit",
-                    weights=str(weights))  # fmt: skip
+        found = fit(
+            table.view(Slice(families=tuple(own["name"]))),
+            evaluator="conse-lite0",
+            reading="orbit",
+            weights=str(weights),
+        )
         scored, _ = find(found, ships, subject="template", language="en")
         assert scored is not None
         usual = settled(found, scored)

@@ -152,18 +152,30 @@ def test_it_says_what_was_audited(demo_report: Report, said: Opening) -> None:
 
 @pytest.mark.parametrize(
     ("written", "escape"),
-    [(markup.markdown, markup.markdown_escaped), (markup.latex, markup.latex_escaped),
-     (lambda report: html.html(report, interactive=False), html.escape)],
+    [
+        (markup.markdown, markup.markdown_escaped),
+        (markup.latex, markup.latex_escaped),
+        (lambda report: html.html(report, interactive=False), html.escape),
+    ],
     ids=["markdown", "latex", "html"],
-)  # fmt: skip
+)
 def test_every_format_opens_with_the_words_then_the_summary_then_the_papers_tables(
     demo_report: Report, said: Opening, written, escape
 ) -> None:
     text = written(demo_report)
     for sentence in (*said.audited, *said.cautions, *(each for own in said.evaluators.values() for each in own)):
         assert escape(sentence) in text
-    places = [text.index(each) for each in (WORDS, CAUTIONS, "Summary", "Tables of the paper", "Figures</h2>"
-                                            if "<h2>" in text else "Figures", "Further tables")]  # fmt: skip
+    places = [
+        text.index(each)
+        for each in (
+            WORDS,
+            CAUTIONS,
+            "Summary",
+            "Tables of the paper",
+            "Figures</h2>" if "<h2>" in text else "Figures",
+            "Further tables",
+        )
+    ]
     assert places[:4] == sorted(places[:4])
     assert places[3] < places[5]
 

@@ -28,8 +28,11 @@ def test_the_demo_run_has_the_signature_that_is_printed(demo_report: Report, dem
     assert set(str(read["sha"])) <= set(string.hexdigits)
 
 
-@given(st.fixed_dictionaries({name: st.lists(names, max_size=4) if name in LISTS else digits if name == "sha" else names
-                              for name in FIELDS}))  # fmt: skip
+@given(
+    st.fixed_dictionaries(
+        {name: st.lists(names, max_size=4) if name in LISTS else digits if name == "sha" else names for name in FIELDS}
+    )
+)
 def test_whatever_a_name_holds_it_is_read_back(values: dict) -> None:
     written = signature(values)
     assert parse_signature(written) == values

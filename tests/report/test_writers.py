@@ -37,10 +37,17 @@ def small(text: str = "name") -> Report:
         Column("n", "n", digits=0),
         Column("value", "%Δ", low="low", high="high"),
     )
-    figure = pd.DataFrame({"label": [text], "series": [text], "panel": [""], "value": [1.0], "low": [0.5],
-                           "high": [2.0], "n": [3]})  # fmt: skip
-    return Report(text, "invariscope:0.1.0|sha:0", {"Runs": text}, (Table("T1", text, text, frame, columns, text),),
-                  (Figure("F1", text, text, figure, text),), (Missing("T2", text, text),))  # fmt: skip
+    figure = pd.DataFrame(
+        {"label": [text], "series": [text], "panel": [""], "value": [1.0], "low": [0.5], "high": [2.0], "n": [3]}
+    )
+    return Report(
+        text,
+        "invariscope:0.1.0|sha:0",
+        {"Runs": text},
+        (Table("T1", text, text, frame, columns, text),),
+        (Figure("F1", text, text, figure, text),),
+        (Missing("T2", text, text),),
+    )
 
 
 @pytest.mark.parametrize("at", range(1, 6))
@@ -160,10 +167,13 @@ def test_markdown_has_as_many_cells_in_every_row(demo_report: Report) -> None:
 
 @pytest.mark.parametrize(
     ("written", "escape"),
-    [(markup.markdown, markup.markdown_escaped), (markup.latex, markup.latex_escaped),
-     (lambda report: html.html(report, interactive=False), html.escape)],
+    [
+        (markup.markdown, markup.markdown_escaped),
+        (markup.latex, markup.latex_escaped),
+        (lambda report: html.html(report, interactive=False), html.escape),
+    ],
     ids=["markdown", "latex", "html"],
-)  # fmt: skip
+)
 def test_every_format_says_every_number(demo_report: Report, written, escape) -> None:
     text = written(demo_report)
     for table in demo_report.tables:
@@ -172,9 +182,18 @@ def test_every_format_says_every_number(demo_report: Report, written, escape) ->
 
 
 def test_cells_write_intervals_changes_and_what_is_missing() -> None:
-    frame = pd.DataFrame({"a": [1.0, float("nan")], "a_low": [0.5, float("nan")], "a_high": [1.5, float("nan")],
-                          "b": [0.25, 2.0], "b_low": [0.1, float("nan")], "b_high": [0.4, 3.0], "t": ["x", None],
-                          "p": [1e-6, 0.5]})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "a": [1.0, float("nan")],
+            "a_low": [0.5, float("nan")],
+            "a_high": [1.5, float("nan")],
+            "b": [0.25, 2.0],
+            "b_low": [0.1, float("nan")],
+            "b_high": [0.4, 3.0],
+            "t": ["x", None],
+            "p": [1e-6, 0.5],
+        }
+    )
     columns = (
         Column("a", "", low="a_low", high="a_high", to="b"),
         Column("t", "", kind="text"),
@@ -189,9 +208,14 @@ def test_cells_write_intervals_changes_and_what_is_missing() -> None:
 
 @pytest.mark.parametrize(
     ("value", "digits", "written"),
-    [(8.305713612094e202, 4, "8.306e202"), (-1e200, 2, "−1.000e200"), (8119051769831.36, 4, "8.119e12"),
-     (25743016.0, 0, "25743016"), (9999999.4, 1, "9999999.4")],
-)  # fmt: skip
+    [
+        (8.305713612094e202, 4, "8.306e202"),
+        (-1e200, 2, "−1.000e200"),
+        (8119051769831.36, 4, "8.119e12"),
+        (25743016.0, 0, "25743016"),
+        (9999999.4, 1, "9999999.4"),
+    ],
+)
 def test_a_number_too_long_to_read_is_written_by_its_power_of_ten(value: float, digits: int, written: str) -> None:
     assert number(value, digits=digits) == written
 

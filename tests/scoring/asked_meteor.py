@@ -28,9 +28,14 @@ class AskedMeteor:
     def _run(self, command: list[str], *, input: str, cwd: object, **told: Any) -> "subprocess.CompletedProcess[str]":
         if self._started is None or self._started.poll() is not None:
             self._started = subprocess.Popen(
-                command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                encoding="utf-8", bufsize=1,
-            )  # fmt: skip
+                command,
+                cwd=cwd,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+                bufsize=1,
+            )
         answers = [self._ask(line) for line in input.splitlines(keepends=True)]
         return subprocess.CompletedProcess(command, 0, "".join(answers), "")
 

@@ -13,9 +13,16 @@ def handmade(score: Score) -> Evaluator:
     """Load an evaluator named ``handmade`` that scores as told: (images, captions) -> float64 [n]."""
 
     @evaluator(
-        name="handmade", title="Handmade", summary="Of a test.", family="test", score_range=(0.0, None), memory_mb=1,
-        offline=True, source="none", licence="Apache-2.0",
-    )  # fmt: skip
+        name="handmade",
+        title="Handmade",
+        summary="Of a test.",
+        family="test",
+        score_range=(0.0, None),
+        memory_mb=1,
+        offline=True,
+        source="none",
+        licence="Apache-2.0",
+    )
     class Handmade(Evaluator):
         """Scores as told."""
 

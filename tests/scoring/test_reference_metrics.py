@@ -126,18 +126,25 @@ def test_every_number_is_pycocoevalcap_s(pairs: list[tuple[str, list[str]]]) -> 
 
 CATS = "an orange cat and a grey cat are lying together."
 GOOD = [
-    CATS, "a black dog wearing headphones looks at the camera as an orange cat walks in the background.",
-]  # fmt: skip
+    CATS,
+    "a black dog wearing headphones looks at the camera as an orange cat walks in the background.",
+]
 BAD = [
     "a calico cat and a white cat are lying together.",
     "a black dog wearing a hat looks at the camera as a tabby walks in the background.",
 ]
 PEOPLE = [
-    ["two cats are sleeping next to each other.", "a grey cat is cuddling with an orange cat on a blanket.",
-     "the orange cat is happy that the black cat is close to it."],
-    ["a dog is wearing ear muffs as it lies on a carpet.",
-     "a black dog and an orange cat are looking at the photographer.", "headphones are placed on a dogs ears."],
-]  # fmt: skip
+    [
+        "two cats are sleeping next to each other.",
+        "a grey cat is cuddling with an orange cat on a blanket.",
+        "the orange cat is happy that the black cat is close to it.",
+    ],
+    [
+        "a dog is wearing ear muffs as it lies on a carpet.",
+        "a black dog and an orange cat are looking at the photographer.",
+        "headphones are placed on a dogs ears.",
+    ],
+]
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,16 @@ SAID = {"a.jpg": ("a dog on a mat", "a cat on a mat"), "b.jpg": ("a cat in the s
 
 def rated(language: str = "en") -> tuple[Rated, ...]:
     return tuple(
-        Rated(image, caption if language == "en" else f"{language} {caption}", 4.0 - place, references=PEOPLE[image],
-              language=language)
-        for image, captions in SAID.items() for place, caption in enumerate(captions)
-    )  # fmt: skip
+        Rated(
+            image,
+            caption if language == "en" else f"{language} {caption}",
+            4.0 - place,
+            references=PEOPLE[image],
+            language=language,
+        )
+        for image, captions in SAID.items()
+        for place, caption in enumerate(captions)
+    )
 
 
 def suite(*more: Rated) -> Suite:

@@ -52,9 +52,13 @@ def test_every_edit_is_the_score_of_the_frames_that_it_makes(evaluator: VideoEva
     table = score_edits(evaluator, frames, CAPTIONS, other=other)
     assert list(table["edit"].unique()) == list(EDITS)
     made = {
-        ORIGINAL: frames, REVERSED: frames[::-1], "every second frame": frames[::2],
-        "mirrored": [each[:, ::-1] for each in frames], "upside down": [each[::-1] for each in frames], OTHER: other,
-    }  # fmt: skip
+        ORIGINAL: frames,
+        REVERSED: frames[::-1],
+        "every second frame": frames[::2],
+        "mirrored": [each[:, ::-1] for each in frames],
+        "upside down": [each[::-1] for each in frames],
+        OTHER: other,
+    }
     read = evaluator.read(CAPTIONS)
     for name, shown in made.items():
         seen = evaluator.encode_frames([np.ascontiguousarray(each) for each in shown])
@@ -109,8 +113,10 @@ def test_maps_are_of_every_caption_and_frame(evaluator: VideoEvaluator) -> None:
 
 
 def test_who_can_score_videos(tiny: str) -> None:
-    kinds = {name: can_score_videos(find(name)) for name in ("conse-lite0", "emscore", "refemscore", "clipscore",
-                                                             "refclipscore", "grounding-judge", "umic")}  # fmt: skip
+    kinds = {
+        name: can_score_videos(find(name))
+        for name in ("conse-lite0", "emscore", "refemscore", "clipscore", "refclipscore", "grounding-judge", "umic")
+    }
     assert [name for name, can in kinds.items() if can] == ["conse-lite0", "emscore", "clipscore"]
 
 
@@ -126,8 +132,13 @@ def test_the_shipped_videos_are_as_their_captions_say() -> None:
         mean = np.median(list(read_frames(footage, range(footage.frames))), axis=0)
         start, end = (np.argwhere(np.abs(each - mean).max(axis=2) > 60) for each in (first, last))
         down, across = end.mean(axis=0) - start.mean(axis=0)
-        told = {"left to right": across > 20, "right to left": across < -20, "downwards": down > 20,
-                "upwards": down < -20, "grows larger": len(end) > 0}  # fmt: skip
+        told = {
+            "left to right": across > 20,
+            "right to left": across < -20,
+            "downwards": down > 20,
+            "upwards": down < -20,
+            "grows larger": len(end) > 0,
+        }
         (true,) = [holds for words, holds in told.items() if words in caption]
         assert true, name
         assert caption != backwards[name]
@@ -157,12 +168,25 @@ def test_a_folder_is_scored_video_by_video_with_the_next_one_as_the_other(
 
 def test_the_summary_has_medians_over_videos_and_none_for_what_is_by_construction() -> None:
     rng = np.random.default_rng(0)
-    deltas = {"mirrored": rng.normal(-0.1, 0.05, 12), "re-encoded": np.array([0.01, np.nan, -0.02]),
-              REVERSED: np.zeros(12), ORIGINAL: np.zeros(12)}  # fmt: skip
-    table = pd.DataFrame([
-        {"evaluator": "e", "edit": edit, "how": BY_CONSTRUCTION if edit == REVERSED else MEASURED, "delta": each,
-         "video": place} for edit, values in deltas.items() for place, each in enumerate(values)
-    ])  # fmt: skip
+    deltas = {
+        "mirrored": rng.normal(-0.1, 0.05, 12),
+        "re-encoded": np.array([0.01, np.nan, -0.02]),
+        REVERSED: np.zeros(12),
+        ORIGINAL: np.zeros(12),
+    }
+    table = pd.DataFrame(
+        [
+            {
+                "evaluator": "e",
+                "edit": edit,
+                "how": BY_CONSTRUCTION if edit == REVERSED else MEASURED,
+                "delta": each,
+                "video": place,
+            }
+            for edit, values in deltas.items()
+            for place, each in enumerate(values)
+        ]
+    )
     found = edit_summary(table).set_index("edit")
     assert ORIGINAL not in found.index
     mirrored = found.loc["mirrored"]

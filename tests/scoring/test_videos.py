@@ -59,14 +59,19 @@ def test_each_video_is_decoded_once_and_every_line_has_its_own_score(
     opened: list[str] = []
     real = videos.open_video
     monkeypatch.setattr(videos, "open_video", lambda path: opened.append(path.name) or real(path))
-    lines = [VideoLine(str(place), caption, footage / name) for place, (name, caption) in enumerate(
-        [("v1", "a red square"), ("v2", "a blue square"), ("v1", "a square"), ("v1", " ")])]  # fmt: skip
+    lines = [
+        VideoLine(str(place), caption, footage / name)
+        for place, (name, caption) in enumerate(
+            [("v1", "a red square"), ("v2", "a blue square"), ("v1", "a square"), ("v1", " ")]
+        )
+    ]
     seen: list[tuple[int, int]] = []
     found = score_videos(video_scorer(evaluator), lines, progress=lambda *done: seen.append(done))
     assert opened == ["v1", "v2"]
     assert seen == [(3, 4), (4, 4)]
-    for each, (colour, caption) in zip(found, [("red", "a red square"), ("blue", "a blue square"), ("red", "a square")],
-                                       strict=False):  # fmt: skip
+    for each, (colour, caption) in zip(
+        found, [("red", "a red square"), ("blue", "a blue square"), ("red", "a square")], strict=False
+    ):
         assert each.score == pytest.approx(by_hand(evaluator, moving(colour, 8), caption), abs=1e-6)
     assert (math.isnan(found[3].score), found[3].error) == (True, "the caption is blank")
 
@@ -186,6 +191,8 @@ def test_captions_that_are_given_out_on_a_full_disk_leave_nothing(
 def test_a_file_and_a_folder_of_the_same_frames_score_alike(evaluator: VideoEvaluator, tmp_path: Path) -> None:
     write_video(tmp_path / "a.mp4", moving("red", 6))
     write_frames(tmp_path / "b", moving("red", 6))
-    one, other = score_videos(video_scorer(evaluator), [VideoLine("a", "a square", tmp_path / "a.mp4"),
-                                                        VideoLine("b", "a square", tmp_path / "b")])  # fmt: skip
+    one, other = score_videos(
+        video_scorer(evaluator),
+        [VideoLine("a", "a square", tmp_path / "a.mp4"), VideoLine("b", "a square", tmp_path / "b")],
+    )
     assert one.score == pytest.approx(other.score, abs=0.1)  # the codec loses a little

@@ -119,9 +119,14 @@ def test_an_edit_is_its_parts() -> None:
 
 
 @given(
-    st.floats(-3, 3), st.floats(0.95, 1.05), st.floats(-0.05, 0.05), st.floats(-0.05, 0.05), st.integers(85, 100),
-    st.integers(1, 12), st.integers(1, 12),
-)  # fmt: skip
+    st.floats(-3, 3),
+    st.floats(0.95, 1.05),
+    st.floats(-0.05, 0.05),
+    st.floats(-0.05, 0.05),
+    st.integers(85, 100),
+    st.integers(1, 12),
+    st.integers(1, 12),
+)
 def test_an_edit_keeps_the_size_of_any_picture(
     degrees: float, zoomed: float, right: float, down: float, quality: int, height: int, width: int
 ) -> None:

@@ -52,8 +52,20 @@ def test_a_short_campaign_finds_nothing(kind: str, tmp_path: Path) -> None:
 
 def test_every_kind_has_its_module() -> None:
     modules = (
-        uploads, files, texts, links, published, damages, kills, writers, workers, people, sessions, crowd, tests,
-    )  # fmt: skip
+        uploads,
+        files,
+        texts,
+        links,
+        published,
+        damages,
+        kills,
+        writers,
+        workers,
+        people,
+        sessions,
+        crowd,
+        tests,
+    )
     assert [module.__name__ for module in modules] == [f"siege.{kind}" for kind in KINDS]
 
 
@@ -109,8 +121,13 @@ def test_what_may_not_be_is_counted_and_told() -> None:
     assert tally.counts == {"traceback": 3, "refused": 1, "lost": 1, "survived": 2, "large": 2}
     assert tally.failed == 6
     assert [line.split(": ")[1] for line in tally.found] == [
-        "bug", "wordless", "endless", "lost", "large", "memory of the server",
-    ]  # fmt: skip
+        "bug",
+        "wordless",
+        "endless",
+        "lost",
+        "large",
+        "memory of the server",
+    ]
 
 
 def test_a_kind_that_dies_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,18 @@ from core.statistics.agreement import NOTHING, ONE_ANSWER, agreement, in_words, 
 
 TEXTBOOK = np.array(
     [
-        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
     ]
-)  # fmt: skip
+)
 
 
 def equal_tables() -> st.SearchStrategy[np.ndarray]:
@@ -186,8 +194,18 @@ def test_what_is_no_table_of_counts_is_refused(counts: object) -> None:
 
 @pytest.mark.parametrize(
     ("kappa", "word"),
-    [(-0.01, "poor"), (0.0, "slight"), (0.204, "slight"), (0.21, "fair"), (0.6, "moderate"), (0.61, "substantial"),
-     (0.8, "substantial"), (0.81, "almost perfect"), (1.0, "almost perfect"), (math.nan, "")],
-)  # fmt: skip
+    [
+        (-0.01, "poor"),
+        (0.0, "slight"),
+        (0.204, "slight"),
+        (0.21, "fair"),
+        (0.6, "moderate"),
+        (0.61, "substantial"),
+        (0.8, "substantial"),
+        (0.81, "almost perfect"),
+        (1.0, "almost perfect"),
+        (math.nan, ""),
+    ],
+)
 def test_the_words_of_landis_and_koch_are_those_of_their_table(kappa: float, word: str) -> None:
     assert in_words(kappa) == word

@@ -26,8 +26,9 @@ def made(seed: int = 0, sizes: tuple[int, ...] = (80, 30, 12)) -> pd.DataFrame:
 def by_hand(frame: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     """Plain and balanced mean of resamples, each put together source by source."""
     rng, rows = np.random.default_rng(seed), []
-    groups = {name: [own["value"].to_numpy() for _, own in cell.groupby("source")]
-              for name, cell in frame.groupby("stratum")}  # fmt: skip
+    groups = {
+        name: [own["value"].to_numpy() for _, own in cell.groupby("source")] for name, cell in frame.groupby("stratum")
+    }
     sizes = frame.groupby("stratum").size() / len(frame)
     for _ in range(resamples):
         means = {}

@@ -13,9 +13,7 @@ from core.statistics.bootstrap import expanded
 from core.statistics.resamples import sample_counts
 
 
-def world(
-    rng: np.random.Generator, pictures: int, each: int, people: np.ndarray, metric: np.ndarray
-) -> Battles:  # fmt: skip
+def world(rng: np.random.Generator, pictures: int, each: int, people: np.ndarray, metric: np.ndarray) -> Battles:
     """Random battles; captions of one picture are better or worse in both judges' eyes, so its battles go together."""
     s, parts = len(people), []
     quality = rng.normal(scale=0.6, size=(pictures, s))
@@ -37,9 +35,7 @@ def test_strengths_maximise_the_likelihood_and_have_mean_zero() -> None:
         one, other = battles.pairs.T
         won = battles.won[judge]
 
-        def cost(
-            theta: np.ndarray, won: np.ndarray = won, one: np.ndarray = one, other: np.ndarray = other
-        ) -> float:  # fmt: skip
+        def cost(theta: np.ndarray, won: np.ndarray = won, one: np.ndarray = one, other: np.ndarray = other) -> float:
             gap = theta[one] - theta[other]
             return float((won * np.logaddexp(0, -gap) + (1 - won) * np.logaddexp(0, gap)).sum() + theta.mean() ** 2)
 
@@ -122,8 +118,12 @@ def test_what_cannot_have_an_interval_says_why() -> None:
     battles = world(rng, 60, 5, alike, apart)
     even = Battles(battles.pairs, np.array([np.full(300, 0.5), battles.won[1]]), battles.pictures, 4)
     assert "every captioner alike" in two_orders(even).kendall.note
-    many = Battles(np.stack([np.arange(101), np.roll(np.arange(101), 1)], axis=1), np.tile([[0.0], [1.0]], 101),
-                   np.arange(101), 101)  # fmt: skip
+    many = Battles(
+        np.stack([np.arange(101), np.roll(np.arange(101), 1)], axis=1),
+        np.tile([[0.0], [1.0]], 101),
+        np.arange(101),
+        101,
+    )
     assert two_orders(many).spearman.note == "no interval (101 captioners, above 100)"
 
 

@@ -108,9 +108,13 @@ def test_values_of_one_source_are_resampled_together_as_scipy_resamples_sources(
     values = rng.normal(size=30)[groups] + 0.4 * rng.normal(size=len(groups))
     members = [values[groups == source] for source in range(30)]
     reference = stats.bootstrap(
-        (np.arange(30),), lambda drawn: np.median(np.concatenate([members[source] for source in drawn])),
-        n_resamples=4000, method="BCa", rng=2, vectorized=False,
-    )  # fmt: skip
+        (np.arange(30),),
+        lambda drawn: np.median(np.concatenate([members[source] for source in drawn])),
+        n_resamples=4000,
+        method="BCa",
+        rng=2,
+        vectorized=False,
+    )
     found = median_bca(values, groups=groups, resamples=4000)
     assert found.low == pytest.approx(reference.confidence_interval.low, abs=0.35 * reference.standard_error)
     assert found.high == pytest.approx(reference.confidence_interval.high, abs=0.35 * reference.standard_error)

@@ -78,8 +78,12 @@ def test_levels_are_compared_by_the_sources_means_at_each() -> None:
     rng = np.random.default_rng(5)
     wide = pd.DataFrame(rng.normal(size=(len(SOURCES), 3)))
     means = wide.groupby(SOURCES).mean()
-    found = factor_test(wide.to_numpy().ravel(), np.tile([0, 1, 2], len(SOURCES)),
-                        np.repeat(np.arange(len(SOURCES)), 3), sources=np.repeat(SOURCES, 3))  # fmt: skip
+    found = factor_test(
+        wide.to_numpy().ravel(),
+        np.tile([0, 1, 2], len(SOURCES)),
+        np.repeat(np.arange(len(SOURCES)), 3),
+        sources=np.repeat(SOURCES, 3),
+    )
     columns = [means[name] for name in means]
     assert found.friedman.p == pytest.approx(stats.friedmanchisquare(*columns).pvalue)
     assert found.kruskal.p == pytest.approx(stats.kruskal(*columns).pvalue)

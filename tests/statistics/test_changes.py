@@ -26,12 +26,22 @@ def test_the_floor_is_that_of_the_protocol() -> None:
 @pytest.mark.parametrize(
     ("after", "before", "expected"),
     [
-        (0.5, 0.4, 25.0), (0.3, 0.4, -25.0), (0.4, 0.4, 0.0), (-0.2, 0.1, -300.0), (2e-6, 1e-6, 100.0),
-        (1e12, 5e11, 100.0), (-0.25, -0.5, math.nan), (0.1, -0.1, math.nan), (2e-6, -1e-6, math.nan),
-        (0.5, 9.99e-7, math.nan), (0.5, -9.99e-7, math.nan), (0.5, 0.0, math.nan),
-        (math.nan, 0.5, math.nan), (0.5, math.nan, math.nan),
+        (0.5, 0.4, 25.0),
+        (0.3, 0.4, -25.0),
+        (0.4, 0.4, 0.0),
+        (-0.2, 0.1, -300.0),
+        (2e-6, 1e-6, 100.0),
+        (1e12, 5e11, 100.0),
+        (-0.25, -0.5, math.nan),
+        (0.1, -0.1, math.nan),
+        (2e-6, -1e-6, math.nan),
+        (0.5, 9.99e-7, math.nan),
+        (0.5, -9.99e-7, math.nan),
+        (0.5, 0.0, math.nan),
+        (math.nan, 0.5, math.nan),
+        (0.5, math.nan, math.nan),
     ],
-)  # fmt: skip
+)
 def test_percent_changes_by_hand(after: float, before: float, expected: float) -> None:
     assert percent_change([after], [before])[0] == pytest.approx(expected, nan_ok=True)
 

@@ -237,8 +237,13 @@ def test_shares_told_of_signs_are_those_of_the_scores(count: int, shared: bool) 
     sources = rng.integers(0, 25, size=60) if shared else None
     items = np.broadcast_to(np.arange(60), right.shape)
     found = rates_of_signs(signs, sources=sources)
-    whole = compare(right.ravel(), wrong.ravel(), items=items.ravel(),
-                    sources=None if sources is None else sources[items].ravel(), drops=False)  # fmt: skip
+    whole = compare(
+        right.ravel(),
+        wrong.ravel(),
+        items=items.ravel(),
+        sources=None if sources is None else sources[items].ravel(),
+        drops=False,
+    )
     assert {name: getattr(whole, name) for name in ("failure", "ties", "beaten", "n", "n_items", "verdict")} == {
         name: getattr(found, name) for name in ("failure", "ties", "beaten", "n", "n_items", "verdict")
     }

@@ -19,9 +19,14 @@ def scored(seed: int, *, n: int = 180, sources: int = 70, labels: int = 9) -> pd
     source, label = rng.integers(sources, size=n), rng.integers(labels, size=n)
     level, x = rng.integers(3, size=n), rng.uniform(size=n)
     score = (
-        0.4 + 0.05 * (level == 1) - 0.03 * (level == 2) + 0.1 * x + rng.normal(0, 0.06, sources)[source]
-        + rng.normal(0, 0.08, labels)[label] + rng.normal(0, 0.05, n)
-    )  # fmt: skip
+        0.4
+        + 0.05 * (level == 1)
+        - 0.03 * (level == 2)
+        + 0.1 * x
+        + rng.normal(0, 0.06, sources)[source]
+        + rng.normal(0, 0.08, labels)[label]
+        + rng.normal(0, 0.05, n)
+    )
     return pd.DataFrame({"score": score, "level": level, "x": x, "source": source, "label": label})
 
 
@@ -97,8 +102,10 @@ def test_a_joint_test_of_balanced_groups_is_that_of_the_analysis_of_variance_of_
     theirs = stats.f_oneway(*pd.Series(score).groupby(label).mean().to_numpy().reshape(3, 4))
     joint = found.joint([[-1, 1, 0], [-1, 0, 1]])
     assert (joint.f, joint.df, joint.p) == (
-        pytest.approx(theirs.statistic, rel=1e-3), 2, pytest.approx(theirs.pvalue, rel=5e-3)
-    )  # fmt: skip
+        pytest.approx(theirs.statistic, rel=1e-3),
+        2,
+        pytest.approx(theirs.pvalue, rel=5e-3),
+    )
     assert joint.freedom == pytest.approx(9, rel=1e-2)
 
 
@@ -184,8 +191,13 @@ def test_nothing_near_or_far_is_below_the_minimum_that_is_found(seed: int) -> No
     problem = Problem(y, design(frame), first, second)
     least = problem.deviance(problem.minimise() ** 2)[0]
     for start in ((0.0, 0.0), (0.01, 1.0), (1.0, 0.01), (30.0, 30.0)):
-        found = optimize.minimize(lambda ratios: problem.deviance(ratios)[0], start, method="Nelder-Mead",
-                                  bounds=[(0, 1e12)] * 2, options={"xatol": 1e-9, "fatol": 1e-10})  # fmt: skip
+        found = optimize.minimize(
+            lambda ratios: problem.deviance(ratios)[0],
+            start,
+            method="Nelder-Mead",
+            bounds=[(0, 1e12)] * 2,
+            options={"xatol": 1e-9, "fatol": 1e-10},
+        )
         assert least <= found.fun + 1e-7
 
 
@@ -197,7 +209,7 @@ def test_nothing_near_or_far_is_below_the_minimum_that_is_found(seed: int) -> No
         (lambda frame: (frame["x"], design(frame), frame["source"], frame["label"]), "nothing remains"),
         (lambda frame: (1e200 * frame["score"], design(frame), frame["source"], frame["label"]), "no square"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_fitted_has_no_effect_and_says_why(change: object, note: str) -> None:
     ours = crossed_model(*change(scored(7)))  # type: ignore[operator]
     assert note in ours.note

@@ -43,6 +43,11 @@ def test_a_selectivity_is_told_of_what_was_counted_before() -> None:
     sets = [np.array([[True], [False], [True]]) & ~np.isnan(drops[:, places]), np.full((3, len(places)), True)]
     own = [np.where(each, drops[:, places], math.nan) for each in sets]
     found = Duels.of(drops, harms, np.array([0, 0, 1, 1]))
-    told = told_of([found.counted(each, places) for each in sets], [row_medians(each) for each in own],
-                   found.nuisance[places], [found.pooled(each, places) for each in sets], unit=0.7)  # fmt: skip
+    told = told_of(
+        [found.counted(each, places) for each in sets],
+        [row_medians(each) for each in own],
+        found.nuisance[places],
+        [found.pooled(each, places) for each in sets],
+        unit=0.7,
+    )
     assert told == tuple(selectivity(each, harms[:, places], unit=0.7) for each in own)

@@ -205,9 +205,11 @@ def test_an_interval_holds_its_risk_and_keeps_the_bound(shifts: list[float], gap
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.integers(0, 99), st.integers(1, 4), st.sampled_from(["normal", "heavy", "whole", "few"]),
+    st.integers(0, 99),
+    st.integers(1, 4),
+    st.sampled_from(["normal", "heavy", "whole", "few"]),
     st.lists(st.floats(0, 4), min_size=1, max_size=6),
-)  # fmt: skip
+)
 def test_a_curve_keeps_to_its_bound_of_error(seed: int, transforms: int, shape: str, gaps: list[float]) -> None:
     rng = np.random.default_rng(seed)
     size = 2500 * transforms

@@ -22,9 +22,12 @@ def simulated(
     category = rng.integers(categories, size=len(image)) if crossed else of_image[image]
     perturbed = np.tile(np.arange(repeats) % 2, images)
     score = (
-        0.5 + shift * perturbed + rng.normal(0, 0.1, images)[image] + rng.normal(0, 0.08, categories)[category]
+        0.5
+        + shift * perturbed
+        + rng.normal(0, 0.1, images)[image]
+        + rng.normal(0, 0.08, categories)[category]
         + rng.normal(0, 0.05, len(image))
-    )  # fmt: skip
+    )
     return pd.DataFrame({"score": score, "perturbed": perturbed, "image": image, "category": category})
 
 
@@ -56,10 +59,13 @@ def test_the_fit_equals_statsmodels(seed: int, crossed: bool) -> None:
 
 def test_shifts_of_images_are_those_of_a_table_of_sources_and_images() -> None:
     rng = np.random.default_rng(8)
-    frame = pd.DataFrame({
-        "image": rng.integers(30, size=90), "perturbed": rng.integers(2, size=90).astype(float),
-        "score": rng.normal(size=90),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "image": rng.integers(30, size=90),
+            "perturbed": rng.integers(2, size=90).astype(float),
+            "score": rng.normal(size=90),
+        }
+    )
     frame["source"] = np.array(["b", "c", "a"])[frame["image"] % 3]
     columns = (frame[name] for name in ("score", "perturbed", "image", "image", "source"))
     shifts, ranks = _shifts(_checked(*columns))
@@ -143,7 +149,7 @@ def test_images_that_all_move_alike_have_an_effect_without_a_test() -> None:
         (([0.1, 0.2, 0.3, 0.1], [0, 0, 1, 1], ["a", "a", "b", "b"], list("xxyy")), "row of the baseline and one"),
         (([0.1, math.nan, 0.3, 0.1], [0, 1, 0, 0], ["a", "a", "b", "b"], list("xxyy")), "none of the edit"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_fitted_has_no_effect_and_says_why(columns: tuple[list, ...], note: str) -> None:
     ours = mixed_effect(*columns)
     assert note in ours.note

@@ -197,9 +197,9 @@ def test_blocks_of_many_sources_give_the_interval_that_the_sources_give(shared: 
     groups = np.arange(9000) // 3 if shared else np.arange(9000)
     values = rng.exponential(size=9000) + (rng.normal(size=3000)[groups] if shared else 0.0)
     totals, sizes = np.bincount(groups, values), np.bincount(groups).astype(float)
-    drawn = np.array([
-        totals[picks].sum() / sizes[picks].sum() for picks in rng.integers(len(totals), size=(4000, len(totals)))
-    ])  # fmt: skip
+    drawn = np.array(
+        [totals[picks].sum() / sizes[picks].sum() for picks in rng.integers(len(totals), size=(4000, len(totals)))]
+    )
     low, high = np.quantile(drawn, [0.025, 0.975])
     for found in (
         mean_bca(values, groups=groups),

@@ -113,9 +113,14 @@ def test_several_sets_of_drops_against_the_same_harms_are_each_as_alone(shared: 
     sources = np.arange(60) // 2 if shared else None
     held = [Duels.of(own, harms, np.zeros(len(harms), dtype=int)) for own in drops]
     sets = [(each, np.full(own.shape, True)) for each, own in zip(held, drops, strict=True)]
-    found = told_of([each.counted(all_, np.arange(60)) for each, all_ in sets], [row_medians(own) for own in drops],
-                    held[0].nuisance, [each.pooled(all_, np.arange(60)) for each, all_ in sets],
-                    unit=0.7, sources=sources)  # fmt: skip
+    found = told_of(
+        [each.counted(all_, np.arange(60)) for each, all_ in sets],
+        [row_medians(own) for own in drops],
+        held[0].nuisance,
+        [each.pooled(all_, np.arange(60)) for each, all_ in sets],
+        unit=0.7,
+        sources=sources,
+    )
     for several, own in zip(found, drops, strict=True):
         alone = selectivity(own, harms, unit=0.7, sources=sources)
         assert (several.n_pairs, several.said) == (alone.n_pairs, alone.said)
@@ -123,6 +128,7 @@ def test_several_sets_of_drops_against_the_same_harms_are_each_as_alone(shared: 
             one, other = (getattr(each, name) for each in (several, alone))
             assert (one.n, one.note) == (other.n, other.note)
             ends = ("estimate", "low", "high")
-            np.testing.assert_allclose([getattr(one, end) for end in ends], [getattr(other, end) for end in ends],
-                                       rtol=1e-12, equal_nan=True)  # fmt: skip
+            np.testing.assert_allclose(
+                [getattr(one, end) for end in ends], [getattr(other, end) for end in ends], rtol=1e-12, equal_nan=True
+            )
         np.testing.assert_equal(several.pooled, alone.pooled)

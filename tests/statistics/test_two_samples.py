@@ -22,9 +22,12 @@ def test_the_interval_of_a_difference_is_that_of_scipys_two_sample_bca(n: int, m
     rng = np.random.default_rng(n)
     one, other = rng.gamma(2, 1, n), rng.normal(3, 2, m)
     expected = stats.bootstrap(
-        (one, other), lambda a, b, axis: np.median(a, axis=axis) - np.median(b, axis=axis), n_resamples=9999,
-        method="BCa", rng=np.random.default_rng(1),
-    ).confidence_interval  # fmt: skip
+        (one, other),
+        lambda a, b, axis: np.median(a, axis=axis) - np.median(b, axis=axis),
+        n_resamples=9999,
+        method="BCa",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
     found = difference(one, other)
     assert found.estimate == pytest.approx(np.median(one) - np.median(other))
     width = expected.high - expected.low
@@ -34,9 +37,10 @@ def test_the_interval_of_a_difference_is_that_of_scipys_two_sample_bca(n: int, m
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.lists(st.floats(-50, 50), min_size=10, max_size=40), st.lists(st.floats(-50, 50), min_size=10, max_size=40),
+    st.lists(st.floats(-50, 50), min_size=10, max_size=40),
+    st.lists(st.floats(-50, 50), min_size=10, max_size=40),
     st.floats(-10, 10),
-)  # fmt: skip
+)
 def test_moving_one_side_moves_the_difference_and_its_interval(one: list[float], other: list[float], by: float) -> None:
     still = difference(one, other, resamples=500)
     moved = difference(np.array(one) + by, other, resamples=500)
@@ -85,8 +89,14 @@ def test_values_of_one_source_are_drawn_together_as_scipy_draws_sources() -> Non
         )
         return float(one - other)
 
-    expected = stats.bootstrap((np.arange(50), np.arange(40)), medians, n_resamples=2999, method="BCa",
-                               vectorized=False, rng=np.random.default_rng(1))  # fmt: skip
+    expected = stats.bootstrap(
+        (np.arange(50), np.arange(40)),
+        medians,
+        n_resamples=2999,
+        method="BCa",
+        vectorized=False,
+        rng=np.random.default_rng(1),
+    )
     alone, found = difference(*sides), median_differences(*sides, levels=(0.95,), groups=(of[0], of[1]))[0]
     assert (found.estimate, found.n) == (alone.estimate, len(of[0]) + len(of[1]))
     assert found.high - found.low > 1.2 * (alone.high - alone.low)
@@ -98,8 +108,10 @@ def test_values_of_one_source_are_drawn_together_as_scipy_draws_sources() -> Non
 def test_sources_of_their_own_change_nothing_but_the_expansion_and_few_have_no_bounds() -> None:
     rng = np.random.default_rng(5)
     one, other = rng.normal(size=400), rng.normal(size=400)
-    plain, grouped = (median_differences(one, other, levels=(0.95,), groups=groups)[0]
-                      for groups in (None, (np.arange(400), np.arange(400))))  # fmt: skip
+    plain, grouped = (
+        median_differences(one, other, levels=(0.95,), groups=groups)[0]
+        for groups in (None, (np.arange(400), np.arange(400)))
+    )
     assert grouped.low == pytest.approx(plain.low, abs=0.1 * (plain.high - plain.low))
     few = median_differences(one, other, levels=(0.95,), groups=(np.arange(400) % 9, np.arange(400)))[0]
     assert np.isnan(few.low)

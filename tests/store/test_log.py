@@ -11,11 +11,14 @@ from core.errors import StoreError
 from core.store.log import Log, decode, encode
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=12),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
-)  # fmt: skip
+)
 ROWS = st.lists(st.dictionaries(st.text(max_size=8), VALUES, min_size=1, max_size=4), min_size=1, max_size=5)
 
 

@@ -10,9 +10,16 @@ from core.store import lookup
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED, audited, raw, shifts, write_run
 
-PAIRS = [("demo", "cat", "vflip"), ("demo", "cat", "gender:boy"), ("demo", "cat", "identity"),
-         ("demo", "gone", "vflip"), ("other", "i003", "vflip"), ("other", "i004", "hflip"), ("gone", "cat", "vflip"),
-         ("demo", "cat", "vflip")]  # fmt: skip
+PAIRS = [
+    ("demo", "cat", "vflip"),
+    ("demo", "cat", "gender:boy"),
+    ("demo", "cat", "identity"),
+    ("demo", "gone", "vflip"),
+    ("other", "i003", "vflip"),
+    ("other", "i004", "hflip"),
+    ("gone", "cat", "vflip"),
+    ("demo", "cat", "vflip"),
+]
 """Baselines, which are no shifts, and what is not there, among them; one is named twice."""
 
 

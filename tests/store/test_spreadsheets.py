@@ -15,9 +15,22 @@ from core.store.files import csv_text
 from core.store.spreadsheets import exact, guarded
 
 FORMULAS = [
-    "=1+1", '=HYPERLINK("http://evil.example","a cat")', "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "@SUM(1,1)",
-    "\t=1+1", "\r=1+1", "\0=1", " =1+1", "\n=1+1", "＝1+1", "-", "- a dog on a rug", "'=1+1", "''@x",
-]  # fmt: skip
+    "=1+1",
+    '=HYPERLINK("http://evil.example","a cat")',
+    "+cmd|' /C calc'!A0",
+    "-2+3+cmd|' /C calc'!A0",
+    "@SUM(1,1)",
+    "\t=1+1",
+    "\r=1+1",
+    "\0=1",
+    " =1+1",
+    "\n=1+1",
+    "＝1+1",
+    "-",
+    "- a dog on a rug",
+    "'=1+1",
+    "''@x",
+]
 HARMLESS = ["a cat", "", "it's =1", "'tis a cat", "-1.5", "+2", "-3e-05", "-4,5", "-12 %", "−2.0", "1=1", "a@b", "ünï"]
 
 

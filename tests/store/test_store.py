@@ -74,9 +74,11 @@ def test_shifts_are_what_pandas_makes_of_the_scores(store: Store) -> None:
     key = ["run", "corpus", "item", "subject", "language", "rank", "evaluator"]
     baselines = scores.rename(columns={"probe": "b", "score": "baseline_score", "caption": "baseline_caption"})
     expected = scores[scores.baseline.notna()].merge(
-        baselines[[*key, "b", "baseline_score", "baseline_caption"]], how="left",
-        left_on=[*key, "baseline"], right_on=[*key, "b"],
-    )  # fmt: skip
+        baselines[[*key, "b", "baseline_score", "baseline_caption"]],
+        how="left",
+        left_on=[*key, "baseline"],
+        right_on=[*key, "b"],
+    )
     expected["delta"] = expected.score - expected.baseline_score
     expected["percent"] = (100 * expected.delta / expected.baseline_score).where(
         expected.baseline_score.abs() >= SHIFT_FLOOR
@@ -103,20 +105,35 @@ def write_run(folder: Path, scores: list[dict[str, object]], **manifest: object)
 
 def test_a_shift_is_null_where_it_has_no_meaning(tmp_path: Path) -> None:
     def row(item: str, probe: str, score: float | None, baseline: str | None = None) -> dict[str, object]:
-        return {"run": "r", "corpus": "c", "item": item, "subject": "template", "language": "en", "rank": 0,
-                "evaluator": "e", "probe": probe, "score": score, "baseline": baseline}  # fmt: skip
+        return {
+            "run": "r",
+            "corpus": "c",
+            "item": item,
+            "subject": "template",
+            "language": "en",
+            "rank": 0,
+            "evaluator": "e",
+            "probe": probe,
+            "score": score,
+            "baseline": baseline,
+        }
 
     write_run(
         tmp_path / "r",
         [
-            row("tiny", "identity", 1e-7), row("tiny", "p", 0.5, "identity"),
-            row("floor", "identity", 1e-6), row("floor", "p", 2e-6, "identity"),
-            row("null", "identity", None), row("null", "p", 0.5, "identity"),
-            row("lost", "identity", 0.5), row("lost", "p", None, "identity"),
+            row("tiny", "identity", 1e-7),
+            row("tiny", "p", 0.5, "identity"),
+            row("floor", "identity", 1e-6),
+            row("floor", "p", 2e-6, "identity"),
+            row("null", "identity", None),
+            row("null", "p", 0.5, "identity"),
+            row("lost", "identity", 0.5),
+            row("lost", "p", None, "identity"),
             row("alone", "p", 0.5, "identity"),
-            row("below", "identity", -0.5), row("below", "p", -0.25, "identity"),
+            row("below", "identity", -0.5),
+            row("below", "p", -0.25, "identity"),
         ],
-    )  # fmt: skip
+    )
     with Store.open(tmp_path) as store:
         found = store.query("select * from shifts").set_index("item")
     assert len(found) == 6
@@ -153,11 +170,21 @@ def test_two_stores_over_the_same_runs_and_files_stand_side_by_side(built: Path,
 @pytest.mark.parametrize(
     "sql",
     [
-        "drop view scores", "create table x (a int)", "select 1; select 2", "", "insert into runs values (1)",
-        "copy scores to 'x.csv'", "attach 'x.duckdb'", "set threads = 1", "pragma database_list", "selec 1",
-        "select nothing from scores", "install httpfs", "load httpfs",
+        "drop view scores",
+        "create table x (a int)",
+        "select 1; select 2",
+        "",
+        "insert into runs values (1)",
+        "copy scores to 'x.csv'",
+        "attach 'x.duckdb'",
+        "set threads = 1",
+        "pragma database_list",
+        "selec 1",
+        "select nothing from scores",
+        "install httpfs",
+        "load httpfs",
     ],
-)  # fmt: skip
+)
 def test_only_one_select_at_a_time_is_answered(store: Store, sql: str) -> None:
     with pytest.raises(InvalidInput, match="the store"):
         store.query(sql)

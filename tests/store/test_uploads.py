@@ -40,7 +40,8 @@ REFUSED: dict[str, tuple[Callable[[bytes, Path], bytes], str]] = {
     "another database": (lambda data, folder: other(folder), "has no table scores"),
     "a view beside the tables": (changed("create view v as select * from read_text('/etc/passwd')"), "'the view v'"),
     "a view for a table": (
-        changed("alter table items rename to hidden; create view items as select * from hidden"), "has no table items"
+        changed("alter table items rename to hidden; create view items as select * from hidden"),
+        "has no table items",
     ),
     "a function": (changed("create macro abs(x) as x + 1"), "'the function abs'"),
     "another table": (changed("create table more as select 1 as a"), "'the table main.more'"),
@@ -51,23 +52,26 @@ REFUSED: dict[str, tuple[Callable[[bytes, Path], bytes], str]] = {
     "a broken manifest": (changed("update runs set manifest = '{'"), "is no published file of Invariscope"),
     "an empty manifest": (changed("update runs set manifest = '{}'"), "names no schema_version"),
     "a hostile run id": (
-        changed("update runs set manifest = replace(manifest, '\"run\": \"demo\"', '\"run\": \"../x\"')"),
+        changed('update runs set manifest = replace(manifest, \'"run": "demo"\', \'"run": "../x"\')'),
         "names no valid run",
     ),
     "an infinite score": (changed("update scores set score = 'inf' where item = 'frog-1-10-20'"), "in scores.score"),
     "doubled rows": (changed("insert into scores select * from scores"), "is not whole: its table scores has"),
     "another score": (changed("update scores set score = 0.5 where rowid = 9"), "has other rows of run demo"),
     "an evaluator that is code": (
-        changed("update scores set evaluator = '/tmp/x.py:X' where rowid = 9"), "'/tmp/x.py:X', which is a path"
+        changed("update scores set evaluator = '/tmp/x.py:X' where rowid = 9"),
+        "'/tmp/x.py:X', which is a path",
     ),
     "an evaluator of a stranger's file": (
-        changed("update scores set evaluator = 'clipscore@/tmp/x.pt' where rowid = 9"), "which is a path"
+        changed("update scores set evaluator = 'clipscore@/tmp/x.pt' where rowid = 9"),
+        "which is a path",
     ),
     "a calibrator of a stranger's": (
-        changed("update scores set evaluator = '../x.json' where rowid = 9"), "which is a path"
+        changed("update scores set evaluator = '../x.json' where rowid = 9"),
+        "which is a path",
     ),
     "a long text": (changed("update items set source = repeat('x', 20000)"), "in items.source"),
-}  # fmt: skip
+}
 
 
 def other(folder: Path) -> bytes:

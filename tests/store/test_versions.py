@@ -42,8 +42,11 @@ def test_runs_and_published_files_of_every_version_open_together(store: Store) -
     assert store.left_out == ()
     assert sorted(run.id for run in store.runs()) == sorted(OLD + NEW)
     versions = dict(store.query("select run, schema_version from runs").itertuples(index=False, name=None))
-    assert versions == {f"{name}{how}": place for place, name in enumerate(("first", "second", "third"), start=1)
-                        for how in ("", "-published")}  # fmt: skip
+    assert versions == {
+        f"{name}{how}": place
+        for place, name in enumerate(("first", "second", "third"), start=1)
+        for how in ("", "-published")
+    }
     for table, schema in SCHEMAS.items():
         assert store.table(f"select * from {table}").schema.equals(schema), table
 
@@ -58,8 +61,11 @@ def test_rows_of_version_1_are_of_the_first_english_caption_and_tell_no_facts(st
 def test_rows_since_version_2_say_their_language_and_what_was_done(store: Store, run: str) -> None:
     sql = "select distinct evaluator, language from scores where run = ? and subject = 'human' order by all"
     assert store.query(sql, [run]).to_numpy().tolist() == [
-        ["conse-lite0", "en"], ["grounding-judge", "en"], ["histogram", "de"], ["histogram", "en"]
-    ]  # fmt: skip
+        ["conse-lite0", "en"],
+        ["grounding-judge", "en"],
+        ["histogram", "de"],
+        ["histogram", "en"],
+    ]
     facts = store.query("select distinct language, key from variants where run = ? order by all", [run])
     keys = {"anchor", "control", "modifier", "noun", "redrawn"}
     if run.startswith("third"):  # what the hole was filled with, where the plate was made otherwise
@@ -132,11 +138,21 @@ def test_a_baseline_is_of_the_same_language_and_rank(tmp_path: Path) -> None:
     shutil.rmtree(run / "scores")
     (run / "scores").mkdir()
     rows = [
-        {"run": "third", "corpus": "c", "item": "i", "subject": "human", "language": language, "rank": rank,
-         "evaluator": "e", "probe": probe, "baseline": baseline, "score": score}
+        {
+            "run": "third",
+            "corpus": "c",
+            "item": "i",
+            "subject": "human",
+            "language": language,
+            "rank": rank,
+            "evaluator": "e",
+            "probe": probe,
+            "baseline": baseline,
+            "score": score,
+        }
         for language, rank, base in (("en", 0, 1.0), ("en", 1, 2.0), ("de", 0, 4.0))
         for probe, baseline, score in (("identity", None, base), ("vflip", "identity", base / 2))
-    ]  # fmt: skip
+    ]
     pq.write_table(pa.Table.from_pylist(rows, schema=SCORES), run / "scores" / "a.parquet")
     edit_manifest(run, counts={})
     with Store.open(run) as store:

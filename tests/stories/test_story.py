@@ -20,10 +20,16 @@ SVG = b"<svg xmlns='http://www.w3.org/2000/svg'></svg>"
 
 def slide(title: str = "A cat upside down", **other) -> Slide:
     usual = {
-        "said": ("“There is a cat.”",), "pictures": (Picture("a cat", "png", PNG), Picture("turned", "svg", SVG)),
-        "columns": ("Evaluator", "%Δ"), "rows": (("conse-lite0", "−12.0 %"),), "of": "run demo, 1 item",
-        "signature": "invariscope:0", "page": "pages/failures.py", "link": {"item": "cat"}, "note": "look",
-    }  # fmt: skip
+        "said": ("“There is a cat.”",),
+        "pictures": (Picture("a cat", "png", PNG), Picture("turned", "svg", SVG)),
+        "columns": ("Evaluator", "%Δ"),
+        "rows": (("conse-lite0", "−12.0 %"),),
+        "of": "run demo, 1 item",
+        "signature": "invariscope:0",
+        "page": "pages/failures.py",
+        "link": {"item": "cat"},
+        "note": "look",
+    }
     return Slide(title, **(usual | other))
 
 
@@ -133,8 +139,21 @@ def test_a_torn_or_foreign_line_costs_itself(story: Story) -> None:
 def test_a_picture_outside_the_folder_is_never_read(story: Story) -> None:
     (story.folder / "secret.png").write_bytes(PNG)
     told = {"alt": "", "file": "../secret.png"}
-    row = {"row": "slide", "id": "z", "at": "", "title": "t", "said": [], "pictures": [told], "columns": [], "rows": [],
-           "of": "", "signature": "", "page": "", "link": {}, "note": ""}  # fmt: skip
+    row = {
+        "row": "slide",
+        "id": "z",
+        "at": "",
+        "title": "t",
+        "said": [],
+        "pictures": [told],
+        "columns": [],
+        "rows": [],
+        "of": "",
+        "signature": "",
+        "page": "",
+        "link": {},
+        "note": "",
+    }
     with (story.folder / LOG).open("ab") as file:
         file.write(encode(row))
     assert story.read().slides[0].pictures[0].data == b""

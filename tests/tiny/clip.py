@@ -91,9 +91,10 @@ def write_torchscript(path: Path, seed: int = 0) -> Path:
 
     state = {name: value.half() for name, value in clip_state(seed).items()}
     state |= {
-        "input_resolution": torch.tensor(SIDE), "context_length": torch.tensor(CONTEXT),
+        "input_resolution": torch.tensor(SIDE),
+        "context_length": torch.tensor(CONTEXT),
         "vocab_size": torch.tensor(VOCABULARY),
-    }  # fmt: skip
+    }
     root = torch.nn.Module()
     for name, value in state.items():
         module = root

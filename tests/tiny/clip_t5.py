@@ -21,17 +21,30 @@ def write_clip_t5(folder: Path, *, seed: int = 0) -> tuple[Any, torch.nn.Sequent
     words.save_pretrained(folder / "flan-t5-xl-words")
     vision = CLIPVisionModel(
         CLIPVisionConfig(
-            hidden_size=WIDTH, intermediate_size=48, num_hidden_layers=3, num_attention_heads=2, image_size=SIDE,
+            hidden_size=WIDTH,
+            intermediate_size=48,
+            num_hidden_layers=3,
+            num_attention_heads=2,
+            image_size=SIDE,
             patch_size=PATCH,
         )
-    )  # fmt: skip
+    )
     text = T5ForConditionalGeneration(
         T5Config(
-            vocab_size=len(words), d_model=TEXT, d_kv=8, d_ff=64, num_layers=2, num_decoder_layers=2, num_heads=4,
-            pad_token_id=0, eos_token_id=2, decoder_start_token_id=0, feed_forward_proj="gated-gelu",
+            vocab_size=len(words),
+            d_model=TEXT,
+            d_kv=8,
+            d_ff=64,
+            num_layers=2,
+            num_decoder_layers=2,
+            num_heads=4,
+            pad_token_id=0,
+            eos_token_id=2,
+            decoder_start_token_id=0,
+            feed_forward_proj="gated-gelu",
             tie_word_embeddings=False,
         )
-    )  # fmt: skip
+    )
     text.lm_head.weight = torch.nn.Parameter(torch.empty_like(text.shared.weight))  # Flan-T5's is its own
     projector = torch.nn.Sequential(torch.nn.Linear(WIDTH, TEXT), torch.nn.GELU(), torch.nn.Linear(TEXT, TEXT))
     rng = torch.Generator().manual_seed(seed)

@@ -37,9 +37,16 @@ max_detections: 36
 
 
 def frcnn_state(
-    *, seed: int = 0, blocks: dict[str, int] = BLOCKS, stem: int = STEM, group_width: int = GROUP_WIDTH,
-    res2: int = RES2, hidden: int = HIDDEN, classes: int = CLASSES, attributes: int = ATTRIBUTES
-) -> dict[str, torch.Tensor]:  # fmt: skip
+    *,
+    seed: int = 0,
+    blocks: dict[str, int] = BLOCKS,
+    stem: int = STEM,
+    group_width: int = GROUP_WIDTH,
+    res2: int = RES2,
+    hidden: int = HIDDEN,
+    classes: int = CLASSES,
+    attributes: int = ATTRIBUTES,
+) -> dict[str, torch.Tensor]:
     """Tensors by the publisher's names."""
     rng = torch.Generator().manual_seed(seed)
     state: dict[str, torch.Tensor] = {}

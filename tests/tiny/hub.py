@@ -48,10 +48,12 @@ def write_sentence_transformer(folder: Path, seed: int = 0, *, out: int = DIMENS
     _json(
         folder / "2_Dense" / "config.json",
         {
-            "in_features": 32, "out_features": out, "bias": False,
+            "in_features": 32,
+            "out_features": out,
+            "bias": False,
             "activation_function": "torch.nn.modules.linear.Identity",
         },
-    )  # fmt: skip
+    )
     torch.save({"linear.weight": torch.randn(out, 32)}, folder / "2_Dense" / "pytorch_model.bin")
     return folder
 
@@ -79,14 +81,19 @@ def write_hub_clip(
 
     torch.manual_seed(seed)
     small: dict[str, Any] = {
-        "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2
-    }  # fmt: skip
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+    }
     text = CLIPTextConfig(**small, vocab_size=600, bos_token_id=598, eos_token_id=marker, pad_token_id=599)
     vision = CLIPVisionConfig(**small, image_size=side, patch_size=8)
     config = CLIPConfig(
-        text_config=text.to_dict(), vision_config=vision.to_dict(), projection_dim=DIMENSIONS,
+        text_config=text.to_dict(),
+        vision_config=vision.to_dict(),
+        projection_dim=DIMENSIONS,
         logit_scale_init_value=3.1,
-    )  # fmt: skip
+    )
     network = CLIPModel(config).eval()
     with torch.no_grad():
         for value in network.parameters():
@@ -100,11 +107,17 @@ def write_hub_clip(
     _json(
         processor / "preprocessor_config.json",
         {
-            "crop_size": side, "do_center_crop": True, "do_normalize": True, "do_resize": True,
-            "feature_extractor_type": "CLIPFeatureExtractor", "resample": 3, "size": side,
-            "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711],
+            "crop_size": side,
+            "do_center_crop": True,
+            "do_normalize": True,
+            "do_resize": True,
+            "feature_extractor_type": "CLIPFeatureExtractor",
+            "resample": 3,
+            "size": side,
+            "image_mean": [0.48145466, 0.4578275, 0.40821073],
+            "image_std": [0.26862954, 0.26130258, 0.27577711],
         },
-    )  # fmt: skip
+    )
     _write_byte_pairs(processor)
     return network
 
@@ -134,15 +147,27 @@ def open_clip_config(*, text_layers: int = 2, **text: Any) -> dict[str, Any]:
         "init_logit_bias": -10,
         "custom_text": True,
         "vision_cfg": {
-            "image_size": 160, "timm_model_name": "test_vit3", "timm_model_pretrained": False, "timm_pool": "map",
+            "image_size": 160,
+            "timm_model_name": "test_vit3",
+            "timm_model_pretrained": False,
+            "timm_pool": "map",
             "timm_proj": "none",
         },
         "text_cfg": {
-            "context_length": 16, "vocab_size": 120, "hf_tokenizer_name": "tiny/tokenizer",
-            "tokenizer_kwargs": {"clean": "canonicalize"}, "width": 96, "heads": 2, "layers": text_layers,
-            "no_causal_mask": True, "proj_bias": True, "pool_type": "last", "norm_kwargs": {"eps": 1e-6}, **text,
+            "context_length": 16,
+            "vocab_size": 120,
+            "hf_tokenizer_name": "tiny/tokenizer",
+            "tokenizer_kwargs": {"clean": "canonicalize"},
+            "width": 96,
+            "heads": 2,
+            "layers": text_layers,
+            "no_causal_mask": True,
+            "proj_bias": True,
+            "pool_type": "last",
+            "norm_kwargs": {"eps": 1e-6},
+            **text,
         },
-    }  # fmt: skip
+    }
 
 
 def write_open_clip(folder: Path, seed: int = 0, *, text: Mapping[str, Any] | None = None, **extra: Any) -> Any:
@@ -167,11 +192,16 @@ def write_open_clip(folder: Path, seed: int = 0, *, text: Mapping[str, Any] | No
         for value in network.parameters():
             if value.ndim:
                 value.add_(torch.randn_like(value) * 0.1)
-    save_file({name: value.contiguous() for name, value in network.state_dict().items()},
-              folder / "open_clip_model.safetensors")  # fmt: skip
+    save_file(
+        {name: value.contiguous() for name, value in network.state_dict().items()},
+        folder / "open_clip_model.safetensors",
+    )
     preprocessing = {
-        "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5], "interpolation": "bicubic", "resize_mode": "squash"
-    }  # fmt: skip
+        "mean": [0.5, 0.5, 0.5],
+        "std": [0.5, 0.5, 0.5],
+        "interpolation": "bicubic",
+        "resize_mode": "squash",
+    }
     _json(folder / "open_clip_config.json", {"model_cfg": {**config, **extra}, "preprocess_cfg": preprocessing})
     assert open_clip.__version__
     return network

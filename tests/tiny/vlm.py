@@ -36,9 +36,12 @@ def tokenizer(specials: tuple[str, ...]) -> Any:
     )
     made.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token=specials[1], eos_token=specials[2], pad_token=specials[0],
+        tokenizer_object=made,
+        bos_token=specials[1],
+        eos_token=specials[2],
+        pad_token=specials[0],
         additional_special_tokens=list(specials[3:]),
-    )  # fmt: skip
+    )
 
 
 def marking_tokenizer(specials: tuple[str, ...]) -> Any:
@@ -53,9 +56,12 @@ def marking_tokenizer(specials: tuple[str, ...]) -> Any:
         [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token=specials[1], eos_token=specials[2], pad_token=specials[0],
+        tokenizer_object=made,
+        bos_token=specials[1],
+        eos_token=specials[2],
+        pad_token=specials[0],
         additional_special_tokens=list(specials[3:]),
-    )  # fmt: skip
+    )
 
 
 def write_llava(folder: Path, *, seed: int = 0, marks: bool = False) -> Any:
@@ -76,22 +82,40 @@ def write_llava(folder: Path, *, seed: int = 0, marks: bool = False) -> Any:
     words = (marking_tokenizer if marks else tokenizer)(("<pad>", "<s>", "</s>", "<image>"))
     words.chat_template = "USER: <image>\n{{ messages[0]['content'][1]['text'] }} ASSISTANT:"
     vision = CLIPVisionConfig(
-        hidden_size=WIDTH, intermediate_size=48, num_hidden_layers=3, num_attention_heads=2, image_size=SIDE,
+        hidden_size=WIDTH,
+        intermediate_size=48,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        image_size=SIDE,
         patch_size=PATCH,
-    )  # fmt: skip
+    )
     text = LlamaConfig(
-        vocab_size=len(words), hidden_size=WIDTH, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=4, max_position_embeddings=2048, bos_token_id=1, eos_token_id=2, pad_token_id=0,
-    )  # fmt: skip
+        vocab_size=len(words),
+        hidden_size=WIDTH,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        max_position_embeddings=2048,
+        bos_token_id=1,
+        eos_token_id=2,
+        pad_token_id=0,
+    )
     config = LlavaConfig(
-        vision_config=vision, text_config=text, image_token_id=words.convert_tokens_to_ids("<image>"),
-        vision_feature_layer=-2, vision_feature_select_strategy="default",
-    )  # fmt: skip
+        vision_config=vision,
+        text_config=text,
+        image_token_id=words.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-2,
+        vision_feature_select_strategy="default",
+    )
     processor = LlavaProcessor(
         image_processor=CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE}),
-        tokenizer=words, patch_size=PATCH, vision_feature_select_strategy="default", num_additional_image_tokens=1,
+        tokenizer=words,
+        patch_size=PATCH,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
         chat_template=words.chat_template,
-    )  # fmt: skip
+    )
     return _written(LlavaForConditionalGeneration(config), processor, folder, seed)
 
 
@@ -114,24 +138,41 @@ def write_qwen(folder: Path, *, seed: int = 0) -> Any:
     number = {mark: words.convert_tokens_to_ids(mark) for mark in marks}
     config = Qwen2_5_VLConfig(
         text_config={
-            "vocab_size": len(words), "hidden_size": WIDTH, "intermediate_size": 48, "num_hidden_layers": 2,
-            "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 2048,
+            "vocab_size": len(words),
+            "hidden_size": WIDTH,
+            "intermediate_size": 48,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "max_position_embeddings": 2048,
             "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
-            "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+            "pad_token_id": 0,
         },
         vision_config={
-            "hidden_size": WIDTH, "intermediate_size": 48, "depth": 2, "num_heads": 2, "out_hidden_size": WIDTH,
-            "patch_size": PATCH, "spatial_merge_size": 2, "window_size": 56, "fullatt_block_indexes": [1],
+            "hidden_size": WIDTH,
+            "intermediate_size": 48,
+            "depth": 2,
+            "num_heads": 2,
+            "out_hidden_size": WIDTH,
+            "patch_size": PATCH,
+            "spatial_merge_size": 2,
+            "window_size": 56,
+            "fullatt_block_indexes": [1],
         },
-        image_token_id=number["<|image_pad|>"], video_token_id=number["<|video_pad|>"],
-        vision_start_token_id=number["<|vision_start|>"], vision_end_token_id=number["<|vision_end|>"],
-    )  # fmt: skip
+        image_token_id=number["<|image_pad|>"],
+        video_token_id=number["<|video_pad|>"],
+        vision_start_token_id=number["<|vision_start|>"],
+        vision_end_token_id=number["<|vision_end|>"],
+    )
     pixels = {"shortest_edge": 4 * PATCH * PATCH, "longest_edge": 64 * PATCH * PATCH}
     processor = Qwen2_5_VLProcessor(
         image_processor=Qwen2VLImageProcessor(patch_size=PATCH, merge_size=2, size=pixels),
         video_processor=Qwen2VLVideoProcessor(patch_size=PATCH, merge_size=2),
-        tokenizer=words, chat_template=words.chat_template,
-    )  # fmt: skip
+        tokenizer=words,
+        chat_template=words.chat_template,
+    )
     return _written(Qwen2_5_VLForConditionalGeneration(config), processor, folder, seed)
 
 

@@ -33,8 +33,16 @@ def run(folder: Path, scores: Mapping[str, Sequence[float | None]], *, rank: int
 @pytest.fixture
 def halves(tmp_path: Path) -> list[Path]:
     """Two halves of a corpus whose items have the same names."""
-    one = {"identity": [0.5, 0.5], "masking": [0.5, 0.4], "masking:p0.8": [0.1, 0.1], "foil": [0.6, 0.1],
-           "foil:2": [0.6, 0.6], "foil:3": [0.4, 0.6], "mention:2": [0.5, 0.6], "vflip": [0.9, 0.9]}  # fmt: skip
+    one = {
+        "identity": [0.5, 0.5],
+        "masking": [0.5, 0.4],
+        "masking:p0.8": [0.1, 0.1],
+        "foil": [0.6, 0.1],
+        "foil:2": [0.6, 0.6],
+        "foil:3": [0.4, 0.6],
+        "mention:2": [0.5, 0.6],
+        "vflip": [0.9, 0.9],
+    }
     other: dict[str, list[float | None]]
     other = {"identity": [0.5, None], "masking": [0.7, 0.1], "masking:p0.8": [0.6, 0.1], "mention:2": [0.4, 0.9]}
     return [run(tmp_path / "one", one), run(tmp_path / "two", other)]
@@ -42,8 +50,7 @@ def halves(tmp_path: Path) -> list[Path]:
 
 def said(hits: list[bool], groups: list[str] | None = None) -> str:
     found = share(hits, groups=groups)
-    return (f"{100 * found.estimate:.0f} ({100 * found.low:.0f} to {100 * found.high:.0f}; {sum(hits)} of "
-            f"{len(hits)})")  # fmt: skip
+    return f"{100 * found.estimate:.0f} ({100 * found.low:.0f} to {100 * found.high:.0f}; {sum(hits)} of {len(hits)})"
 
 
 def test_rates_are_of_the_items_of_both_runs_ties_among_the_failures(halves: list[Path]) -> None:

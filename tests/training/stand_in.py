@@ -28,7 +28,7 @@ side's own. Chosen so that broken captions cost about 3 % before the recipe, whi
 
 CONTRASTIVE = Recipe(
     epochs=2, batch=30, learning_rate=3e-5, losses=LossWeights(original=0.0, perturbed=0.0, between=0.0)
-)  # fmt: skip
+)
 """CLIP's loss alone, as every encoder of CLIP's kind was trained."""
 
 

@@ -26,10 +26,13 @@ from tests.tiny import clip, hub
 
 NOUNS = ("cat", "dog", "sofa", "mat", "photo", "red", "on", "sits")
 SENTENCES = tuple(
-    Sentence(f"picture {index // 2}", f"a {NOUNS[index % 8]} on the mat {index}",
-             {"de": f"eine {NOUNS[index % 8]} schnee {index}", "ja": f"{index} {NOUNS[index % 8]}"})
+    Sentence(
+        f"picture {index // 2}",
+        f"a {NOUNS[index % 8]} on the mat {index}",
+        {"de": f"eine {NOUNS[index % 8]} schnee {index}", "ja": f"{index} {NOUNS[index % 8]}"},
+    )
     for index in range(24)
-)  # fmt: skip
+)
 SCHEDULE = Schedule(epochs=2, batch=8, learning_rate=3e-3, checkpoint_every=3)
 
 
@@ -111,7 +114,7 @@ def test_a_file_has_a_column_a_language(tmp_path: Path, name: str) -> None:
         Sentence("1.jpg", "A cat.", {"de": "Eine Katze.", "ja": "猫"}),
         Sentence("1.jpg", "A dog.", {"de": "Ein Hund."}),
         Sentence("line 4", "A tree.", {"de": "Ein Baum."}),
-    )  # fmt: skip
+    )
     assert left_out == {"blank-caption": 1, "no-translation": 1}
     assert [each.texts for each in of_file(tmp_path / name, ("ja",))[0]] == [{"ja": "猫"}]
 
@@ -245,8 +248,16 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
         train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=tmp_path, held_out=0.25, report=stop)
     assert not (tmp_path / TEXT).exists()
     read: list[int] = []
-    train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=tmp_path, held_out=0.25, resume=True,
-              reading=lambda done, total: read.append(total))  # fmt: skip
+    train_mcs(
+        SENTENCES,
+        SCHEDULE,
+        student=student,
+        teacher=teacher,
+        out=tmp_path,
+        held_out=0.25,
+        resume=True,
+        reading=lambda done, total: read.append(total),
+    )
     assert not read  # the teacher's embeddings were kept
     for name in ("model.safetensors", "2_Dense/model.safetensors"):
         one, other = load_file(whole / TEXT / name), load_file(tmp_path / TEXT / name)
@@ -297,9 +308,24 @@ def test_the_command_trains_and_writes_its_curves(teacher: Path, student: Path, 
 
     rows = "".join(f"{each.source},{each.english},{each.texts['de']}\n" for each in SENTENCES)
     (tmp_path / "pairs.csv").write_text(f"source,en,de\n{rows},,Haus\n", encoding="utf-8")
-    words = ["train", "mcs", "--sentences", str(tmp_path / "pairs.csv"), "--student", str(student), "--teacher",
-             str(teacher), "--out", str(tmp_path / "out"), "--epochs", "1", "--batch", "8",
-             "--device", "cpu"]  # fmt: skip
+    words = [
+        "train",
+        "mcs",
+        "--sentences",
+        str(tmp_path / "pairs.csv"),
+        "--student",
+        str(student),
+        "--teacher",
+        str(teacher),
+        "--out",
+        str(tmp_path / "out"),
+        "--epochs",
+        "1",
+        "--batch",
+        "8",
+        "--device",
+        "cpu",
+    ]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert f"mcs@{tmp_path / 'out'}" in done.output

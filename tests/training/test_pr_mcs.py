@@ -118,8 +118,9 @@ def test_an_encoder_learns_from_so_many_captions_and_is_measured_on_the_rest(
 def test_every_caption_is_perturbed_even_a_single_word() -> None:
     one = Example("i", "en", 0, "cat")
     assert {perturb(one, seed=5, epoch=str(epoch)) for epoch in range(20)} == {
-        ("repetition", "cat cat"), ("masking", "[MASK]"),
-    }  # fmt: skip
+        ("repetition", "cat cat"),
+        ("masking", "[MASK]"),
+    }
     assert edited(one, "substitution", seed=1, epoch="0") is None
 
 
@@ -171,8 +172,15 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
         train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.25, report=stop)
     assert not (tmp_path / ENCODER).exists()
     steps: list[int] = []
-    train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.25, resume=True,
-                 report=lambda done, total: steps.append(done))  # fmt: skip
+    train_pr_mcs(
+        corpus,
+        RECIPE,
+        out=tmp_path,
+        weights=weights,
+        held_out=0.25,
+        resume=True,
+        report=lambda done, total: steps.append(done),
+    )
     assert steps[0] == 7
     for name in ("model.safetensors", "2_Dense/model.safetensors"):
         one, other = load_file(whole / ENCODER / name), load_file(tmp_path / ENCODER / name)
@@ -262,8 +270,26 @@ def test_the_command_trains_and_writes_its_curves(
     from core.__main__ import app
 
     folder = next(item.image_path for item in corpus.items if item.image_path).parent
-    words = ["train", "pr-mcs", "--corpus", "folder", "--root", str(folder), "--weights", str(weights), "--out",
-             str(tmp_path), "--epochs", "1", "--batch", "4", "--languages", "en", "--device", "cpu"]  # fmt: skip
+    words = [
+        "train",
+        "pr-mcs",
+        "--corpus",
+        "folder",
+        "--root",
+        str(folder),
+        "--weights",
+        str(weights),
+        "--out",
+        str(tmp_path),
+        "--epochs",
+        "1",
+        "--batch",
+        "4",
+        "--languages",
+        "en",
+        "--device",
+        "cpu",
+    ]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert f"pr-mcs@{tmp_path}" in done.output

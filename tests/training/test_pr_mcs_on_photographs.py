@@ -18,9 +18,7 @@ from tests.training import stand_in
 pytestmark = [pytest.mark.whole, pytest.mark.timeout(1800)]  # a minute of computing, shared with whatever else runs
 
 LEARNT, LEARNT_OF_VAL, CAPTIONS = 50, 40, 3
-RECIPE = Recipe(
-    epochs=2, batch=30, learning_rate=4.5e-5, losses=LossWeights(original=3.0, perturbed=3.0, between=3.0)
-)  # fmt: skip
+RECIPE = Recipe(epochs=2, batch=30, learning_rate=4.5e-5, losses=LossWeights(original=3.0, perturbed=3.0, between=3.0))
 """30 steps, not the paper's 32,000: λ1 is 30 times, λ2 and λ3 are 60 times the paper's."""
 BEFORE = replace(stand_in.CONTRASTIVE, epochs=1, learning_rate=6e-5)
 """Half of the steps that the table of ``docs/pr-mcs.md`` has, at about twice their rate, here as in the recipe."""

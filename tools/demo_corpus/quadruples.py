@@ -47,8 +47,12 @@ class Place:
         return round(self.across * side - width / 2), round(self.down * side) - height, width, height
 
 
-_SLOTS = (Place(0.66, 0.93, 0.19, 0.21), Place(0.88, 0.93, 0.19, 0.21), Place(0.66, 0.69, 0.19, 0.21),
-          Place(0.88, 0.69, 0.19, 0.21))  # fmt: skip
+_SLOTS = (
+    Place(0.66, 0.93, 0.19, 0.21),
+    Place(0.88, 0.93, 0.19, 0.21),
+    Place(0.66, 0.69, 0.19, 0.21),
+    Place(0.88, 0.69, 0.19, 0.21),
+)
 """Copies for the knob ``count``: the first ones are taken, so that copies are only added or left out."""
 
 
@@ -238,10 +242,17 @@ def quadruple(entry: Quadruple, places: Texts, stamps: Path) -> Built:
 def _item(entry: Quadruple, places: Texts, masks: Sequence[Mask], ground: Background) -> Item:
     pair = entry.pair
     facts = {
-        "domain": pair.domain, "subcategory": pair.subcategory, "hypernym": pair.hypernym, "nonproto": pair.nonproto,
-        "proto": pair.proto, "knob": entry.knob, "auxiliary": entry.auxiliary.label, "right": entry.right,
-        "wrong": entry.wrong, "falsity": "verified",
-    }  # fmt: skip
+        "domain": pair.domain,
+        "subcategory": pair.subcategory,
+        "hypernym": pair.hypernym,
+        "nonproto": pair.nonproto,
+        "proto": pair.proto,
+        "knob": entry.knob,
+        "auxiliary": entry.auxiliary.label,
+        "right": entry.right,
+        "wrong": entry.wrong,
+        "falsity": "verified",
+    }
     shows = {NONPROTO_WRONG: (pair.nonproto, entry.wrong), PROTO_RIGHT: (pair.proto, entry.right)}
     shows[PROTO_WRONG] = (pair.proto, entry.wrong)
     return Item(

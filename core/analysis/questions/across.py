@@ -51,7 +51,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         _subset(table, "T10", "F9", "Cultural subset (American, European, Asian, African)", "cultural"),
         _subset(table, "T11", "F10", "Economic subset (cheap, expensive)", "economic"),
         directions(table),
-    )  # fmt: skip
+    )
 
 
 def _invariant(table: ScoreTable) -> tuple[str, ...]:
@@ -69,12 +69,28 @@ def _one_family(table: ScoreTable) -> Question:
 
     title = "One family in every corpus: how far it moves the score"
     question = Question(
-        "S20", title, "corpora", "families", how(tests), (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS), compute,
+        "S20",
+        title,
+        "corpora",
+        "families",
+        how(tests),
+        (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS),
+        compute,
         lambda table: several_corpora(table) or ("" if known else "no run holds the shift of an invariant family"),
-        (Drawing("F-corpora", title, "Median %Δ with its 95 % BCa interval; the line is no change.", Dots("corpus"),
-                 opens={"families": "family"}),),
-        tests=tests, asks=(*SHIFTS, "family"), families=tuple(known), part_of="S1",
-    )  # fmt: skip
+        (
+            Drawing(
+                "F-corpora",
+                title,
+                "Median %Δ with its 95 % BCa interval; the line is no change.",
+                Dots("corpus"),
+                opens={"families": "family"},
+            ),
+        ),
+        tests=tests,
+        asks=(*SHIFTS, "family"),
+        families=tuple(known),
+        part_of="S1",
+    )
     return question
 
 
@@ -86,17 +102,30 @@ def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) ->
     note += " Objects that are no persons." if family in papers.THINGS_ONLY else ""
     note += " The words stand in the caption that people wrote." if probes != papers.SUBSETS[family] else ""
     note += _without(table, family, probes)
-    paper_figure = Drawing(figure, title, note, _BY_CORPUS, f"Figure {figure.removeprefix('F')}",
-                           opens={"probes": f"={','.join(probes)}", **of_things(table, family)})  # fmt: skip
+    paper_figure = Drawing(
+        figure,
+        title,
+        note,
+        _BY_CORPUS,
+        f"Figure {figure.removeprefix('F')}",
+        opens={"probes": f"={','.join(probes)}", **of_things(table, family)},
+    )
 
     def needs(table: ScoreTable) -> str:
         return several_corpora(table) or no_probe(table, probes, what="a probe of this table", some=True)
 
     return Question(
-        id_, title, "corpora", "subsets", note, (EVALUATOR, CORPUS, COUNT, PERCENT),
+        id_,
+        title,
+        "corpora",
+        "subsets",
+        note,
+        (EVALUATOR, CORPUS, COUNT, PERCENT),
         partial(_means, family=family, probes=probes),
-        needs, (paper_figure,) if figure else (), f"Table {number}",
-    )  # fmt: skip
+        needs,
+        (paper_figure,) if figure else (),
+        f"Table {number}",
+    )
 
 
 def _without(table: ScoreTable, family: str, probes: Sequence[str]) -> str:
@@ -109,9 +138,10 @@ def _without(table: ScoreTable, family: str, probes: Sequence[str]) -> str:
     for evaluator in table.evaluators:
         percent = _mean(view, evaluator, here)
         lacking += [
-            f"{evaluator} on {corpus}" for corpus, own in corpora(table)
+            f"{evaluator} on {corpus}"
+            for corpus, own in corpora(table)
             if np.isnan(percent[own & shown(view, family)]).all()
-        ]  # fmt: skip
+        ]
     absent = [name for name in probes if name not in here]
     said = f" Not audited, and in no mean: {', '.join(absent)}." if absent else ""
     return said + (f" Left out, for no %Δ here is of it: {'; '.join(lacking)}." if lacking else "")
@@ -158,20 +188,41 @@ _NOTE = (
 def directions(table: ScoreTable) -> Question:
     """Table 12, with what the corpora differ by beside it."""
     columns = (
-        EVALUATOR, Column("family", "Subset or family", kind="text"), Column("of", "Which", kind="text"), CORPUS, COUNT,
-        Column("agreement", "Agreement % [95 % CI]", digits=0, low="low", high="high", help="Share of items that move "
-               "as the median of the reference does; one that does not move counts half"),
+        EVALUATOR,
+        Column("family", "Subset or family", kind="text"),
+        Column("of", "Which", kind="text"),
+        CORPUS,
+        COUNT,
+        Column(
+            "agreement",
+            "Agreement % [95 % CI]",
+            digits=0,
+            low="low",
+            high="high",
+            help="Share of items that move as the median of the reference does; one that does not move counts half",
+        ),
         Column("reference_median", "Reference Δ", digits=4, signed=True),
         Column("median", "Median Δ", digits=4, signed=True),
         Column("same", "Medians", kind="text", help="Is the direction of the two medians the same?"),
-        Column("between", "Between corpora, %Δ", kind="text", help="Cochran's Q and I² of three corpora or more, the "
-               "difference of two with its interval"),
-    )  # fmt: skip
+        Column(
+            "between",
+            "Between corpora, %Δ",
+            kind="text",
+            help="Cochran's Q and I² of three corpora or more, the difference of two with its interval",
+        ),
+    )
     return Question(
-        "T12", f"Agreement with the direction on {table.reference}", "corpora", "directions",
-        _NOTE.format(table.reference, LEAST_N), columns, _agreement, several_corpora, paper="Table 12",
+        "T12",
+        f"Agreement with the direction on {table.reference}",
+        "corpora",
+        "directions",
+        _NOTE.format(table.reference, LEAST_N),
+        columns,
+        _agreement,
+        several_corpora,
+        paper="Table 12",
         asks=("reference",),
-    )  # fmt: skip
+    )
 
 
 @once
@@ -187,9 +238,10 @@ def _named(view: View) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
             found.append((papers.SUBSET_LABELS[family], SUBSET, family, here))
             same |= {name for name in (family, f"{PREFIX}{family}") if set(here) == set(families.get(name, ()))}
     whole = [
-        (name, WHOLE_FAMILY, name, probes) for name, probes in families.items()
+        (name, WHOLE_FAMILY, name, probes)
+        for name, probes in families.items()
         if name not in same and name != BASE_CAPTION and not view.table.is_control(name)
-    ]  # fmt: skip
+    ]
     return (*found, *whole)
 
 
@@ -203,8 +255,9 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
             delta = view.changes(evaluator, probes).delta
             there = np.flatnonzero(~np.isnan(delta) & items)
             own = {name: table.items[name].to_numpy()[there] for name in ("corpus", "source")}
-            rows.append(pd.DataFrame({"evaluator": evaluator, "family": label, "item": there, "delta": delta[there],
-                                      **own}))  # fmt: skip
+            rows.append(
+                pd.DataFrame({"evaluator": evaluator, "family": label, "item": there, "delta": delta[there], **own})
+            )
     shifts = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
     if shifts.empty or not (shifts["corpus"] == held).any():
         return pd.DataFrame(columns=_SHOWN)
@@ -225,8 +278,19 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
     return whole[_SHOWN]
 
 
-_AGREED = ("evaluator", "family", "corpus", "reference_median", "median", "same_direction", "agreement", "low", "high",
-           "n_items", "note")  # fmt: skip
+_AGREED = (
+    "evaluator",
+    "family",
+    "corpus",
+    "reference_median",
+    "median",
+    "same_direction",
+    "agreement",
+    "low",
+    "high",
+    "n_items",
+    "note",
+)
 _SHOWN = [*_AGREED, "of", "same", "between"]
 
 
@@ -240,13 +304,20 @@ def _summaries(found: pd.DataFrame, held: str, apart: Mapping[tuple[str, str], s
         known = own.dropna(subset=["agreement"])
         signs = set(known["same"])
         yield {
-            "evaluator": evaluator, "family": label, "corpus": MEDIAN,
-            "reference_median": own["reference_median"].iloc[0], "median": math.nan, "same_direction": None,
-            "agreement": float(known["agreement"].median()), "low": math.nan, "high": math.nan,
-            "n_items": int(known["n_items"].sum()), "note": f"{counted(len(known), 'corpus', 'corpora')} beside {held}",
+            "evaluator": evaluator,
+            "family": label,
+            "corpus": MEDIAN,
+            "reference_median": own["reference_median"].iloc[0],
+            "median": math.nan,
+            "same_direction": None,
+            "agreement": float(known["agreement"].median()),
+            "low": math.nan,
+            "high": math.nan,
+            "n_items": int(known["n_items"].sum()),
+            "note": f"{counted(len(known), 'corpus', 'corpora')} beside {held}",
             "same": f"all {signs.pop()}" if len(signs) == 1 and signs != {""} else "mixed",
             "between": apart[str(evaluator), str(label)],
-        }  # fmt: skip
+        }
 
 
 def _medians(view: View, evaluator: str, label: str) -> dict[str, Interval]:

@@ -64,29 +64,63 @@ def _needs(table: ScoreTable, *columns: str) -> str:
 
 def _size(table: ScoreTable) -> Question:
     return Question(
-        "S14-size", "Size: how far scores lie from those of the middle coverage, with category as a random intercept",
-        "object", "coverage",
+        "S14-size",
+        "Size: how far scores lie from those of the middle coverage, with category as a random intercept",
+        "object",
+        "coverage",
         f"score ~ coverage bin + (1 | source) + (1 | category) by REML over clean scores; a row is a bin's mean minus "
         f"that of {MIDDLE} % (without an item there: of the bin with the most). {_TESTED} p (Holm) over the bins of an "
         f"evaluator.{of_reference(table)}",
-        (EVALUATOR, CORPUS, _LEVEL, COUNT, Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low",
-                                                  high="high"), _P, _HOLM, _F, _DF, _FREEDOM, _REMARK),
-        _size_rows, lambda table: _needs(table, "coverage_bin", "category"), paper="B.2", tests="the bins", clean=True,
-    )  # fmt: skip
+        (
+            EVALUATOR,
+            CORPUS,
+            _LEVEL,
+            COUNT,
+            Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low", high="high"),
+            _P,
+            _HOLM,
+            _F,
+            _DF,
+            _FREEDOM,
+            _REMARK,
+        ),
+        _size_rows,
+        lambda table: _needs(table, "coverage_bin", "category"),
+        paper="B.2",
+        tests="the bins",
+        clean=True,
+    )
 
 
 def _category(table: ScoreTable) -> Question:
     return Question(
-        "S14-category", "Category: mean scores as they are, and at one coverage", "object", "category",
+        "S14-category",
+        "Category: mean scores as they are, and at one coverage",
+        "object",
+        "category",
         "score ~ category + (1 | source) + (1 | label) by REML over clean scores, alone and with coverage as a natural "
         "cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none gains by "
         f"the size of its objects. Joint: that no category differs, before and after. {_TESTED}{of_reference(table)}",
-        (EVALUATOR, CORPUS, _LEVEL, COUNT, Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
-         Column("adjusted", "Adjusted for coverage [95 % CI]", digits=3, low="adjusted_low", high="adjusted_high"),
-         _F, Column("p", "p", kind="p"), Column("adjusted_f", "F, adjusted", digits=1),
-         Column("adjusted_p", "p, adjusted", kind="p"), _DF, _FREEDOM, _REMARK),
-        _category_rows, lambda table: _needs(table, "coverage", "category"), paper="B.2", clean=True,
-    )  # fmt: skip
+        (
+            EVALUATOR,
+            CORPUS,
+            _LEVEL,
+            COUNT,
+            Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
+            Column("adjusted", "Adjusted for coverage [95 % CI]", digits=3, low="adjusted_low", high="adjusted_high"),
+            _F,
+            Column("p", "p", kind="p"),
+            Column("adjusted_f", "F, adjusted", digits=1),
+            Column("adjusted_p", "p, adjusted", kind="p"),
+            _DF,
+            _FREEDOM,
+            _REMARK,
+        ),
+        _category_rows,
+        lambda table: _needs(table, "coverage", "category"),
+        paper="B.2",
+        clean=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,14 +194,49 @@ def _size_rows(view: View, options: Options) -> pd.DataFrame:
         for place, level in enumerate(others, start=1):
             said = items.few[level] or (items.few[middle] and f"{middle} %: {items.few[middle]}")
             own = _told(found.estimate(np.eye(len(levels))[place]), said)
-            records.append({**head, "level": f"{level} vs {middle}", "n_items": items.counts[level],
-                            "value": own.value, "low": own.low, "high": own.high, "p": own.p, "tests": "bins",
-                            "freedom": own.freedom, "note": said})  # fmt: skip
+            records.append(
+                {
+                    **head,
+                    "level": f"{level} vs {middle}",
+                    "n_items": items.counts[level],
+                    "value": own.value,
+                    "low": own.low,
+                    "high": own.high,
+                    "p": own.p,
+                    "tests": "bins",
+                    "freedom": own.freedom,
+                    "note": said,
+                }
+            )
         joint = _joint(found, np.eye(len(levels))[1:], items)
-        records.append({**head, "level": EVERY, "n_items": len(score), "p": joint.p, "tests": "", "f": joint.f,
-                        "df": joint.df, "freedom": joint.freedom, "note": found.note})  # fmt: skip
-    names = ["evaluator", "corpus", "level", "n_items", "value", "low", "high", "p", "tests", "f", "df", "freedom",
-             "note"]  # fmt: skip
+        records.append(
+            {
+                **head,
+                "level": EVERY,
+                "n_items": len(score),
+                "p": joint.p,
+                "tests": "",
+                "f": joint.f,
+                "df": joint.df,
+                "freedom": joint.freedom,
+                "note": found.note,
+            }
+        )
+    names = [
+        "evaluator",
+        "corpus",
+        "level",
+        "n_items",
+        "value",
+        "low",
+        "high",
+        "p",
+        "tests",
+        "f",
+        "df",
+        "freedom",
+        "note",
+    ]
     return with_holm(pd.DataFrame(records, columns=names).assign(test="Satterthwaite's t")).drop(columns="conflict")
 
 
@@ -188,8 +257,24 @@ def _category_rows(view: View, options: Options) -> pd.DataFrame:
         for evaluator, score, items in _scored(view, "coverage", "category", by="category", group="label")
         for record in _categories(score, items, {"evaluator": evaluator, "corpus": view.table.reference})
     ]
-    names = ["evaluator", "corpus", "level", "n_items", *PLAIN, "adjusted", "adjusted_low", "adjusted_high", "f", "p",
-             "adjusted_f", "adjusted_p", "df", "freedom", "adjusted_freedom", "note"]  # fmt: skip
+    names = [
+        "evaluator",
+        "corpus",
+        "level",
+        "n_items",
+        *PLAIN,
+        "adjusted",
+        "adjusted_low",
+        "adjusted_high",
+        "f",
+        "p",
+        "adjusted_f",
+        "adjusted_p",
+        "df",
+        "freedom",
+        "adjusted_freedom",
+        "note",
+    ]
     return pd.DataFrame(records, columns=names)
 
 
@@ -206,14 +291,35 @@ def _categories(score: np.ndarray, items: _Items, head: Mapping[str, object]) ->
     for place, level in enumerate(levels):
         few = items.few[level]
         one, other = (_told(each.estimate(np.eye(len(each.effects))[place]), few) for each in (plain, adjusted))
-        yield {**head, "level": level, "n_items": items.counts[level], "value": one.value, "low": one.low,
-               "high": one.high, "adjusted": other.value, "adjusted_low": other.low, "adjusted_high": other.high,
-               "freedom": one.freedom, "adjusted_freedom": other.freedom, "note": few}  # fmt: skip
+        yield {
+            **head,
+            "level": level,
+            "n_items": items.counts[level],
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+            "adjusted": other.value,
+            "adjusted_low": other.low,
+            "adjusted_high": other.high,
+            "freedom": one.freedom,
+            "adjusted_freedom": other.freedom,
+            "note": few,
+        }
     joint, held = (_joint(each, _against_first(each, len(levels)), items) for each in (plain, adjusted))
     said = dict.fromkeys(each for each in (plain.note, adjusted.note) if each)
-    yield {**head, "level": EVERY, "n_items": len(score), "f": joint.f, "p": joint.p, "adjusted_f": held.f,
-           "adjusted_p": held.p, "df": joint.df, "freedom": joint.freedom, "adjusted_freedom": held.freedom,
-           "note": "; ".join(said)}  # fmt: skip
+    yield {
+        **head,
+        "level": EVERY,
+        "n_items": len(score),
+        "f": joint.f,
+        "p": joint.p,
+        "adjusted_f": held.f,
+        "adjusted_p": held.p,
+        "df": joint.df,
+        "freedom": joint.freedom,
+        "adjusted_freedom": held.freedom,
+        "note": "; ".join(said),
+    }
 
 
 def _against_first(model: CrossedModel, levels: int) -> np.ndarray:
@@ -235,15 +341,30 @@ def _balanced() -> Question:
         "difference is not 0, what a corpus happens to hold is part of its mean."
     )
     columns = (
-        EVALUATOR, CORPUS, Column("over", "Balanced over", kind="text"), COUNT, Column("strata", "Strata", digits=0),
+        EVALUATOR,
+        CORPUS,
+        Column("over", "Balanced over", kind="text"),
+        COUNT,
+        Column("strata", "Strata", digits=0),
         Column("left_out", "Left out", digits=0, help="Strata of too few sources"),
         Column("items_left_out", "Items left out", digits=0),
         Column("plain", "Mean [95 % CI]", digits=4, low="plain_low", high="plain_high"),
         Column("balanced", "Balanced mean [95 % CI]", digits=4, low="balanced_low", high="balanced_high"),
-        Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high"), _REMARK,
-    )  # fmt: skip
-    return Question("S3-balanced", title, "object", "balance", note, columns, _balanced_rows,
-                    lambda table: _needs(table, "category", "coverage_bin"), paper="B.2", clean=True)  # fmt: skip
+        Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high"),
+        _REMARK,
+    )
+    return Question(
+        "S3-balanced",
+        title,
+        "object",
+        "balance",
+        note,
+        columns,
+        _balanced_rows,
+        lambda table: _needs(table, "category", "coverage_bin"),
+        paper="B.2",
+        clean=True,
+    )
 
 
 def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
@@ -260,8 +381,23 @@ def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
                 sources = table.sources_of(keep)
                 found = balanced_mean(score[keep], strata[keep], sources=sources)
                 records.append({"evaluator": evaluator, "corpus": corpus, "over": over, **_balance(found)})
-    names = ["evaluator", "corpus", "over", "n_items", "strata", "left_out", "items_left_out", "plain", "plain_low",
-             "plain_high", "balanced", "balanced_low", "balanced_high", *PLAIN, "note"]  # fmt: skip
+    names = [
+        "evaluator",
+        "corpus",
+        "over",
+        "n_items",
+        "strata",
+        "left_out",
+        "items_left_out",
+        "plain",
+        "plain_low",
+        "plain_high",
+        "balanced",
+        "balanced_low",
+        "balanced_high",
+        *PLAIN,
+        "note",
+    ]
     return pd.DataFrame(records, columns=names)
 
 
@@ -271,7 +407,14 @@ def _balance(found: Balanced) -> dict[str, object]:
 
     difference = found.difference
     return {
-        "n_items": found.plain.n, "strata": found.strata, "left_out": found.left_out,
-        "items_left_out": found.items_left_out, **ends("plain", found.plain), **ends("balanced", found.balanced),
-        "value": difference.estimate, "low": difference.low, "high": difference.high, "note": difference.note,
-    }  # fmt: skip
+        "n_items": found.plain.n,
+        "strata": found.strata,
+        "left_out": found.left_out,
+        "items_left_out": found.items_left_out,
+        **ends("plain", found.plain),
+        **ends("balanced", found.balanced),
+        "value": difference.estimate,
+        "low": difference.low,
+        "high": difference.high,
+        "note": difference.note,
+    }

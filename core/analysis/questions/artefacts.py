@@ -40,33 +40,66 @@ _KEPT = (
 def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
     """The paper's table 2."""
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Composites", kind="text"), Column("retained", "Kept %", digits=0,
-        help=_KEPT), COUNT,
-        PERCENT, Column("direction", "Direction", kind="text", help="Same or turned: the interval lies on the side of "
-                        "0 of the median without a filter, or on the other one. Nothing to drop: no "
-                        "composite is more suspicious than the rest, a cut would fall among equals"),
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Composites", kind="text"),
+        Column("retained", "Kept %", digits=0, help=_KEPT),
+        COUNT,
+        PERCENT,
+        Column(
+            "direction",
+            "Direction",
+            kind="text",
+            help="Same or turned: the interval lies on the side of "
+            "0 of the median without a filter, or on the other one. Nothing to drop: no "
+            "composite is more suspicious than the rest, a cut would fall among equals",
+        ),
         Column("overlap", "Interval", kind="text", help="With the one without a filter"),
         Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
         Column("background", "BGΔ · 10³", help="Median over the composites kept"),
-        Column("fill", "Fill: gradient", help="Mean gradient inside the filled hole over that of its rim, median over "
-               "the composites kept; 1: alike, below 1: smoother"),
-        Column("texture", "Fill: texture", help="Mean local variance inside the filled hole over that of its "
-               "rim, median over the composites kept; 1: alike, below 1: flatter. A dash where no run measured it"),
-        Column("apart", "Usual − this, points [95 % CI]", signed=True, low="apart_low", high="apart_high",
-               help="Median over items of the item's %Δ as usual (a feathered edge, the hole filled by example) minus "
-                    "that of this row"),
-        Column("power", "Where it cannot be told", kind="text", help="The median %Δ that these items find with 80 % "
-               "power, and the items that would tell one as large as here"),
+        Column(
+            "fill",
+            "Fill: gradient",
+            help="Mean gradient inside the filled hole over that of its rim, median over "
+            "the composites kept; 1: alike, below 1: smoother",
+        ),
+        Column(
+            "texture",
+            "Fill: texture",
+            help="Mean local variance inside the filled hole over that of its "
+            "rim, median over the composites kept; 1: alike, below 1: flatter. A dash where no run measured it",
+        ),
+        Column(
+            "apart",
+            "Usual − this, points [95 % CI]",
+            signed=True,
+            low="apart_low",
+            high="apart_high",
+            help="Median over items of the item's %Δ as usual (a feathered edge, the hole filled by example) minus "
+            "that of this row",
+        ),
+        Column(
+            "power",
+            "Where it cannot be told",
+            kind="text",
+            help="The median %Δ that these items find with 80 % "
+            "power, and the items that would tell one as large as here",
+        ),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     title = "Repositioning without the suspicious composites"
-    drawing = Drawing("F-composites", title, "Median %Δ from top left to bottom right with its 95 % BCa interval. If "
-                      "the shift came from the seam of the composite or a disturbed background, it would fade.",
-                      Dots(values=IN_PERCENT, axis=axis_of("percent")))  # fmt: skip
+    drawing = Drawing(
+        "F-composites",
+        title,
+        "Median %Δ from top left to bottom right with its 95 % BCa interval. If "
+        "the shift came from the seam of the composite or a disturbed background, it would fade.",
+        Dots(values=IN_PERCENT, axis=axis_of("percent")),
+    )
     return (
-        Question("T2", title, "space", "contrasts", _note(table), columns, _ways_apart, _ways_needed, (drawing,),
-                 "Table 2"),
-    )  # fmt: skip
+        Question(
+            "T2", title, "space", "contrasts", _note(table), columns, _ways_apart, _ways_needed, (drawing,), "Table 2"
+        ),
+    )
 
 
 def _ways_needed(table: ScoreTable) -> str:
@@ -118,8 +151,10 @@ def _ways_said(table: ScoreTable) -> str:
     said = []
     if here:
         named = "; ".join(_SAID[way][0] for way in here)
-        said.append(f"{named[0].upper()}{named[1:]}: the same items at the same places rendered both ways, their %Δ "
-                    "compared item by item.")  # fmt: skip
+        said.append(
+            f"{named[0].upper()}{named[1:]}: the same items at the same places rendered both ways, their %Δ "
+            "compared item by item."
+        )
     for way in lacking:
         needed = no_probe(table, papers.OTHER_WAYS[way], what="the same places made that way")
         said.append(f"{_SAID[way][0][0].upper()}{_SAID[way][0][1:]}: {needed}.")
@@ -151,9 +186,10 @@ def _ways_apart(view: View, options: Options) -> pd.DataFrame:
     frame = pd.DataFrame(records, columns=["evaluator", "corpus", *_WAYS_COLUMNS])
     said = [_label(*named) for named in zip(frame["filter"], frame["q"], strict=True)]
     frame = frame.assign(
-        label=said, retained=100 * frame["n_items"] / (frame["n_items"] + frame["cut_items"]).replace(0, np.nan),
+        label=said,
+        retained=100 * frame["n_items"] / (frame["n_items"] + frame["cut_items"]).replace(0, np.nan),
         overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()),
-    )  # fmt: skip
+    )
     some = frame.groupby(["evaluator", "corpus"])["n_items"].transform("max") > 0
     return frame[some].reset_index(drop=True)
 
@@ -173,8 +209,16 @@ def _label(name: str, q: float) -> str:
 def _not_here(way: str) -> dict[str, object]:
     """The row of a way in which nobody made the composites: what it needs, instead of a number."""
     needed = f"needs an audit with --probes {','.join(papers.OTHER_WAYS[way])}"
-    return {"filter": f"no-{way}", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed, "overlaps": False,
-            "power": "", "note": ""}  # fmt: skip
+    return {
+        "filter": f"no-{way}",
+        "q": 0.0,
+        "cut_items": 0,
+        "n_items": 0,
+        "direction": needed,
+        "overlaps": False,
+        "power": "",
+        "note": "",
+    }
 
 
 def _diagnostics(table: ScoreTable, probes: Sequence[str], items: np.ndarray) -> dict[str, np.ndarray]:
@@ -217,17 +261,24 @@ _FILLED_NOTE = (
 def of_filling(table: ScoreTable) -> tuple[Question, ...]:
     """The share of the filling, where both plates were audited."""
     columns = (
-        EVALUATOR, CORPUS, COUNT,
-        Column("filled", "Filled, median %Δ", signed=True), Column("true", "True plate, median %Δ", signed=True),
+        EVALUATOR,
+        CORPUS,
+        COUNT,
+        Column("filled", "Filled, median %Δ", signed=True),
+        Column("true", "True plate, median %Δ", signed=True),
         Column("value", "Filled − true, points [95 % CI]", signed=True, low="low", high="high"),
-        Column("filled_size", "Filled, median |%Δ|"), Column("true_size", "True plate, median |%Δ|"),
-        Column("share", "Share of the filling, % [95 % CI]", digits=1, signed=True, low="share_low",
-               high="share_high"),
+        Column("filled_size", "Filled, median |%Δ|"),
+        Column("true_size", "True plate, median |%Δ|"),
+        Column("share", "Share of the filling, % [95 % CI]", digits=1, signed=True, low="share_low", high="share_high"),
         Column("said", "In words", kind="text"),
-        Column("power", "Where it cannot be told", kind="text", help="The share that these items find with 80 % power, "
-               "and the items that would tell one as large as here"),
+        Column(
+            "power",
+            "Where it cannot be told",
+            kind="text",
+            help="The share that these items find with 80 % power, and the items that would tell one as large as here",
+        ),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="filled − true, points of %Δ")
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
     return (
@@ -265,15 +316,28 @@ def _filled_and_true(view: View, options: Options) -> pd.DataFrame:
 
 
 _FILLED_COLUMNS = (
-    "n_items", "filled", "true", "value", "low", "high", "filled_size", "true_size", "share", "share_low", "share_high",
-    "said", "power", "note",
-)  # fmt: skip
+    "n_items",
+    "filled",
+    "true",
+    "value",
+    "low",
+    "high",
+    "filled_size",
+    "true_size",
+    "share",
+    "share_low",
+    "share_high",
+    "said",
+    "power",
+    "note",
+)
 
 
 def _both(view: View, evaluator: str, *, pairs: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
     """%Δ of every item filled and true, float64 [N]: medians over the places that the item has of both."""
-    sides = [np.array([view.changes(evaluator, (name,)).percent for name in side])
-             for side in (pairs.keys(), pairs.values())]  # fmt: skip
+    sides = [
+        np.array([view.changes(evaluator, (name,)).percent for name in side]) for side in (pairs.keys(), pairs.values())
+    ]
     absent = np.isnan(sides[0]) | np.isnan(sides[1])
     filled, true = (row_medians(np.where(absent, np.nan, side)) for side in sides)
     return filled, true
@@ -285,11 +349,18 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
     one, other = np.abs(filled[items]), np.abs(true[items])
     share = ratio_bca(one - other, one, groups=groups)
     return {
-        **words(apart), "filled": np.median(filled[items]), "true": np.median(true[items]),
-        "filled_size": np.median(one), "true_size": np.median(other), "share": 100 * share.estimate,
-        "share_low": 100 * share.low, "share_high": 100 * share.high, "said": _share_said(share),
-        "power": _share_untold(share), "note": apart.note or share.note,
-    }  # fmt: skip
+        **words(apart),
+        "filled": np.median(filled[items]),
+        "true": np.median(true[items]),
+        "filled_size": np.median(one),
+        "true_size": np.median(other),
+        "share": 100 * share.estimate,
+        "share_low": 100 * share.low,
+        "share_high": 100 * share.high,
+        "said": _share_said(share),
+        "power": _share_untold(share),
+        "note": apart.note or share.note,
+    }
 
 
 def _share_untold(share: Interval) -> str:
@@ -316,26 +387,56 @@ ALL_ITEMS, UNCUT = "all items", "without the items it cut"
 
 _CUT = "Rotations without the items whose object they cut"
 _CUT_COLUMNS = (
-    "evaluator", "corpus", "edit", "label", "cut_items", "least", "n_items", "median_percent", "low", "high",
-    "direction", "overlaps", "power", "note",
-)  # fmt: skip
+    "evaluator",
+    "corpus",
+    "edit",
+    "label",
+    "cut_items",
+    "least",
+    "n_items",
+    "median_percent",
+    "low",
+    "high",
+    "direction",
+    "overlaps",
+    "power",
+    "note",
+)
 
 
 def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
     """The contrast of the paper's table 4, and every family of spatial edits that cuts an object."""
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Edit", kind="text"),
-        Column("cut_items", "n cut", digits=0, help="Items left out: less than "
-               f"{100 * WHOLE:g} % of the object's mask is left in the image under one of the edits"),
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Edit", kind="text"),
+        Column(
+            "cut_items",
+            "n cut",
+            digits=0,
+            help="Items left out: less than "
+            f"{100 * WHOLE:g} % of the object's mask is left in the image under one of the edits",
+        ),
         Column("least", "Least left, %", digits=0, help="Smallest share of an object's mask that is left in the image"),
-        COUNT, PERCENT,
-        Column("direction", "Direction", kind="text", help="Same or turned: the interval lies on the side of 0 of the "
-               "median of all items, or on the other one. Nothing to drop: the edit cut no object"),
+        COUNT,
+        PERCENT,
+        Column(
+            "direction",
+            "Direction",
+            kind="text",
+            help="Same or turned: the interval lies on the side of 0 of the "
+            "median of all items, or on the other one. Nothing to drop: the edit cut no object",
+        ),
         Column("overlap", "Interval", kind="text", help="With that of all items"),
-        Column("power", "Where it cannot be told", kind="text", help="The median %Δ that these items find with 80 % "
-               "power, and the items that would tell one as large as here"),
+        Column(
+            "power",
+            "Where it cannot be told",
+            kind="text",
+            help="The median %Δ that these items find with 80 % "
+            "power, and the items that would tell one as large as here",
+        ),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     note = (
         f"An edit cuts an object where less than {100 * WHOLE:g} % of its mask is left in the image; an item is left "
         "out where one of the edits did. Median %Δ with its 95 % BCa interval, before and after. What an evaluator's "
@@ -385,11 +486,22 @@ def _turned(view: View, options: Options) -> pd.DataFrame:
                 less = median_over(percent, items & ~cut, table.sources)
                 for name, found, gone in ((ALL_ITEMS, whole, 0), (UNCUT, less, int((items & cut).sum()))):
                     records.append(
-                        {"evaluator": evaluator, "corpus": corpus, "edit": group.label,
-                         "label": f"{group.label}, {name}", "cut_items": gone, "least": least, "n_items": found.n,
-                         "median_percent": found.estimate, "low": found.low, "high": found.high,
-                         "direction": direction(found, whole) if gone or name == ALL_ITEMS else NOTHING,
-                         "overlaps": overlap(found, whole), "power": untold(found, whole), "note": found.note}
-                    )  # fmt: skip
+                        {
+                            "evaluator": evaluator,
+                            "corpus": corpus,
+                            "edit": group.label,
+                            "label": f"{group.label}, {name}",
+                            "cut_items": gone,
+                            "least": least,
+                            "n_items": found.n,
+                            "median_percent": found.estimate,
+                            "low": found.low,
+                            "high": found.high,
+                            "direction": direction(found, whole) if gone or name == ALL_ITEMS else NOTHING,
+                            "overlaps": overlap(found, whole),
+                            "power": untold(found, whole),
+                            "note": found.note,
+                        }
+                    )
     frame = pd.DataFrame(records, columns=list(_CUT_COLUMNS))
     return frame.assign(overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()))

@@ -44,12 +44,17 @@ _TIME = "Seconds a picture are those of scoring it with all its captions, beside
 def _evaluators(table: ScoreTable) -> Question:
     imported = bool(origins(table))
     columns = (
-        Column("run", "Run", kind="text"), CORPUS, EVALUATOR, Column("key", "Fingerprint", kind="text"),
-        Column("weights", "Weights (sha256, first digits)", kind="text"), Column("precision", "Precision", kind="text"),
-        Column("images", "Pictures", digits=0), Column("seconds", "s a picture", digits=3, help=_TIME),
+        Column("run", "Run", kind="text"),
+        CORPUS,
+        EVALUATOR,
+        Column("key", "Fingerprint", kind="text"),
+        Column("weights", "Weights (sha256, first digits)", kind="text"),
+        Column("precision", "Precision", kind="text"),
+        Column("images", "Pictures", digits=0),
+        Column("seconds", "s a picture", digits=3, help=_TIME),
         Column("machine", "Scored on", kind="text"),
         *((Column("origin", "Imported", kind="text"),) if imported else ()),
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         known = view.table.about["evaluators"]
@@ -68,13 +73,16 @@ _CORRELATIONS = {"spearman": RHO, "kendall_b": TAU_B, "kendall_c": TAU_C}
 
 def _agreement() -> Question:
     columns = (
-        EVALUATOR, Column("other", "and", kind="text"), CORPUS, COUNT,
+        EVALUATOR,
+        Column("other", "and", kind="text"),
+        CORPUS,
+        COUNT,
         Column("spearman", "Spearman’s ρ [95 % CI]", low="spearman_low", high="spearman_high"),
         Column("kendall_b", "Kendall’s τ_b [95 % CI]", low="kendall_b_low", high="kendall_b_high"),
         Column("kendall_c", "τ_c [95 % CI]", low="kendall_c_low", high="kendall_c_high"),
         Column("p", "p (τ = 0)", kind="p"),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         records = []
@@ -86,14 +94,24 @@ def _agreement() -> Question:
                 around = rank_correlations(*both, view.table.clusters(np.flatnonzero(keep)))
                 ends = {
                     f"{name}_{end}": getattr(around[known], end) / 100
-                    for name, known in _CORRELATIONS.items() for end in ("low", "high")
-                }  # fmt: skip
+                    for name, known in _CORRELATIONS.items()
+                    for end in ("low", "high")
+                }
                 said = dict.fromkeys(filter(None, (found.note, around[RHO].note)))
                 records.append(
-                    {"evaluator": one, "other": other, "corpus": corpus, "n_items": found.n,
-                     "spearman": found.spearman, "kendall_b": found.kendall_b, "kendall_c": found.kendall_c, **ends,
-                     "p": found.kendall_p, "note": "; ".join(said)}
-                )  # fmt: skip
+                    {
+                        "evaluator": one,
+                        "other": other,
+                        "corpus": corpus,
+                        "n_items": found.n,
+                        "spearman": found.spearman,
+                        "kendall_b": found.kendall_b,
+                        "kendall_c": found.kendall_c,
+                        **ends,
+                        "p": found.kendall_p,
+                        "note": "; ".join(said),
+                    }
+                )
         bounds = [f"{name}_{end}" for name in _CORRELATIONS for end in ("low", "high")]
         names = ["evaluator", "other", "corpus", "n_items", *_CORRELATIONS, *bounds, "p", "note"]
         return pd.DataFrame(records, columns=names)
@@ -110,13 +128,27 @@ def _agreement() -> Question:
         f" that items are made from, on Fisher’s scale; none below {LEAST_IMAGES} of them. Where items share such a "
         "picture, p is of the means over the items of each, since items of one are no independent evidence."
     )
-    return Question("S11", "Do the evaluators order the items alike?", "summary", "agreement", note, columns, compute,
-                    needs, paper="3.3", clean=True)  # fmt: skip
+    return Question(
+        "S11",
+        "Do the evaluators order the items alike?",
+        "summary",
+        "agreement",
+        note,
+        columns,
+        compute,
+        needs,
+        paper="3.3",
+        clean=True,
+    )
 
 
 def _rejections() -> Question:
-    columns = (CORPUS, Column("probe", "Probe", kind="text"), Column("code", "Reason", kind="text"),
-               Column("n", "n items", digits=0))  # fmt: skip
+    columns = (
+        CORPUS,
+        Column("probe", "Probe", kind="text"),
+        Column("code", "Reason", kind="text"),
+        Column("n", "n items", digits=0),
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = view.table.about["rejections"]
@@ -127,9 +159,17 @@ def _rejections() -> Question:
         "order-free is by construction: an evaluator that knows no order of a video's frames gives the video backwards "
         "the score of the video, and nothing was measured."
     )
-    return Question("S13", "What was left out, and why", "summary", "runs", note, columns, compute,
-                    lambda table: "" if len(table.about["rejections"]) else "the runs left nothing out",
-                    paper="A.3")  # fmt: skip
+    return Question(
+        "S13",
+        "What was left out, and why",
+        "summary",
+        "runs",
+        note,
+        columns,
+        compute,
+        lambda table: "" if len(table.about["rejections"]) else "the runs left nothing out",
+        paper="A.3",
+    )
 
 
 FAMILY = "precision"
@@ -142,8 +182,20 @@ _HALF_NOTE = (
     "precision by the same weights. %Δ is of the score in single precision. Over null: |%Δ| less the item's own |%Δ| "
     "under edits that nobody can see, in single precision."
 )
-_HALF_NAMES = ("evaluator", "single", "precision", "corpus", "tests", "largest", "over_null", "over_null_low",
-          "over_null_high", "than_null", "null_detectable", "null_needed")  # fmt: skip
+_HALF_NAMES = (
+    "evaluator",
+    "single",
+    "precision",
+    "corpus",
+    "tests",
+    "largest",
+    "over_null",
+    "over_null_low",
+    "over_null_high",
+    "than_null",
+    "null_detectable",
+    "null_needed",
+)
 
 
 class Twins(NamedTuple):
@@ -166,18 +218,40 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
     if not any(twins(table)):
         return ()
     columns = (
-        EVALUATOR, Column("single", "In single precision", kind="text"), Column("precision", "Precision", kind="text"),
-        CORPUS, COUNT, PERCENT, ABSOLUTE, Column("largest", "Largest |%Δ|"),
+        EVALUATOR,
+        Column("single", "In single precision", kind="text"),
+        Column("precision", "Precision", kind="text"),
+        CORPUS,
+        COUNT,
+        PERCENT,
+        ABSOLUTE,
+        Column("largest", "Largest |%Δ|"),
         Column("over_null", "Over null, pp [95 % CI]", signed=True, low="over_null_low", high="over_null_high"),
-        Column("than_null", "Beside null edits", kind="text"), *TESTS,
-    )  # fmt: skip
+        Column("than_null", "Beside null edits", kind="text"),
+        *TESTS,
+    )
     values = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
-    drawing = Drawing("F-precision", _HALF, "Median |%Δ| of the unedited items with its 95 % BCa interval.",
-                      Dots("evaluator", series="corpus", panel=(), values=values, axis="median |%Δ|"))  # fmt: skip
+    drawing = Drawing(
+        "F-precision",
+        _HALF,
+        "Median |%Δ| of the unedited items with its 95 % BCa interval.",
+        Dots("evaluator", series="corpus", panel=(), values=values, axis="median |%Δ|"),
+    )
     return (
-        Question("S-precision", _HALF, "summary", FAMILY, f"{_HALF_NOTE} {how(_HALF_TESTS)}", columns, _halves,
-                 no_clean, (drawing,), tests=_HALF_TESTS, asks=("margin",)),
-    )  # fmt: skip
+        Question(
+            "S-precision",
+            _HALF,
+            "summary",
+            FAMILY,
+            f"{_HALF_NOTE} {how(_HALF_TESTS)}",
+            columns,
+            _halves,
+            no_clean,
+            (drawing,),
+            tests=_HALF_TESTS,
+            asks=("margin",),
+        ),
+    )
 
 
 def twins(table: ScoreTable) -> Iterator[Twins]:

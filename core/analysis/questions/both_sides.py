@@ -42,8 +42,13 @@ MOST_BINS = 20
 """Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
 
 SIDES = {RIGHT: Style(PALETTE[0]), WRONG: Style(PALETTE[1], "square")}
-OF = Column("of", "Comparisons", kind="text", help="The whole family; where it holds several kinds of wrong "
-            "sides, each alone too. Paper E compares the correct picture with the adversary alone")  # fmt: skip
+OF = Column(
+    "of",
+    "Comparisons",
+    kind="text",
+    help="The whole family; where it holds several kinds of wrong "
+    "sides, each alone too. Paper E compares the correct picture with the adversary alone",
+)
 _SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
 
 
@@ -55,39 +60,85 @@ def of_scores(table: ScoreTable) -> tuple[Question, ...]:
 def _means() -> Question:
     id_, paper = papers.MEANS
     columns = (
-        EVALUATOR, CORPUS, WHAT, OF, COUNT, PAIRS, Column("mean_right", "Mean right", digits=4),
-        Column("sd_right", "SD", digits=4), Column("mean_wrong", "Mean wrong", digits=4),
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        OF,
+        COUNT,
+        PAIRS,
+        Column("mean_right", "Mean right", digits=4),
+        Column("sd_right", "SD", digits=4),
+        Column("mean_wrong", "Mean wrong", digits=4),
         Column("sd_wrong", "SD", digits=4),
-        Column("scaled_right", "Right, scaled", digits=3, help="The family’s scores run from 0, the lowest of either "
-               "side, to 1, the highest"),
-        Column("scaled_sd_right", "SD, scaled", digits=3), Column("scaled_wrong", "Wrong, scaled", digits=3),
-        Column("scaled_sd_wrong", "SD, scaled", digits=3), DROP, NOTE,
-    )  # fmt: skip
+        Column(
+            "scaled_right",
+            "Right, scaled",
+            digits=3,
+            help="The family’s scores run from 0, the lowest of either side, to 1, the highest",
+        ),
+        Column("scaled_sd_right", "SD, scaled", digits=3),
+        Column("scaled_wrong", "Wrong, scaled", digits=3),
+        Column("scaled_sd_wrong", "SD, scaled", digits=3),
+        DROP,
+        NOTE,
+    )
     drawing = Drawing(
-        f"{id_}-sides", "Mean scores of both sides", "Scaled so that the lowest score of a family is 0 and the highest "
-        "1; the further the right side lies to the right of the wrong one, the better.", _dumbbell, paper, opens=TEST,
-    )  # fmt: skip
+        f"{id_}-sides",
+        "Mean scores of both sides",
+        "Scaled so that the lowest score of a family is 0 and the highest "
+        "1; the further the right side lies to the right of the wrong one, the better.",
+        _dumbbell,
+        paper,
+        opens=TEST,
+    )
     note = (
         f"{HOW}Means over comparisons, raw and scaled; papers D and E print scaled means and do not say of what: here "
         "one lowest and one highest score of both sides of a family, for each evaluator, and for the kinds of it."
     )
-    return Question(id_, "Mean scores of right and wrong sides", SECTION, DEPTH, note, columns, _all, needs, (drawing,),
-                    paper, asks=("known",))  # fmt: skip
+    return Question(
+        id_,
+        "Mean scores of right and wrong sides",
+        SECTION,
+        DEPTH,
+        note,
+        columns,
+        _all,
+        needs,
+        (drawing,),
+        paper,
+        asks=("known",),
+    )
 
 
 def _margins() -> Question:
     id_, paper = papers.MARGINS
     columns = (
-        EVALUATOR, CORPUS, WHAT, OF, COUNT, PAIRS,
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        OF,
+        COUNT,
+        PAIRS,
         Column("correct", "Correct rankings: right − wrong", kind="text"),
-        Column("incorrect", "Incorrect rankings: wrong − right", kind="text"), NOTE,
-    )  # fmt: skip
+        Column("incorrect", "Incorrect rankings: wrong − right", kind="text"),
+        NOTE,
+    )
     note = (
         f"{HOW}Mean distance of the two sides, on scores scaled as in table {papers.MEANS[0]}, over the comparisons "
         "that are ranked right, and over the failures; how many they are stands in the cell."
     )
-    return Question(id_, "Margins of correct and of incorrect rankings", SECTION, DEPTH, note, columns, _all, needs,
-                    paper=paper, asks=("known",))  # fmt: skip
+    return Question(
+        id_,
+        "Margins of correct and of incorrect rankings",
+        SECTION,
+        DEPTH,
+        note,
+        columns,
+        _all,
+        needs,
+        paper=paper,
+        asks=("known",),
+    )
 
 
 def _all(view: View, options: Options) -> pd.DataFrame:
@@ -103,8 +154,11 @@ def _sided(view: View, known: bool) -> pd.DataFrame:
     of_whole = {family: named[family, probes] for family, probes in families(view).items()}
     of_alone = {test.family: of for test, of in found if not of.startswith(WHOLE)}
     single = comparison_rows(view, _kinds(view, {test.probes for test, _ in found}), known=known)
-    parts = [alone.assign(of=alone["family"].map(of_alone)), whole.assign(of=whole["family"].map(of_whole)),
-             single.assign(of=single["label"])]  # fmt: skip
+    parts = [
+        alone.assign(of=alone["family"].map(of_alone)),
+        whole.assign(of=whole["family"].map(of_whole)),
+        single.assign(of=single["label"]),
+    ]
     both = pd.concat([each for each in parts if len(each)] or parts[1:], ignore_index=True)
     place = {name: number for number, name in enumerate(dict.fromkeys(whole["family"]))}
     order = pd.DataFrame({"evaluator": both["evaluator"], "corpus": both["corpus"], "at": both["family"].map(place)})
@@ -120,8 +174,10 @@ def _kinds(view: View, others: set[tuple[str, ...]]) -> list[Capability]:
     """
     probes = [
         Capability(name, family, view.table.axis_of(family), (name,))
-        for family, own in families(view).items() for name in own if len(own) > 1 and (name,) not in others
-    ]  # fmt: skip
+        for family, own in families(view).items()
+        for name in own
+        if len(own) > 1 and (name,) not in others
+    ]
     return [*probes, *(replace(each, tests="") for each in kinds(view))]
 
 
@@ -132,10 +188,18 @@ def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         own = drawn.assign(side=side, value=drawn[style_of], low=math.nan, high=math.nan)
         parts.append(marks(own, label="drawn", series="side", panel=("evaluator", "corpus"), opens=drawing.opens))
     return Figure(
-        drawing.id, drawing.title, drawing.note, pd.concat(parts, ignore_index=True), "mean, scaled to 0–1",
-        paper=drawing.paper, styles=SIDES, joined=True, overlay=True, counts=True,
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        pd.concat(parts, ignore_index=True),
+        "mean, scaled to 0–1",
+        paper=drawing.paper,
+        styles=SIDES,
+        joined=True,
+        overlay=True,
+        counts=True,
         order=tuple(dict.fromkeys(map(str, drawn["drawn"]))),
-    )  # fmt: skip
+    )
 
 
 def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
@@ -150,9 +214,17 @@ def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
         own = rows.assign(side=side, value=rows[column], low=math.nan, high=math.nan)
         parts.append(marks(own, label="evaluator", series="side", panel=("corpus",), opens=TEST))
     return Figure(
-        f"{papers.MEANS[0]}-{family}", f"{family}: mean scores of both sides", "", pd.concat(parts, ignore_index=True),
-        "mean, scaled to 0–1", styles=SIDES, joined=True, overlay=True, counts=True, span=(0.0, 1.0),
-    )  # fmt: skip
+        f"{papers.MEANS[0]}-{family}",
+        f"{family}: mean scores of both sides",
+        "",
+        pd.concat(parts, ignore_index=True),
+        "mean, scaled to 0–1",
+        styles=SIDES,
+        joined=True,
+        overlay=True,
+        counts=True,
+        span=(0.0, 1.0),
+    )
 
 
 def _scores(table: ScoreTable, axis: str) -> Question:
@@ -160,19 +232,32 @@ def _scores(table: ScoreTable, axis: str) -> Question:
     own = tuple(name for name in table.of_expectation(DIRECTIONAL) if table.axis_of(name) == axis)
     title = f"{axis.capitalize()} edits: scores of right and wrong sides"
     drawing = Drawing(
-        numbers.scores, title, "Share of the comparisons in each bin, on the evaluator’s own scale; at most "
+        numbers.scores,
+        title,
+        "Share of the comparisons in each bin, on the evaluator’s own scale; at most "
         f"{MOST_BINS} bins, fewer of few comparisons.",
-        _histogram, numbers.scores_paper,
-    )  # fmt: skip
+        _histogram,
+        numbers.scores_paper,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return histograms(view, question.family(options), known=options.known)
 
     question = Question(
-        f"{numbers.scores}-bins", title, SECTION, DEPTH, f"{HOW}Both sides of one family of edits.", (), compute,
-        partial(needs, axis=axis), (drawing,), numbers.scores_paper, asks=("family", "known"), families=own,
+        f"{numbers.scores}-bins",
+        title,
+        SECTION,
+        DEPTH,
+        f"{HOW}Both sides of one family of edits.",
+        (),
+        compute,
+        partial(needs, axis=axis),
+        (drawing,),
+        numbers.scores_paper,
+        asks=("family", "known"),
+        families=own,
         pick=("evaluator",),
-    )  # fmt: skip
+    )
     return question
 
 
@@ -196,10 +281,20 @@ def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
             for side, scores in sides.items():
                 counts, _ = np.histogram(scores, edges)
                 records += [
-                    (evaluator, corpus, family, side, (low + high) / 2, low, high, 100 * count / len(scores),
-                     len(scores), int(whole.any(axis=0).sum()))
+                    (
+                        evaluator,
+                        corpus,
+                        family,
+                        side,
+                        (low + high) / 2,
+                        low,
+                        high,
+                        100 * count / len(scores),
+                        len(scores),
+                        int(whole.any(axis=0).sum()),
+                    )
                     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
-                ]  # fmt: skip
+                ]
     return pd.DataFrame(records, columns=list(_SCORES))
 
 
@@ -210,17 +305,37 @@ def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     low, high = groups["from_"].transform("min"), groups["to"].transform("max")
     at = frame["middle"] if not several else (frame["middle"] - low) / (high - low)
     data = pd.DataFrame(
-        {"label": at, "series": frame["side"], "value": frame["share"], "low": math.nan, "high": math.nan,
-         "panel": joined(frame, several) if several else "", "n": frame["n"],
-         "hover": [f"{side}, {low:.3g} to {high:.3g}\n{share:.1f} % of {n} comparisons" for side, low, high, share, n in
-                   zip(*(frame[name] for name in ("side", "from_", "to", "share", "n")), strict=True)]}
-    )  # fmt: skip
+        {
+            "label": at,
+            "series": frame["side"],
+            "value": frame["share"],
+            "low": math.nan,
+            "high": math.nan,
+            "panel": joined(frame, several) if several else "",
+            "n": frame["n"],
+            "hover": [
+                f"{side}, {low:.3g} to {high:.3g}\n{share:.1f} % of {n} comparisons"
+                for side, low, high, share, n in zip(
+                    *(frame[name] for name in ("side", "from_", "to", "share", "n")), strict=True
+                )
+            ],
+        }
+    )
     family = f": {frame['family'].iloc[0]}" if len(frame) else ""
     return Figure(
-        drawing.id, f"{drawing.title}{family}", drawing.note, data, "share of the comparisons", kind="lines", unit=" %",
-        bounds="none", styles=SIDES, along=Axis("score, lowest to highest" if several else "score"),
-        paper=drawing.paper, height=200,
-    )  # fmt: skip
+        drawing.id,
+        f"{drawing.title}{family}",
+        drawing.note,
+        data,
+        "share of the comparisons",
+        kind="lines",
+        unit=" %",
+        bounds="none",
+        styles=SIDES,
+        along=Axis("score, lowest to highest" if several else "score"),
+        paper=drawing.paper,
+        height=200,
+    )
 
 
 SEEN, MISSED, TIED, NOT_SCORED = "✓", "✗", "✗ tie", "–"
@@ -230,18 +345,31 @@ def of_examples(table: ScoreTable) -> tuple[Question, ...]:
     """The table of examples, a column of marks for every evaluator."""
     id_, paper = papers.EXAMPLES
     columns = (
-        CORPUS, WHAT, Column("probe", "Probe", kind="text"), Column("item", "Item", kind="text"),
+        CORPUS,
+        WHAT,
+        Column("probe", "Probe", kind="text"),
+        Column("item", "Item", kind="text"),
         *(Column(name, name, kind="text") for name in table.evaluators),
-    )  # fmt: skip
+    )
     note = (
         f"One comparison of every family, drawn with seed {RUN_SEED} among those that most evaluators scored, whatever "
         f"these made of it. {SEEN}: the right side scores higher; {MISSED}: it does not; {NOT_SCORED}: a side has no "
         "score. An example proves nothing; the rates do."
     )
     return (
-        Question(id_, "Which evaluators see that the meaning broke? Examples", SECTION, DEPTH, note, columns, examples,
-                 needs, paper=paper, asks=("known",)),
-    )  # fmt: skip
+        Question(
+            id_,
+            "Which evaluators see that the meaning broke? Examples",
+            SECTION,
+            DEPTH,
+            note,
+            columns,
+            examples,
+            needs,
+            paper=paper,
+            asks=("known",),
+        ),
+    )
 
 
 def examples(view: View, options: Options) -> pd.DataFrame:

@@ -18,26 +18,49 @@ from core.statistics.bootstrap import LEAST_N
 
 EVALUATOR, CORPUS = Column("evaluator", "Evaluator", kind="text"), Column("corpus", "Corpus", kind="text")
 FAMILY = Column("family", "Family", kind="text")
-UNTOLD = Column("power", "Where it cannot be told", kind="text", help="What these items would have found with 80 % "
-                "power, and how many would tell what was found here")  # fmt: skip
+UNTOLD = Column(
+    "power",
+    "Where it cannot be told",
+    kind="text",
+    help="What these items would have found with 80 % power, and how many would tell what was found here",
+)
 """Power beside a row that leaves its answer open; see :func:`core.analysis.verdicts.untold`."""
 
 COUNT = Column("n_items", "n", digits=0, help="Items")
 PERCENT = Column(
-    "median_percent", "Median %Δ [95 % CI]", signed=True, low="low", high="high",
+    "median_percent",
+    "Median %Δ [95 % CI]",
+    signed=True,
+    low="low",
+    high="high",
     help="Median over items of an item's median change in percent of its baseline score, 95 % BCa bootstrap over items",
-)  # fmt: skip
-ABSOLUTE = Column("median_abs_percent", "Median |%Δ| [95 % CI]", low="abs_low", high="abs_high",
-                  help="Median over items of an item's median absolute change in percent")  # fmt: skip
+)
+ABSOLUTE = Column(
+    "median_abs_percent",
+    "Median |%Δ| [95 % CI]",
+    low="abs_low",
+    high="abs_high",
+    help="Median over items of an item's median absolute change in percent",
+)
 CLAIMED = (
-    Column("drift", "Drift", kind="text", help="Of the median %Δ. Drifts: its 95 % interval excludes 0 and the "
-           "corrected test rejects, of a control the test itself. No drift beyond the margin: its 90 % interval "
-           f"lies inside. Below {LEAST_N} items nothing is claimed: an interval of a median of so few is little more "
-           "than their range."),
-    Column("scatter", "Scatter", kind="text", help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
-           "margin: its 95 % interval lies above it. Within: below it, and so few items beyond the margin that the "
-           f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some items: their share lies above."),
-)  # fmt: skip
+    Column(
+        "drift",
+        "Drift",
+        kind="text",
+        help="Of the median %Δ. Drifts: its 95 % interval excludes 0 and the "
+        "corrected test rejects, of a control the test itself. No drift beyond the margin: its 90 % interval "
+        f"lies inside. Below {LEAST_N} items nothing is claimed: an interval of a median of so few is little more "
+        "than their range.",
+    ),
+    Column(
+        "scatter",
+        "Scatter",
+        kind="text",
+        help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
+        "margin: its 95 % interval lies above it. Within: below it, and so few items beyond the margin that the "
+        f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some items: their share lies above.",
+    ),
+)
 """What may be claimed of a shift, in words."""
 
 BEHIND = (
@@ -141,11 +164,19 @@ class Dots:
             frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure], opens=drawing.opens
         )
         return Figure(
-            drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure),
-            kind="lines" if self.lines else "dots", free=self.free or raw, paper=drawing.paper,
-            unit=UNITS[measure][0] if self.values is None else "", counts=not self.lines,
-            overlay=one_a_line(data), order=() if self.order is None else tuple(map(str, self.order(frame))),
-        )  # fmt: skip
+            drawing.id,
+            drawing.title,
+            drawing.note,
+            data,
+            self.axis or axis_of(measure),
+            kind="lines" if self.lines else "dots",
+            free=self.free or raw,
+            paper=drawing.paper,
+            unit=UNITS[measure][0] if self.values is None else "",
+            counts=not self.lines,
+            overlay=one_a_line(data),
+            order=() if self.order is None else tuple(map(str, self.order(frame))),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +207,27 @@ class Map:
             frame = frame.assign(place=[order.index(each) for each in frame[self.series]])
             frame = frame.sort_values("place", kind="stable")
         data = marks(
-            frame, label=self.label, series=self.series, panel=self.panel, values=self.values or COLUMNS[measure],
+            frame,
+            label=self.label,
+            series=self.series,
+            panel=self.panel,
+            values=self.values or COLUMNS[measure],
             opens=drawing.opens,
-        )  # fmt: skip
+        )
         said = [f"{value:{'+' if shifts else ''}.{digits}f}".replace("-", "−") for value in data["value"]]
         data = data.assign(text=[f"{each}{unit}\nn {n}" for each, n in zip(said, data["n"], strict=True)])
         return Figure(
-            drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure), kind="map",
-            paper=drawing.paper, unit=unit, diverging=shifts,
+            drawing.id,
+            drawing.title,
+            drawing.note,
+            data,
+            self.axis or axis_of(measure),
+            kind="map",
+            paper=drawing.paper,
+            unit=unit,
+            diverging=shifts,
             order=() if self.order is None else tuple(map(str, self.order(frame))),
-        )  # fmt: skip
+        )
 
 
 def axis_of(measure: str) -> str:
@@ -194,9 +236,14 @@ def axis_of(measure: str) -> str:
 
 
 def marks(
-    frame: pd.DataFrame, *, label: str, series: str, panel: Sequence[str] = (), values: Names = PLAIN,
+    frame: pd.DataFrame,
+    *,
+    label: str,
+    series: str,
+    panel: Sequence[str] = (),
+    values: Names = PLAIN,
     opens: Mapping[str, str] | None = None,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Rows of an answer as a figure takes them; a mark of too few items for a verdict is drawn open.
 
     Evaluators that are labels have their own colours where there is one corpus, not that corpus's.
@@ -214,10 +261,15 @@ def marks(
     title = joined(frame, several) if several else ""
     data = pd.DataFrame(
         {
-            "label": frame[label], "series": frame[series].astype(str), "panel": title, "value": frame[value],
-            "low": frame[low], "high": frame[high], "n": frame["n_items"],
+            "label": frame[label],
+            "series": frame[series].astype(str),
+            "panel": title,
+            "value": frame[value],
+            "low": frame[low],
+            "high": frame[high],
+            "n": frame["n_items"],
         }
-    )  # fmt: skip
+    )
     if "drift" in frame:
         data["hollow"] = frame["drift"].isin(NO_CLAIM)
     if opens:
@@ -255,9 +307,8 @@ def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:
         empty.
     """
     told = {
-        name: said[1:] if said.startswith("=") else str(row[said]).removesuffix(CONTROL)
-        for name, said in opens.items()
-    }  # fmt: skip
+        name: said[1:] if said.startswith("=") else str(row[said]).removesuffix(CONTROL) for name, said in opens.items()
+    }
     told = {name: said for name, said in told.items() if said}
     if row["corpus"] == ALL or not told:
         return ""

@@ -37,13 +37,23 @@ _TITLE = "Blur control: does the object's place move the score further than lost
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The control, where both families were audited."""
     columns = (
-        EVALUATOR, CORPUS, COUNT, Column("moved", "Repositioning, median |%Δ|"), Column("blurred", "Blur, median |%Δ|"),
-        Column("value", "Difference [95 % CI]", signed=True, low="low", high="high"), Column("p", "p", kind="p"),
+        EVALUATOR,
+        CORPUS,
+        COUNT,
+        Column("moved", "Repositioning, median |%Δ|"),
+        Column("blurred", "Blur, median |%Δ|"),
+        Column("value", "Difference [95 % CI]", signed=True, low="low", high="high"),
+        Column("p", "p", kind="p"),
         Column("said", "In words", kind="text"),
-        Column("power", "Where it cannot be told", kind="text", help="The difference that these items find with 80 % "
-               "power, and the items that would tell one as large as here"),
+        Column(
+            "power",
+            "Where it cannot be told",
+            kind="text",
+            help="The difference that these items find with 80 % "
+            "power, and the items that would tell one as large as here",
+        ),
         Column("conflict", "Where interval and test differ", kind="text"),
-    )  # fmt: skip
+    )
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="difference of |%Δ|")
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
     return (Question("S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,)),)
@@ -69,10 +79,15 @@ def blur_control(view: View) -> pd.DataFrame:
         test = paired_test(blurred[items], moved[items], groups=view.table.sources_of(items))
         told = said(found)
         return {
-            **words(found), "moved": np.median(moved[items]), "blurred": np.median(blurred[items]), "p": test.p,
-            "test": test.name, "said": told, "power": untold(found) if told == OPEN else "",
+            **words(found),
+            "moved": np.median(moved[items]),
+            "blurred": np.median(blurred[items]),
+            "p": test.p,
+            "test": test.name,
+            "said": told,
+            "power": untold(found) if told == OPEN else "",
             "conflict": at_odds(found, test.p, corrected=False),
-        }  # fmt: skip
+        }
 
     return cells(view, _NAMES, sizes, row, asked={MOVED, BLUR} <= set(families))
 
@@ -100,8 +115,10 @@ def sentences(view: View) -> dict[str, str]:
     """
     found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
     lack = _needs(view.table).what
-    return {name: _sentence(found[name]) if name in found else f"Blur control: {lack or _unheld(view, name)}."
-            for name in view.evaluators}  # fmt: skip
+    return {
+        name: _sentence(found[name]) if name in found else f"Blur control: {lack or _unheld(view, name)}."
+        for name in view.evaluators
+    }
 
 
 def _unheld(view: View, evaluator: str) -> str:
@@ -114,8 +131,10 @@ def _unheld(view: View, evaluator: str) -> str:
 def _sentence(row: pd.Series) -> str:
     ends = "" if np.isnan(row["low"]) else f" ({row['low']:+.1f} to {row['high']:+.1f})"
     p = "no test" if np.isnan(row["p"]) else "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
-    numbers = (f"median |%Δ| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
-               f"{row['value']:+.1f}{ends} points, {p}, n = {row['n_items']}")  # fmt: skip
+    numbers = (
+        f"median |%Δ| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
+        f"{row['value']:+.1f}{ends} points, {p}, n = {row['n_items']}"
+    )
     power = f"; {row['power']}" if row["power"] else ""
     said = f"Blur control: {row['said']}".replace(": the control", "")
     return f"{said}; {numbers}{power}.".replace("-", "−")

@@ -48,47 +48,95 @@ TEST: Mapping[str, str] = {"test": "family"}
 WHAT = Column("family", "What breaks", kind="text")
 PAIRS = Column("n", "n comparisons", digits=0, help="Right and wrong sides with both scores; an item may give several")
 FAILURE = Column(
-    "failure", "Failures, % [95 % CI]", digits=1, low="failure_low", high="failure_high",
+    "failure",
+    "Failures, % [95 % CI]",
+    digits=1,
+    low="failure_low",
+    high="failure_high",
     help="Comparisons whose wrong side scores at least as high as the right one, ties among them; Wilson’s interval, "
     "comparisons of one source together",
-)  # fmt: skip
+)
 TIED_SHARE = ("ties", "ties_low", "ties_high")
-TIES = Column("ties", "Ties, % [95 % CI]", digits=1, low="ties_low", high="ties_high",
-              help="Both sides score exactly the same; interval as that of the share beside it")  # fmt: skip
+TIES = Column(
+    "ties",
+    "Ties, % [95 % CI]",
+    digits=1,
+    low="ties_low",
+    high="ties_high",
+    help="Both sides score exactly the same; interval as that of the share beside it",
+)
 DROP = Column(
-    "drop", "Drop of means, % [95 % CI]", digits=1, signed=True, low="drop_low", high="drop_high",
+    "drop",
+    "Drop of means, % [95 % CI]",
+    digits=1,
+    signed=True,
+    low="drop_low",
+    high="drop_high",
     help="Mean wrong score minus mean right one, in percent of the mean right one: the number of papers B and D. BCa "
     "bootstrap over items",
-)  # fmt: skip
+)
 MEDIAN = Column(
-    "median_percent", "Median %Δ of items [95 % CI]", digits=1, signed=True, low="low", high="high",
+    "median_percent",
+    "Median %Δ of items [95 % CI]",
+    digits=1,
+    signed=True,
+    low="low",
+    high="high",
     help="Median over items of an item’s median change in percent: the number of paper A. It differs from the drop of "
     "means where scores come near 0",
-)  # fmt: skip
+)
 VERDICT = Column(
-    "verdict", "In words", kind="text", help="By the interval of the failures against 50 %. Prefers the wrong one: it "
+    "verdict",
+    "In words",
+    kind="text",
+    help="By the interval of the failures against 50 %. Prefers the wrong one: it "
     "is strictly above in more than half; a tie prefers neither",
-)  # fmt: skip
+)
 UNTOLD = (
-    Column("detectable", "Would have told, points", digits=1, help="Beside ‘cannot tell’: smallest distance of the "
-           "share from 50 % that these comparisons find with 80 % power"),
-    Column("needed", "n to tell", digits=0, help="Beside ‘cannot tell’: comparisons that would tell with 80 % power, "
-           "were the shares as found; none where ties alone keep both shares from 50 %"),
-)  # fmt: skip
+    Column(
+        "detectable",
+        "Would have told, points",
+        digits=1,
+        help="Beside ‘cannot tell’: smallest distance of the "
+        "share from 50 % that these comparisons find with 80 % power",
+    ),
+    Column(
+        "needed",
+        "n to tell",
+        digits=0,
+        help="Beside ‘cannot tell’: comparisons that would tell with 80 % power, "
+        "were the shares as found; none where ties alone keep both shares from 50 %",
+    ),
+)
 """What stands beside a preference that cannot be told."""
 
 CORRECTED = (
-    Column("p", "p", kind="p", help="Paired test of the items’ means: paired t where both sides pass Shapiro–Wilk at "
-           "0.05, Wilcoxon signed-rank otherwise; of the sources’ means where items share theirs"),
+    Column(
+        "p",
+        "p",
+        kind="p",
+        help="Paired test of the items’ means: paired t where both sides pass Shapiro–Wilk at "
+        "0.05, Wilcoxon signed-rank otherwise; of the sources’ means where items share theirs",
+    ),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it"),
     Column("m_tests", "m", digits=0, help="Tests that Holm’s correction runs over"),
     Column("conflict", "Where interval and test differ", kind="text"),
-)  # fmt: skip
-AS_IF = Column("t_p", "p of D’s t", kind="p", help="Extra: two-sample t of all scores as if the two sides were "
-               "independent, as paper D prints it; they are paired, so p above is the test")  # fmt: skip
+)
+AS_IF = Column(
+    "t_p",
+    "p of D’s t",
+    kind="p",
+    help="Extra: two-sample t of all scores as if the two sides were "
+    "independent, as paper D prints it; they are paired, so p above is the test",
+)
 NOTE = Column("note", "Remark", kind="text")
-CAPTION = Column("caption", "Caption", kind="text", help="Whose caption is broken, and its language: one that people "
-                 "wrote, or the template’s, with which tests are filed that write both of their captions")  # fmt: skip
+CAPTION = Column(
+    "caption",
+    "Caption",
+    kind="text",
+    help="Whose caption is broken, and its language: one that people "
+    "wrote, or the template’s, with which tests are filed that write both of their captions",
+)
 HOW = (
     "A comparison has a right and a wrong side of one item; a failure is a wrong side that scores at least as high. "
     "Shares count comparisons, medians and tests count items. "
@@ -154,29 +202,65 @@ def hidden(view: View, known: bool = True) -> pd.DataFrame:
 
 def _matrix() -> Question:
     columns = (
-        EVALUATOR, CORPUS, Column("section", "Section", kind="text"), CAPTION, Column("axis", "Axis", kind="text"),
-        Column("label", "What breaks", kind="text"), COUNT, PAIRS,
-        Column("n_refused", "n refused", digits=0, help="Comparisons of these items that could not be made under this "
-               "caption"),
-        Column("refused", "Refused because", kind="text", help="The most frequent reasons, each with its n; "
-               "python -m core probes reasons explains them"),
-        FAILURE, TIES,
-        Column("near", "Near ties, % [95 % CI]", digits=1, low="near_low", high="near_high",
-               help="Sides closer than τ; ties are among them"),
+        EVALUATOR,
+        CORPUS,
+        Column("section", "Section", kind="text"),
+        CAPTION,
+        Column("axis", "Axis", kind="text"),
+        Column("label", "What breaks", kind="text"),
+        COUNT,
+        PAIRS,
+        Column(
+            "n_refused",
+            "n refused",
+            digits=0,
+            help="Comparisons of these items that could not be made under this caption",
+        ),
+        Column(
+            "refused",
+            "Refused because",
+            kind="text",
+            help="The most frequent reasons, each with its n; python -m core probes reasons explains them",
+        ),
+        FAILURE,
+        TIES,
+        Column(
+            "near",
+            "Near ties, % [95 % CI]",
+            digits=1,
+            low="near_low",
+            high="near_high",
+            help="Sides closer than τ; ties are among them",
+        ),
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
-        Column("auroc", "AUROC", help="Probability that the right side of any item scores above the wrong side of any "
-               "item, ties half: how well the score alone tells them apart; (Cliff’s δ + 1) / 2"),
-        VERDICT, *UNTOLD,
-        Column("rival", "Taken for", kind="text", help="The harmless family that hides it best: its items’ selectivity "
-               "against it is lowest"),
+        Column(
+            "auroc",
+            "AUROC",
+            help="Probability that the right side of any item scores above the wrong side of any "
+            "item, ties half: how well the score alone tells them apart; (Cliff’s δ + 1) / 2",
+        ),
+        VERDICT,
+        *UNTOLD,
+        Column(
+            "rival",
+            "Taken for",
+            kind="text",
+            help="The harmless family that hides it best: its items’ selectivity against it is lowest",
+        ),
         Column("rival_value", "Selectivity against it [95 % CI]", low="rival_low", high="rival_high"),
-        *CORRECTED, AS_IF, NOTE,
-    )  # fmt: skip
+        *CORRECTED,
+        AS_IF,
+        NOTE,
+    )
     drawing = Drawing(
-        "C-matrix", "What each evaluator fails to see", "Failures in percent with their 95 % interval and n "
+        "C-matrix",
+        "What each evaluator fails to see",
+        "Failures in percent with their 95 % interval and n "
         "comparisons: the broken side scores at least as high, ties among them. Like: the harmless edit that the error "
-        "is most easily taken for.", _matrix_figure, opens=TEST,
-    )  # fmt: skip
+        "is most easily taken for.",
+        _matrix_figure,
+        opens=TEST,
+    )
     note = (
         f"{HOW}Every family under its own caption. Holm’s correction within evaluator, corpus, caption and axis. Taken "
         "for: the harmless family whose shifts are most often as large as this drop, within items; not where no "
@@ -184,9 +268,18 @@ def _matrix() -> Question:
         f"whichever way the score goes: {_both_true()} are in tables of their own."
     )
     return Question(
-        RATES, "What each evaluator fails to see", SECTION, MATRIX, note, columns, matrix, needs, (drawing,),
-        tests="the families of its axis", asks=("known",),
-    )  # fmt: skip
+        RATES,
+        "What each evaluator fails to see",
+        SECTION,
+        MATRIX,
+        note,
+        columns,
+        matrix,
+        needs,
+        (drawing,),
+        tests="the families of its axis",
+        asks=("known",),
+    )
 
 
 def _both_true() -> str:
@@ -287,16 +380,31 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
         frame = frame.assign(section=frame["section"] + " · caption " + frame["caption"])
     rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
     kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
-    data = marks(frame, label="label", series="evaluator", panel=("section", "corpus"),
-                 values=("failure", "failure_low", "failure_high"), opens=drawing.opens)  # fmt: skip
+    data = marks(
+        frame,
+        label="label",
+        series="evaluator",
+        panel=("section", "corpus"),
+        values=("failure", "failure_low", "failure_high"),
+        opens=drawing.opens,
+    )
     data = data.assign(
-        n=[row["n"] for row in kept], text=[f"{row['failure']:.0f} %{_ends(row)}\nn {row['n']}" for row in kept],
+        n=[row["n"] for row in kept],
+        text=[f"{row['failure']:.0f} %{_ends(row)}\nn {row['n']}" for row in kept],
         hover=[failure_said(row) for row in kept],
-    )  # fmt: skip
+    )
     return Figure(
-        drawing.id, drawing.title, drawing.note, data, "failures", kind="map", unit=" %", span=(0.0, 100.0),
-        order=tuple(dict.fromkeys(map(str, frame["label"]))), names=_taken_for(frame),
-    )  # fmt: skip
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        data,
+        "failures",
+        kind="map",
+        unit=" %",
+        span=(0.0, 100.0),
+        order=tuple(dict.fromkeys(map(str, frame["label"]))),
+        names=_taken_for(frame),
+    )
 
 
 _SAID = ("evaluator", "label", "caption", "failure", "failure_low", "failure_high", "ties", "n", "n_items", "verdict")
@@ -334,10 +442,18 @@ def failure_said(row: Mapping[str, Any]) -> str:
 def _together() -> Question:
     axis, id_, paper = papers.TOGETHER
     columns = (
-        EVALUATOR, CORPUS, Column("language", "Language", kind="text"), COUNT, PAIRS,
-        Column("mean_right", "Mean of the captions", digits=4), Column("mean_wrong", "Mean of the edits", digits=4),
-        DROP, MEDIAN, FAILURE, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        Column("language", "Language", kind="text"),
+        COUNT,
+        PAIRS,
+        Column("mean_right", "Mean of the captions", digits=4),
+        Column("mean_wrong", "Mean of the edits", digits=4),
+        DROP,
+        MEDIAN,
+        FAILURE,
+        NOTE,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         probes = tuple(name for own in families(view, axis=axis).values() for name in own)
@@ -345,23 +461,55 @@ def _together() -> Question:
         return comparison_rows(view, whole, known=options.known).assign(language=view.table.scope.language)
 
     note = f"{HOW}Every {axis} edit of an item together. Every language that the runs hold is in table C2-languages."
-    return Question(id_, f"{axis.capitalize()} edits together: how far they lower the score", SECTION, DEPTH, note,
-                    columns, compute, partial(needs, axis=axis), paper=paper, asks=("known",))  # fmt: skip
+    return Question(
+        id_,
+        f"{axis.capitalize()} edits together: how far they lower the score",
+        SECTION,
+        DEPTH,
+        note,
+        columns,
+        compute,
+        partial(needs, axis=axis),
+        paper=paper,
+        asks=("known",),
+    )
 
 
 def _of_axis(axis: str) -> Question:
     numbers = numbers_of(axis)
     columns = (
-        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, FAILURE, TIES,
-        Column("detection", "Told from the right one, % [95 % CI]", digits=1, low="detection_low",
-               high="detection_high", help="The wrong side scores strictly lower"),
-        DROP, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        COUNT,
+        PAIRS,
+        FAILURE,
+        TIES,
+        Column(
+            "detection",
+            "Told from the right one, % [95 % CI]",
+            digits=1,
+            low="detection_low",
+            high="detection_high",
+            help="The wrong side scores strictly lower",
+        ),
+        DROP,
+        MEDIAN,
+        VERDICT,
+        *UNTOLD,
+        *CORRECTED,
+        NOTE,
+    )
     title = f"{axis.capitalize()} edits: does the score drop?"
     drawing = Drawing(
-        numbers.figure, title, "Median over items of the change in percent, with its 95 % BCa interval; right of the "
-        "line the broken side scores higher.", _drops_figure, numbers.figure_paper, opens=TEST,
-    )  # fmt: skip
+        numbers.figure,
+        title,
+        "Median over items of the change in percent, with its 95 % BCa interval; right of the "
+        "line the broken side scores higher.",
+        _drops_figure,
+        numbers.figure_paper,
+        opens=TEST,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = rows(view, options.known)
@@ -375,35 +523,87 @@ def _of_axis(axis: str) -> Question:
         else f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
     )
     return Question(
-        numbers.table, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis), (drawing,),
-        numbers.table_paper, "the families of the axis", asks=("known",),
-    )  # fmt: skip
+        numbers.table,
+        title,
+        SECTION,
+        DEPTH,
+        note,
+        columns,
+        compute,
+        partial(needs, axis=axis),
+        (drawing,),
+        numbers.table_paper,
+        "the families of the axis",
+        asks=("known",),
+    )
 
 
 def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(frame, label="family", series="evaluator", panel=("corpus",), values=("median_percent", "low", "high"),
-                 opens=drawing.opens)  # fmt: skip
-    return Figure(drawing.id, drawing.title, drawing.note, data, "median change of items", paper=drawing.paper,
-                  unit=" %", counts=True)  # fmt: skip
+    data = marks(
+        frame,
+        label="family",
+        series="evaluator",
+        panel=("corpus",),
+        values=("median_percent", "low", "high"),
+        opens=drawing.opens,
+    )
+    return Figure(
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        data,
+        "median change of items",
+        paper=drawing.paper,
+        unit=" %",
+        counts=True,
+    )
 
 
 def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
     """One table."""
     id_, paper = papers.REWARDS
     columns = (
-        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, FAILURE, TIES,
-        Column("beaten", "Broken side strictly above, % [95 % CI]", digits=1, low="beaten_low", high="beaten_high",
-               help="A reward would pay for the broken side"),
-        DROP, MEDIAN, VERDICT, *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        COUNT,
+        PAIRS,
+        FAILURE,
+        TIES,
+        Column(
+            "beaten",
+            "Broken side strictly above, % [95 % CI]",
+            digits=1,
+            low="beaten_low",
+            high="beaten_high",
+            help="A reward would pay for the broken side",
+        ),
+        DROP,
+        MEDIAN,
+        VERDICT,
+        *CORRECTED,
+        NOTE,
+    )
     note = (
         f"{HOW}A hollow tail is words that say nothing at the end of a caption, as captioners write them that are "
         "trained on a metric; a foil names a sibling in an object’s place. Holm’s correction within evaluator and "
         "corpus over the families of the axis, these among them."
     )
-    return (Question(id_, "Hollow tails and foils: would a reward pay for them?", SECTION, DEPTH, note, columns,
-                     _rewards, _rewards_lacking, paper=paper, tests="the families of the axis",
-                     asks=("known",)),)  # fmt: skip
+    return (
+        Question(
+            id_,
+            "Hollow tails and foils: would a reward pay for them?",
+            SECTION,
+            DEPTH,
+            note,
+            columns,
+            _rewards,
+            _rewards_lacking,
+            paper=paper,
+            tests="the families of the axis",
+            asks=("known",),
+        ),
+    )
 
 
 def _rewards(view: View, options: Options) -> pd.DataFrame:

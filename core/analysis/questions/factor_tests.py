@@ -26,22 +26,38 @@ HOW = (
     "at a level, by the mean over its items there. δ: Cliff's, of items, of the pair furthest apart."
 )
 COLUMNS = (
-    EVALUATOR, CORPUS, Column("levels", "Levels", digits=0), Column("n", "n values", digits=0, help="Or sources"),
-    Column("h", "H", digits=1), Column("p", "p (Kruskal–Wallis)", kind="p"),
+    EVALUATOR,
+    CORPUS,
+    Column("levels", "Levels", digits=0),
+    Column("n", "n values", digits=0, help="Or sources"),
+    Column("h", "H", digits=1),
+    Column("p", "p (Kruskal–Wallis)", kind="p"),
     Column("friedman_n", "n items", digits=0, help="Or sources"),
-    Column("chi", "χ² (Friedman)", digits=1), Column("friedman_p", "p (Friedman)", kind="p"),
-    Column("differ", "Pairs that differ", digits=0), Column("pairs", "of", digits=0),
+    Column("chi", "χ² (Friedman)", digits=1),
+    Column("friedman_p", "p (Friedman)", kind="p"),
+    Column("differ", "Pairs that differ", digits=0),
+    Column("pairs", "of", digits=0),
     Column("strongest", "Largest |δ|", kind="text", help="None where it rounds to 0.00"),
     Column("note", "Remark", kind="text"),
-)  # fmt: skip
+)
 PAIR_COLUMNS = (
-    EVALUATOR, CORPUS, Column("a", "A", kind="text"), Column("b", "B", kind="text"),
-    Column("test", "Test", kind="text"), Column("n", "n", digits=0), Column("p", "p", kind="p"),
-    Column("p_holm", "p (Holm)", kind="p", help="Corrected for all pairs of the evaluator, m of them; no pair that "
-           "cannot be tested, none of whose values differ, is counted"),
+    EVALUATOR,
+    CORPUS,
+    Column("a", "A", kind="text"),
+    Column("b", "B", kind="text"),
+    Column("test", "Test", kind="text"),
+    Column("n", "n", digits=0),
+    Column("p", "p", kind="p"),
+    Column(
+        "p_holm",
+        "p (Holm)",
+        kind="p",
+        help="Corrected for all pairs of the evaluator, m of them; no pair that "
+        "cannot be tested, none of whose values differ, is counted",
+    ),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 where there is no test"),
     Column("cliffs_delta", "Cliff’s δ, A over B", digits=3, signed=True),
-)  # fmt: skip
+)
 
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Values, their levels as places in the names, and the numbers of their items in the table, each [k]."""
@@ -101,15 +117,20 @@ def factor_questions(
         ]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_PAIR)
 
-    shared = {"section": section, "part": part, "needs": needs, "note": f"{HOW}{note}", "asks": asks,
-              "clean": clean}  # fmt: skip
+    shared = {"section": section, "part": part, "needs": needs, "note": f"{HOW}{note}", "asks": asks, "clean": clean}
     return (
         Question(id_, title, columns=COLUMNS, compute=omnibus, paper=paper, **shared),  # type: ignore[arg-type]
         Question(
-            f"{id_}-pairs", f"{title.removesuffix('?')}, pair by pair?", columns=PAIR_COLUMNS, compute=pairs,
-            tests="all pairs of the evaluator", pick=("evaluator",), part_of=id_, **shared,  # type: ignore[arg-type]
+            f"{id_}-pairs",
+            f"{title.removesuffix('?')}, pair by pair?",
+            columns=PAIR_COLUMNS,
+            compute=pairs,
+            tests="all pairs of the evaluator",
+            pick=("evaluator",),
+            part_of=id_,
+            **shared,  # type: ignore[arg-type]
         ),
-    )  # fmt: skip
+    )
 
 
 def _named(pairs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -166,11 +187,18 @@ def _of_all(found: FactorTest, names: Sequence[str], every: Corrected) -> Factor
 def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
     kruskal, friedman, pairs = found.kruskal, found.friedman, found.pairs
     return {
-        "levels": kruskal.levels, "n": kruskal.n, "h": kruskal.statistic, "p": kruskal.p, "friedman_n": friedman.n,
-        "chi": friedman.statistic, "friedman_p": friedman.p,
-        "differ": int((pairs["p_holm"].astype(float) < 0.05).sum()), "pairs": len(pairs),
-        "strongest": _strongest(pairs, names), "note": _notes(kruskal, friedman),
-    }  # fmt: skip
+        "levels": kruskal.levels,
+        "n": kruskal.n,
+        "h": kruskal.statistic,
+        "p": kruskal.p,
+        "friedman_n": friedman.n,
+        "chi": friedman.statistic,
+        "friedman_p": friedman.p,
+        "differ": int((pairs["p_holm"].astype(float) < 0.05).sum()),
+        "pairs": len(pairs),
+        "strongest": _strongest(pairs, names),
+        "note": _notes(kruskal, friedman),
+    }
 
 
 def _strongest(pairs: pd.DataFrame, names: Sequence[str]) -> str:
@@ -189,8 +217,15 @@ def _notes(*tests: Omnibus) -> str:
     return "; ".join(each.note for each in tests if each.note)
 
 
-BETA = Column("beta", "β₁ [95 % CI]", digits=4, signed=True, low="beta_low", high="beta_high",
-              help="Mean shift on the evaluator's own scale, image and category as random intercepts")  # fmt: skip
+BETA = Column(
+    "beta",
+    "β₁ [95 % CI]",
+    digits=4,
+    signed=True,
+    low="beta_low",
+    high="beta_high",
+    help="Mean shift on the evaluator's own scale, image and category as random intercepts",
+)
 SPREADS = (
     Column("item_sd", "SD of items", digits=4, help="Standard deviation of the items' random intercepts"),
     Column("category_sd", "SD of categories", digits=4, help="Standard deviation of the categories' intercepts"),
@@ -203,8 +238,20 @@ MIXED = (
     "source with Student's quantile (cluster-robust, CR2), since neither intercept is one of the shift. "
     f"Fewer than {LEAST_N} items or sources have neither, nor spreads."
 )
-_MIXED_COLUMNS = ("evaluator", "corpus", "label", "n_items", "beta", "beta_low", "beta_high", "beta_p", "beta_note",
-            "item_sd", "category_sd", "residual_sd")  # fmt: skip
+_MIXED_COLUMNS = (
+    "evaluator",
+    "corpus",
+    "label",
+    "n_items",
+    "beta",
+    "beta_low",
+    "beta_high",
+    "beta_p",
+    "beta_note",
+    "item_sd",
+    "category_sd",
+    "residual_sd",
+)
 
 
 def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "") -> pd.DataFrame:
@@ -232,12 +279,30 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
     of = None if view.table.sources is None else np.tile(view.table.sources[places], 2)
     found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2), sources=of)
     if few := too_few(len(places), len(places) if of is None else len(np.unique(of))):
-        found = replace(found, low=np.nan, high=np.nan, p=np.nan, image_sd=np.nan, category_sd=np.nan,
-                        residual_sd=np.nan, note=f"{few}, and no test")  # fmt: skip
-    return {"evaluator": evaluator, "corpus": corpus, "label": group.label, "n_items": found.images,
-            "beta": found.effect, "beta_low": found.low, "beta_high": found.high, "beta_p": found.p,
-            "beta_note": found.note, "item_sd": found.image_sd, "category_sd": found.category_sd,
-            "residual_sd": found.residual_sd}  # fmt: skip
+        found = replace(
+            found,
+            low=np.nan,
+            high=np.nan,
+            p=np.nan,
+            image_sd=np.nan,
+            category_sd=np.nan,
+            residual_sd=np.nan,
+            note=f"{few}, and no test",
+        )
+    return {
+        "evaluator": evaluator,
+        "corpus": corpus,
+        "label": group.label,
+        "n_items": found.images,
+        "beta": found.effect,
+        "beta_low": found.low,
+        "beta_high": found.high,
+        "beta_p": found.p,
+        "beta_note": found.note,
+        "item_sd": found.image_sd,
+        "category_sd": found.category_sd,
+        "residual_sd": found.residual_sd,
+    }
 
 
 def of_words(table: ScoreTable, family: str, said: str) -> Question:
@@ -260,12 +325,26 @@ def of_words(table: ScoreTable, family: str, said: str) -> Question:
         return corrected(tested).drop(columns="conflict")
 
     return Question(
-        f"S14-{family}", f"{said.capitalize()} words: the mean shift of the score, with item and category as random "
-        "intercepts", "words", family,
+        f"S14-{family}",
+        f"{said.capitalize()} words: the mean shift of the score, with item and category as random intercepts",
+        "words",
+        family,
         f"{MIXED} A word's rows are the scores with it and those of its baseline: the neutral caption closest in "
         f"length, unless the bare caption is chosen. p (Holm) over {tests} of an evaluator.{of_reference(table)}",
-        (EVALUATOR, CORPUS, Column("label", "Word", kind="text"), COUNT, BETA, Column("p", "p", kind="p"),
-         Column("p_holm", "p (Holm)", kind="p"), *SPREADS, Column("beta_note", "Remark", kind="text")),
-        compute, lambda table: no_family(table, family, what=f"{said} words"), paper="B.3", tests=tests,
+        (
+            EVALUATOR,
+            CORPUS,
+            Column("label", "Word", kind="text"),
+            COUNT,
+            BETA,
+            Column("p", "p", kind="p"),
+            Column("p_holm", "p (Holm)", kind="p"),
+            *SPREADS,
+            Column("beta_note", "Remark", kind="text"),
+        ),
+        compute,
+        lambda table: no_family(table, family, what=f"{said} words"),
+        paper="B.3",
+        tests=tests,
         asks=("bare",),
-    )  # fmt: skip
+    )

@@ -62,11 +62,16 @@ _READ = "Families of the axis null, and blur, are controls."
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Every family, and those of each axis beside the controls."""
     whole = Question(
-        "S1", "Every family: how far scores move although the meaning does not", "summary", "families",
+        "S1",
+        "Every family: how far scores move although the meaning does not",
+        "summary",
+        "families",
         f"{how(TESTED)} {_HELD} {_READ}",
         (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *_OVER_NULL, *BEHIND),
-        every_family, tests=TESTED, asks=SHIFTS,
-    )  # fmt: skip
+        every_family,
+        tests=TESTED,
+        asks=SHIFTS,
+    )
     return (whole, *map(_of_axis, axes(table)))
 
 
@@ -128,19 +133,30 @@ def _effects(view: View, axis: str, margin: float, *, only: str = "", pooled: bo
 def _of_axis(axis: str) -> Question:
     title = f"{axis.capitalize()} edits: how far the score moves"
     drawing = Drawing(
-        f"F-{axis}", title, "Median with its 95 % BCa interval; the line is no change. Blur takes detail away and "
-        "leaves the place alone; null edits are those that nobody can see, the noise floor.", Dots(),
+        f"F-{axis}",
+        title,
+        "Median with its 95 % BCa interval; the line is no change. Blur takes detail away and "
+        "leaves the place alone; null edits are those that nobody can see, the noise floor.",
+        Dots(),
         opens={"families": "label"},
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return of_axes(view, options, (axis, Axis.NULL.value) if axis in EDITS else (axis,))
 
     return Question(
-        f"S1-{axis}", title, EDITS.get(axis, "words"), "families", f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, PERCENT, *_OVER_NULL, *BEHIND), compute, figures=(drawing,),
-        tests=TESTED, asks=SHIFTS, part_of="S1",
-    )  # fmt: skip
+        f"S1-{axis}",
+        title,
+        EDITS.get(axis, "words"),
+        "families",
+        f"{how(TESTED)} {_HELD} {_READ}",
+        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, PERCENT, *_OVER_NULL, *BEHIND),
+        compute,
+        figures=(drawing,),
+        tests=TESTED,
+        asks=SHIFTS,
+        part_of="S1",
+    )
 
 
 PART = "not audited"
@@ -162,11 +178,15 @@ def not_audited(table: ScoreTable) -> tuple[Question, ...]:
         BASE_CAPTION,
     }
     lacking = {
-        probe.family: probe.axis.value for probe in catalogue()
-        if probe.expectation is Expectation.INVARIANT and not (probe.control or probe.selector)
-        and probe.family not in here and probe.construction is not Construction.INSERTED
-        and probe.axis not in (Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT) and probe.needs != FRAMES
-    }  # fmt: skip
+        probe.family: probe.axis.value
+        for probe in catalogue()
+        if probe.expectation is Expectation.INVARIANT
+        and not (probe.control or probe.selector)
+        and probe.family not in here
+        and probe.construction is not Construction.INSERTED
+        and probe.axis not in (Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT)
+        and probe.needs != FRAMES
+    }
     return tuple(_unasked(family, axis) for family, axis in sorted(lacking.items()))
 
 
@@ -176,10 +196,15 @@ def _unasked(family: str, axis: str) -> Question:
     kind = {"words": "words", "natural": "captions"}.get(at, "edits")
     what = f"{said} {kind}"
     return Question(
-        f"S-{family}", f"{said.capitalize()}: how far scores move", at, PART,
-        "Named because it can be audited and was not.", (EVALUATOR, COUNT, PERCENT), _no_rows,
+        f"S-{family}",
+        f"{said.capitalize()}: how far scores move",
+        at,
+        PART,
+        "Named because it can be audited and was not.",
+        (EVALUATOR, COUNT, PERCENT),
+        _no_rows,
         partial(no_family, family=family, what=what),
-    )  # fmt: skip
+    )
 
 
 def _no_rows(view: View, options: Options) -> pd.DataFrame:

@@ -66,14 +66,27 @@ def beside(
     apart = median_over(percent[USUAL] - percent[other], both, sources)
     paired = {USUAL: {}, other: {"apart": apart.estimate, "apart_low": apart.low, "apart_high": apart.high}}
     return [
-        {"filter": other if way == other else f"{USUAL}-{other}", "q": 0.0, "cut_items": 0,
-         "median_percent": own.estimate, "low": own.low, "high": own.high,
-         "n_items": own.n, "direction": direction(own, found[USUAL]), "overlaps": overlap(own, found[USUAL]),
-         **_kept_said(measured[way], both), **paired[way], "power": untold(own, found[USUAL]),
-         "note": WITHHELD if bool((np.asarray(scores[way])[0] < 0).any())
-         else own.note if way == USUAL else _both_said(own, apart)}
+        {
+            "filter": other if way == other else f"{USUAL}-{other}",
+            "q": 0.0,
+            "cut_items": 0,
+            "median_percent": own.estimate,
+            "low": own.low,
+            "high": own.high,
+            "n_items": own.n,
+            "direction": direction(own, found[USUAL]),
+            "overlaps": overlap(own, found[USUAL]),
+            **_kept_said(measured[way], both),
+            **paired[way],
+            "power": untold(own, found[USUAL]),
+            "note": WITHHELD
+            if bool((np.asarray(scores[way])[0] < 0).any())
+            else own.note
+            if way == USUAL
+            else _both_said(own, apart),
+        }
         for way, own in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def filtered_moves(
@@ -112,13 +125,21 @@ def filtered_moves(
         found = median_over(percent, ~cut, sources)
         whole = whole or found
         yield {
-            "filter": name, "q": q, "cut_items": int((cut & ~np.isnan(percent)).sum()),
-            "median_percent": found.estimate, "low": found.low, "high": found.high, "n_items": found.n,
-            "direction": direction(found, whole) if withheld or (cut & ~np.isnan(percent)).any() or name == "none"
+            "filter": name,
+            "q": q,
+            "cut_items": int((cut & ~np.isnan(percent)).sum()),
+            "median_percent": found.estimate,
+            "low": found.low,
+            "high": found.high,
+            "n_items": found.n,
+            "direction": direction(found, whole)
+            if withheld or (cut & ~np.isnan(percent)).any() or name == "none"
             else _uncut(name, measured),
-            "overlaps": overlap(found, whole), **_kept_said(measured, ~cut), "power": untold(found, whole),
+            "overlaps": overlap(found, whole),
+            **_kept_said(measured, ~cut),
+            "power": untold(found, whole),
             "note": WITHHELD if withheld else found.note,
-        }  # fmt: skip
+        }
 
 
 def direction(found: Interval, whole: Interval) -> str:
@@ -146,9 +167,11 @@ def _both_said(own: Interval, paired: Interval) -> str:
 
 
 _TOLD = (
-    ("seam", "seam_ratio", 1.0), ("background", "bg_delta", 1000.0), ("fill", "fill_ratio", 1.0),
+    ("seam", "seam_ratio", 1.0),
+    ("background", "bg_delta", 1000.0),
+    ("fill", "fill_ratio", 1.0),
     ("texture", "texture_ratio", 1.0),
-)  # fmt: skip
+)
 """Column of the table, diagnostic, what it is multiplied by."""
 
 

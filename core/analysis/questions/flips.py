@@ -47,40 +47,81 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The gap that is evidence; risk at one gap, on both scales; and at every gap."""
     note = f"{HOW}{without(table)}"
     evident = (
-        EVALUATOR, CORPUS, _ROW, _OF, COUNT, Column("said", "In words", kind="text"),
+        EVALUATOR,
+        CORPUS,
+        _ROW,
+        _OF,
+        COUNT,
+        Column("said", "In words", kind="text"),
         Column("value", "Gap of evidence [95 % CI]", digits=4, low="low", high="high"),
         Column("of_iqr", "in % of the IQR", digits=1, low="of_iqr_low", high="of_iqr_high"),
         Column("of_sd", "in % of the SD", digits=1, low="of_sd_low", high="of_sd_high"),
         Column("null_d", "Null edits", digits=4, low="null_low", high="null_high"),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     columns = (
-        EVALUATOR, CORPUS, _ROW, _OF, COUNT, Column("n_shifts", "n shifts", digits=0), Column("d", "d", digits=4),
-        Column("value", "Risk % [95 % CI]", digits=1, low="low", high="high"), _NULL,
+        EVALUATOR,
+        CORPUS,
+        _ROW,
+        _OF,
+        COUNT,
+        Column("n_shifts", "n shifts", digits=0),
+        Column("d", "d", digits=4),
+        Column("value", "Risk % [95 % CI]", digits=1, low="low", high="high"),
+        _NULL,
         Column("over", "less null [95 % CI]", digits=1, signed=True, low="over_low", high="over_high"),
         Column("iqr_d", "d (IQR)", digits=4),
         Column("iqr_risk", "Risk % at 0.7 % of the IQR [95 % CI]", digits=1, low="iqr_low", high="iqr_high"),
         Column("iqr_null_risk", "Null edits, risk %", digits=1),
         Column("iqr_over", "less null [95 % CI]", digits=1, signed=True, low="iqr_over_low", high="iqr_over_high"),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     risks = Dots(values=PLAIN, axis="flip risk, %", order=_ordered, opened=_with_opened)
     drawing = Drawing("F11", "Flip risk at a gap of 0.7 % of the scale", note, risks, "Figure 11", opens=_OPENS)
-    dots = Dots(values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", order=_ordered,
-                opened=_with_opened)  # fmt: skip
+    dots = Dots(
+        values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", order=_ordered, opened=_with_opened
+    )
     marked = Drawing("F-evidence", "Differences that are no evidence", _EVIDENT, dots, opens=_OPENS)
     wide = tuple(
         Column(f"risk_{gap:g}", f"d = {100 * gap:g} %", digits=1, low=f"low_{gap:g}", high=f"high_{gap:g}")
         for gap in GAPS
     )
     return (
-        Question("S24", "How large must a difference be to be evidence?", "flips", "evidence", _EVIDENT, evident,
-                 _evident, _needs, (marked,)),
-        Question("T13", "Flip risk at a gap of 0.7 %", "flips", "families", note, columns, _at_gap, _needs, (drawing,),
-                 "Table 13"),
-        Question("S10", "Flip risk by gap", "flips", "gaps", f"{note} Risk in percent.",
-                 (EVALUATOR, CORPUS, _ROW, _OF, COUNT, *wide), _by_gap, _needs, paper="B.5, sensitivity to the gap"),
-    )  # fmt: skip
+        Question(
+            "S24",
+            "How large must a difference be to be evidence?",
+            "flips",
+            "evidence",
+            _EVIDENT,
+            evident,
+            _evident,
+            _needs,
+            (marked,),
+        ),
+        Question(
+            "T13",
+            "Flip risk at a gap of 0.7 %",
+            "flips",
+            "families",
+            note,
+            columns,
+            _at_gap,
+            _needs,
+            (drawing,),
+            "Table 13",
+        ),
+        Question(
+            "S10",
+            "Flip risk by gap",
+            "flips",
+            "gaps",
+            f"{note} Risk in percent.",
+            (EVALUATOR, CORPUS, _ROW, _OF, COUNT, *wide),
+            _by_gap,
+            _needs,
+            paper="B.5, sensitivity to the gap",
+        ),
+    )
 
 
 def _needs(table: ScoreTable) -> str:
@@ -130,8 +171,10 @@ def _with_opened(frame: pd.DataFrame) -> pd.DataFrame:
         each.label: ",".join(each.probes) for each in CONTRASTS if not each.against and each.family not in THINGS_ONLY
     }
     whole = frame["of"] != CONTRAST
-    return frame.assign(opened_family=frame["family"].where(whole, ""),
-                        opened_probes=frame["label"].map(pairs).fillna("").where(~whole, ""))  # fmt: skip
+    return frame.assign(
+        opened_family=frame["family"].where(whole, ""),
+        opened_probes=frame["label"].map(pairs).fillna("").where(~whole, ""),
+    )
 
 
 def _ordered(frame: pd.DataFrame) -> list[str]:
@@ -155,9 +198,11 @@ def _at_gap(view: View, options: Options) -> pd.DataFrame:
 def _by_gap_said(scale: str, iqr: str) -> str:
     """What the remarks on two gaps say, each part once, with the gap that it speaks of unless that is both."""
     first, second = ([part for part in note.split("; ") if part] for note in (scale, iqr))
-    said = {"": [part for part in first if part in second],
-            f"gap of {100 * GAP:g} % of the scale: ": [part for part in first if part not in second],
-            f"gap of {100 * GAP:g} % of the IQR: ": [part for part in second if part not in first]}  # fmt: skip
+    said = {
+        "": [part for part in first if part in second],
+        f"gap of {100 * GAP:g} % of the scale: ": [part for part in first if part not in second],
+        f"gap of {100 * GAP:g} % of the IQR: ": [part for part in second if part not in first],
+    }
     return "; ".join(gap + ", ".join(dict.fromkeys(parts)) for gap, parts in said.items() if parts)
 
 
@@ -173,8 +218,10 @@ def _screened(view: View) -> dict[str, tuple[str, dict[str, str]]]:
     rows = _with_opened(named_rows(view))
     family = rows["family"].where(rows["of"] != CONTRAST, rows["label"])
     opened = rows[[*_OPENS.values()]].to_dict("records")
-    return {str(label): (str(name), {str(key): str(said) for key, said in each.items()})
-            for label, name, each in zip(rows["label"], family, opened, strict=True)}  # fmt: skip
+    return {
+        str(label): (str(name), {str(key): str(said) for key, said in each.items()})
+        for label, name, each in zip(rows["label"], family, opened, strict=True)
+    }
 
 
 def _opened(evaluator: str, corpus: str, label: str, known: Mapping[str, tuple[str, dict[str, str]]]) -> str:

@@ -37,19 +37,38 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table with two figures: by language, and the mean over languages by edit."""
     id_, paper, figures = papers.LANGUAGES
     columns = (
-        EVALUATOR, CORPUS, WHAT, Column("language", "Language", kind="text"), COUNT, PAIRS,
-        Column("mean_right", "Mean of the captions", digits=4), Column("mean_wrong", "Mean of the edits", digits=4),
-        DROP, MEDIAN, FAILURE, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        Column("language", "Language", kind="text"),
+        COUNT,
+        PAIRS,
+        Column("mean_right", "Mean of the captions", digits=4),
+        Column("mean_wrong", "Mean of the edits", digits=4),
+        DROP,
+        MEDIAN,
+        FAILURE,
+        NOTE,
+    )
     title = "Lexical edits in every language: how far they lower the score"
     drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")
     drawings = (
-        Drawing(figures[0], "Lexical edits together, language by language", "Drop of means with its 95 % interval; "
-                "left of the line the broken captions score lower.", partial(_together, drop), paper),
-        Drawing(figures[1], "Lexical edits: the drop of each, mean over languages", "Drop of means in every language, "
-                "then the mean over the languages that the evaluator scored. An evaluator of one language has none.",
-                partial(_by_edit, drop), papers.AXES[papers.TOGETHER[0]].figure_paper),
-    )  # fmt: skip
+        Drawing(
+            figures[0],
+            "Lexical edits together, language by language",
+            "Drop of means with its 95 % interval; left of the line the broken captions score lower.",
+            partial(_together, drop),
+            paper,
+        ),
+        Drawing(
+            figures[1],
+            "Lexical edits: the drop of each, mean over languages",
+            "Drop of means in every language, "
+            "then the mean over the languages that the evaluator scored. An evaluator of one language has none.",
+            partial(_by_edit, drop),
+            papers.AXES[papers.TOGETHER[0]].figure_paper,
+        ),
+    )
     note = (
         f"{HOW}Captions of every language that the runs hold under this caption, each by itself. {MEAN.capitalize()}: "
         "every language weighs the same; its interval draws an item in all of its languages at once. An evaluator has "
@@ -87,9 +106,15 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     found = found[found["n"] > 0].assign(family=found["label"])
     whole = pd.concat([found, pd.DataFrame(_means(views, found, known=options.known))], ignore_index=True)
     order = [EVERY, *(name for name in dict.fromkeys(found["family"]) if name != EVERY)]
-    at = pd.DataFrame({"evaluator": whole["evaluator"], "corpus": whole["corpus"],
-                       "what": whole["family"].map(order.index), "mean": whole["language"] == MEAN,
-                       "language": whole["language"]})  # fmt: skip
+    at = pd.DataFrame(
+        {
+            "evaluator": whole["evaluator"],
+            "corpus": whole["corpus"],
+            "what": whole["family"].map(order.index),
+            "mean": whole["language"] == MEAN,
+            "language": whole["language"],
+        }
+    )
     return whole.loc[at.sort_values([str(each) for each in at], kind="stable").index].reset_index(drop=True)
 
 
@@ -105,19 +130,30 @@ def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> It
     for (evaluator, corpus, label), own in found.groupby(["evaluator", "corpus", "family"], sort=False):
         if len(own) < LEAST:
             continue
-        sides = {name: _sides(views[name], str(evaluator), str(corpus), str(label), known=known)
-                 for name in own["language"]}  # fmt: skip
+        sides = {
+            name: _sides(views[name], str(evaluator), str(corpus), str(label), known=known) for name in own["language"]
+        }
         right, wrong, sources = zip(*sides.values(), strict=True)
         drop = mean_of_ratios_bca([w - r for r, w in zip(right, wrong, strict=True)], right, sources)
         failed = [(w >= r).astype(float) for r, w in zip(right, wrong, strict=True)]
         failure = mean_of_ratios_bca(failed, [np.ones(len(each)) for each in failed], sources)
         yield {
-            "evaluator": evaluator, "corpus": corpus, "family": label, "label": label, "axis": _axis(),
-            "language": MEAN, "n": int(own["n"].sum()), "n_items": int(own["n_items"].max()),
-            "mean_right": own["mean_right"].mean(), "mean_wrong": own["mean_wrong"].mean(),
-            "drop": 100 * drop.estimate, "drop_low": 100 * drop.low, "drop_high": 100 * drop.high,
-            **percent("failure", failure), "note": "; ".join(filter(None, (f"of {', '.join(sides)}", drop.note))),
-        }  # fmt: skip
+            "evaluator": evaluator,
+            "corpus": corpus,
+            "family": label,
+            "label": label,
+            "axis": _axis(),
+            "language": MEAN,
+            "n": int(own["n"].sum()),
+            "n_items": int(own["n_items"].max()),
+            "mean_right": own["mean_right"].mean(),
+            "mean_wrong": own["mean_wrong"].mean(),
+            "drop": 100 * drop.estimate,
+            "drop_low": 100 * drop.low,
+            "drop_high": 100 * drop.high,
+            **percent("failure", failure),
+            "note": "; ".join(filter(None, (f"of {', '.join(sides)}", drop.note))),
+        }
 
 
 def _sides(view: View, evaluator: str, corpus: str, label: str, *, known: bool) -> tuple[np.ndarray, ...]:

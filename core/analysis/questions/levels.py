@@ -60,32 +60,52 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     there = [name for each in every_caption(table) for name in each.of_expectation(RESPONSE)]
     responses = dict.fromkeys([*there, *papers.RESPONSES])
     return (
-        *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()), _by_fact(*papers.OTHER_FACTS),
-        _orders(), _pairwise(), under_its_caption(_crossings()),
+        *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()),
+        _by_fact(*papers.OTHER_FACTS),
+        _orders(),
+        _pairwise(),
+        under_its_caption(_crossings()),
         *(under_its_caption(_response(name)) for name in responses if name != papers.NESTED),
-    )  # fmt: skip
+    )
 
 
 def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
     columns = (
-        EVALUATOR, CORPUS, WHAT, OF, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"), COUNT,
-        PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        OF,
+        Column("key", "Fact", kind="text"),
+        Column("label", "Value", kind="text"),
+        COUNT,
+        PAIRS,
+        FAILURE,
+        TIES,
+        MEDIAN,
+        VERDICT,
+        *UNTOLD,
+        *CORRECTED,
+        NOTE,
+    )
     overall = id_ in papers.OVERALL
 
     def chosen(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         found = keys(table, probes)
-        return {key: levels for key, levels in found.items()
-                if (key in named if named else key not in papers.FACTS)}  # fmt: skip
+        return {key: levels for key, levels in found.items() if (key in named if named else key not in papers.FACTS)}
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         parts = [
             part
             for family, probes in families(view).items()
             for key, levels in chosen(view.table, probes).items()
-            for part in _of_fact(view, Capability("", family, view.table.axis_of(family), probes, "", key), levels,
-                                 known=options.known, overall=overall)
-        ]  # fmt: skip
+            for part in _of_fact(
+                view,
+                Capability("", family, view.table.axis_of(family), probes, "", key),
+                levels,
+                known=options.known,
+                overall=overall,
+            )
+        ]
         return _marked(pd.concat(parts, ignore_index=True) if parts else _nothing(view))
 
     def lacking(table: ScoreTable) -> str:
@@ -107,8 +127,19 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
         f"family, comparisons and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only "
         f"should be. Rows of fewer than {FEW} comparisons say so, and stand in grey on the page.{both}"
     )
-    return Question(id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper,
-                    tests="the values of the fact", asks=("known",))  # fmt: skip
+    return Question(
+        id_,
+        title,
+        SECTION,
+        MADE,
+        note,
+        columns,
+        compute,
+        lacking,
+        paper=paper,
+        tests="the values of the fact",
+        asks=("known",),
+    )
 
 
 def _of_fact(
@@ -146,14 +177,27 @@ def _means_of(view: View, test: Capability, levels: Sequence[str], *, known: boo
             items = np.broadcast_to(np.arange(len(own)), there.shape)
             sources = table.clusters(items)
             cells = [cell for level in levels if (cell := there & (told == level)).any()]
-            failed, tied = (mean_of_shares([share(each[cell], groups=sources[cell]) for cell in cells])
-                            for each in (both.wrong >= both.right, both.wrong == both.right))  # fmt: skip
+            failed, tied = (
+                mean_of_shares([share(each[cell], groups=sources[cell]) for cell in cells])
+                for each in (both.wrong >= both.right, both.wrong == both.right)
+            )
             records.append(
-                {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family,
-                 "label": MEAN_OF.format(test.key), "tests": "", "n": int(there.sum()),
-                 "n_items": len(set(items[there])), **percent("failure", failed), **percent("ties", tied),
-                 "verdict": "", "m_tests": 0, "note": failed.note}
-            )  # fmt: skip
+                {
+                    "evaluator": evaluator,
+                    "corpus": corpus,
+                    "axis": test.axis,
+                    "family": test.family,
+                    "label": MEAN_OF.format(test.key),
+                    "tests": "",
+                    "n": int(there.sum()),
+                    "n_items": len(set(items[there])),
+                    **percent("failure", failed),
+                    **percent("ties", tied),
+                    "verdict": "",
+                    "m_tests": 0,
+                    "note": failed.note,
+                }
+            )
     return pd.DataFrame(records)
 
 
@@ -230,9 +274,14 @@ def _of_groups(
 def _orders() -> Question:
     id_, paper = papers.ORDERS
     columns = (
-        EVALUATOR, CORPUS, WHAT, Column("order", "Order", kind="text"), Column("n", "n in it", digits=0), COUNT,
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        Column("order", "Order", kind="text"),
+        Column("n", "n in it", digits=0),
+        COUNT,
         Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         shown = _of_groups(view, orders, _ORDERS, shares=("share", "low", "high"))
@@ -243,23 +292,46 @@ def _orders() -> Question:
         f"Orders of at most {ABOVE:g} % of the items are left out; an item two of whose scores are equal is tied. "
         "Wilson’s interval over sources."
     )
-    return Question(id_, "In which order do the groups of an item stand?", SECTION, DEPTH, note, columns, compute,
-                    _no_groups, paper=paper)  # fmt: skip
+    return Question(
+        id_,
+        "In which order do the groups of an item stand?",
+        SECTION,
+        DEPTH,
+        note,
+        columns,
+        compute,
+        _no_groups,
+        paper=paper,
+    )
 
 
 def _pairwise() -> Question:
     columns = (
-        EVALUATOR, CORPUS, WHAT, Column("above", "This", kind="text"), Column("below", "above this", kind="text"),
-        COUNT, Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        Column("above", "This", kind="text"),
+        Column("below", "above this", kind="text"),
+        COUNT,
+        Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
         TIES,
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return _of_groups(view, pairwise_orders, _PAIRWISE, shares=("share", "low", "high", *TIED_SHARE))
 
     note = "Share of the items in which one group scores strictly above another; Wilson’s interval over sources."
-    return Question("C18-pairs", "Which group stands above which?", SECTION, DEPTH, note, columns, compute, _no_groups,
-                    part_of=papers.ORDERS[0])  # fmt: skip
+    return Question(
+        "C18-pairs",
+        "Which group stands above which?",
+        SECTION,
+        DEPTH,
+        note,
+        columns,
+        compute,
+        _no_groups,
+        part_of=papers.ORDERS[0],
+    )
 
 
 def crossings(table: ScoreTable) -> dict[str, str]:
@@ -279,12 +351,15 @@ def crossings(table: ScoreTable) -> dict[str, str]:
 def _crossings() -> Question:
     id_, paper = papers.CROSSINGS
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Says more, broken", kind="text"),
-        Column("below", "Says less, right", kind="text"), COUNT,
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Says more, broken", kind="text"),
+        Column("below", "Says less, right", kind="text"),
+        COUNT,
         Column("share", "Broken scores higher, % [95 % CI]", digits=1, low="low", high="high"),
         TIES,
         Column("value", "Median Δ, SD [95 % CI]", digits=3, signed=True, low="value_low", high="value_high"),
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         table, records = view.table, list[dict[str, object]]()
@@ -306,12 +381,26 @@ def _crossings() -> Question:
         "A broken caption that names more, against a right one that names less: which does the evaluator put higher? "
         "Median over items of the difference of their scores, in standard deviations of the clean scores."
     )
-    return Question(id_, "Does saying more make up for being broken?", SECTION, MADE, note, columns, compute, lacking,
-                    paper=paper)  # fmt: skip
+    return Question(
+        id_, "Does saying more make up for being broken?", SECTION, MADE, note, columns, compute, lacking, paper=paper
+    )
 
 
-_CROSSED = ("evaluator", "corpus", "label", "below", "n_items", "share", "low", "high", *TIED_SHARE, "value",
-            "value_low", "value_high", "note")  # fmt: skip
+_CROSSED = (
+    "evaluator",
+    "corpus",
+    "label",
+    "below",
+    "n_items",
+    "share",
+    "low",
+    "high",
+    *TIED_SHARE,
+    "value",
+    "value_low",
+    "value_high",
+    "note",
+)
 
 
 def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float) -> dict[str, object]:
@@ -319,21 +408,38 @@ def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float
     found, ties = (share(each, groups=groups) for each in (moved[kept] > 0, moved[kept] == 0))
     middle, size = median_over(moved, kept, table.sources), unit if unit > 0 else np.nan
     return {
-        "n_items": found.n, "share": 100 * found.estimate, "low": 100 * found.low, "high": 100 * found.high,
-        **percent("ties", ties), "value": middle.estimate / size, "value_low": middle.low / size,
-        "value_high": middle.high / size, "note": middle.note,
-    }  # fmt: skip
+        "n_items": found.n,
+        "share": 100 * found.estimate,
+        "low": 100 * found.low,
+        "high": 100 * found.high,
+        **percent("ties", ties),
+        "value": middle.estimate / size,
+        "value_low": middle.low / size,
+        "value_high": middle.high / size,
+        "note": middle.note,
+    }
 
 
 def _response(family: str) -> Question:
     id_, paper = papers.RESPONSES.get(family, (f"C-{family}", ""))
     said = family.replace("-", " ")
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT,
-        Column("standardised", "Median Δ, SD [95 % CI]", digits=3, signed=True, low="standardised_low",
-               high="standardised_high"),
-        *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Probe", kind="text"),
+        COUNT,
+        PERCENT,
+        Column(
+            "standardised",
+            "Median Δ, SD [95 % CI]",
+            digits=3,
+            signed=True,
+            low="standardised_low",
+            high="standardised_high",
+        ),
+        *CORRECTED,
+        NOTE,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         named = view.table.of_expectation(RESPONSE).get(family, ())
@@ -347,24 +453,50 @@ def _response(family: str) -> Question:
         "Both sides are true, so that no answer is a failure: the change of each item from the probe that it is "
         "compared with, its median over items with a 95 % BCa interval. Holm’s correction over the family’s probes."
     )
-    return Question(id_, f"{said.capitalize()}: how does the score answer?", SECTION, MADE, note, columns, compute,
-                    lacking, paper=paper, tests="the probes of the family")  # fmt: skip
+    return Question(
+        id_,
+        f"{said.capitalize()}: how does the score answer?",
+        SECTION,
+        MADE,
+        note,
+        columns,
+        compute,
+        lacking,
+        paper=paper,
+        tests="the probes of the family",
+    )
 
 
 RISES = Column(
-    "rises", "Rises, % of items [95 % CI]", digits=0, low="rises_low", high="rises_high",
+    "rises",
+    "Rises, % of items [95 % CI]",
+    digits=0,
+    low="rises_low",
+    high="rises_high",
     help="Items whose score is strictly higher with the longer caption; an equal score is no rise",
-)  # fmt: skip
+)
 
 
 def of_nested(table: ScoreTable) -> tuple[Question, ...]:
     """The answer to every step."""
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Step", kind="text"), COUNT, PERCENT,
-        Column("standardised", "Median Δ, SD [95 % CI]", digits=3, signed=True, low="standardised_low",
-               high="standardised_high"),
-        RISES, *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Step", kind="text"),
+        COUNT,
+        PERCENT,
+        Column(
+            "standardised",
+            "Median Δ, SD [95 % CI]",
+            digits=3,
+            signed=True,
+            low="standardised_low",
+            high="standardised_high",
+        ),
+        RISES,
+        *CORRECTED,
+        NOTE,
+    )
     note = (
         "Both captions are true and the longer one begins with the words of the shorter, so that no answer is a "
         "failure: the change of each item from the step before (nested:share from the template), its median over items "
@@ -372,10 +504,22 @@ def of_nested(table: ScoreTable) -> tuple[Question, ...]:
         "English alone: the template has no other language. Holm’s correction over the family’s probes."
     )
     id_, paper = papers.RESPONSES[papers.NESTED]
-    return (under_its_caption(Question(
-        id_, "Nested captions: does saying more of the same picture score higher?", SECTION, MADE, note, columns,
-        _answers, _nested_lacking, paper=paper, tests="the probes of the family",
-    )),)  # fmt: skip
+    return (
+        under_its_caption(
+            Question(
+                id_,
+                "Nested captions: does saying more of the same picture score higher?",
+                SECTION,
+                MADE,
+                note,
+                columns,
+                _answers,
+                _nested_lacking,
+                paper=paper,
+                tests="the probes of the family",
+            )
+        ),
+    )
 
 
 def _nested_lacking(table: ScoreTable) -> str:

@@ -33,13 +33,30 @@ _LARGER = "size:large"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The response to size by how central both objects are, beside that of all pairs."""
     columns = (
-        EVALUATOR, CORPUS, FAMILY, Column("label", "Pairs", kind="text"), COUNT, PERCENT,
-        Column("standardised", "Median Δ, SD [95 % CI]", digits=3, signed=True, low="standardised_low",
-               high="standardised_high"),
-        Column("apart", "Smaller − larger, half diagonals", digits=3, signed=True,
-               help="Median over these pairs of how much farther from the centre the smaller object lies"),
-        *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        FAMILY,
+        Column("label", "Pairs", kind="text"),
+        COUNT,
+        PERCENT,
+        Column(
+            "standardised",
+            "Median Δ, SD [95 % CI]",
+            digits=3,
+            signed=True,
+            low="standardised_low",
+            high="standardised_high",
+        ),
+        Column(
+            "apart",
+            "Smaller − larger, half diagonals",
+            digits=3,
+            signed=True,
+            help="Median over these pairs of how much farther from the centre the smaller object lies",
+        ),
+        *CORRECTED,
+        NOTE,
+    )
     note = (
         "The larger of two objects is named instead of the smaller one; both captions are true. Distances are from the "
         "picture’s centre to the objects, 0 there and 1 in a corner. All pairs; those whose distances differ by at "
@@ -49,12 +66,22 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     )
     return (
         under_its_caption(
-            Question("C20-central", "Size: does the answer stay where both objects are equally central?", SECTION,
-                     MADE, note, columns, _compute, _lacking, paper=papers.RESPONSES[_SIZE][1],
-                     tests="the choices of pairs", part_of=papers.RESPONSES[_SIZE][0])
+            Question(
+                "C20-central",
+                "Size: does the answer stay where both objects are equally central?",
+                SECTION,
+                MADE,
+                note,
+                columns,
+                _compute,
+                _lacking,
+                paper=papers.RESPONSES[_SIZE][1],
+                tests="the choices of pairs",
+                part_of=papers.RESPONSES[_SIZE][0],
+            )
         ),
         under_its_caption(_curve()),
-    )  # fmt: skip
+    )
 
 
 RATIO = "ratio"
@@ -68,8 +95,19 @@ def _curve() -> Question:
     )
     title = "Size: the answer along how much larger the object is"
     drawing = Drawing("C20-along", title, note, _drawn, papers.RESPONSES[_SIZE][1])
-    return Question("C20-curve", title, SECTION, MADE, note, (), _along, _no_ratio, (drawing,),
-                    papers.RESPONSES[_SIZE][1], part_of=papers.RESPONSES[_SIZE][0])  # fmt: skip
+    return Question(
+        "C20-curve",
+        title,
+        SECTION,
+        MADE,
+        note,
+        (),
+        _along,
+        _no_ratio,
+        (drawing,),
+        papers.RESPONSES[_SIZE][1],
+        part_of=papers.RESPONSES[_SIZE][0],
+    )
 
 
 def _drawn(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:

@@ -64,19 +64,37 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     ordered = partial(_ordered, column=column)
     title = f"Scores by {name}"
     drawing = Drawing(
-        f"F{number}", title, _OWN_SCALE, Dots("level", "corpus", ("evaluator",), PLAIN, "median score", ordered,
-                                              lines=name == "coverage", free=True), f"Figure {number}",
-    )  # fmt: skip
+        f"F{number}",
+        title,
+        _OWN_SCALE,
+        Dots("level", "corpus", ("evaluator",), PLAIN, "median score", ordered, lines=name == "coverage", free=True),
+        f"Figure {number}",
+    )
     scores = Question(
-        f"T{number}", title, "object", name, f"{_HOW} A row is a level of {level}.",
+        f"T{number}",
+        title,
+        "object",
+        name,
+        f"{_HOW} A row is a level of {level}.",
         (EVALUATOR, CORPUS, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE),
-        partial(_scores, columns=(column,)), needs, (drawing,), f"Table {number}", clean=True,
-    )  # fmt: skip
+        partial(_scores, columns=(column,)),
+        needs,
+        (drawing,),
+        f"Table {number}",
+        clean=True,
+    )
     tests = factor_questions(
-        f"S3-{name}", f"{name.capitalize()}: do the scores of the levels differ?", section="object", part=name,
-        levels=partial(_levels, column=column), needs=needs, note=of_reference(table), paper="B.2", clean=True,
+        f"S3-{name}",
+        f"{name.capitalize()}: do the scores of the levels differ?",
+        section="object",
+        part=name,
+        levels=partial(_levels, column=column),
+        needs=needs,
+        note=of_reference(table),
+        paper="B.2",
+        clean=True,
         chosen_by=(CHOSEN_BY[column],),
-    )  # fmt: skip
+    )
     return (scores, *tests, _shifts(table, name))
 
 
@@ -94,10 +112,14 @@ def _scores(view: View, options: Options, *, columns: Sequence[str]) -> pd.DataF
     """Median clean score of every level of one factor, or of two together."""
     items, names = view.table.items, ("level", "other")[: len(columns)]
     levels = [in_order(list(items[column][view.items].dropna().unique()), column) for column in columns]
-    marks = [{level: (items[column] == level).to_numpy() for level in each}
-             for column, each in zip(columns, levels, strict=True)]  # fmt: skip
-    cells = {cell: view.items & np.logical_and.reduce([own[level] for own, level in zip(marks, cell, strict=True)])
-             for cell in product(*levels)}  # fmt: skip
+    marks = [
+        {level: (items[column] == level).to_numpy() for level in each}
+        for column, each in zip(columns, levels, strict=True)
+    ]
+    cells = {
+        cell: view.items & np.logical_and.reduce([own[level] for own, level in zip(marks, cell, strict=True)])
+        for cell in product(*levels)
+    }
     records, sources = [], view.table.sources
     for evaluator in view.evaluators:
         clean = view.table.clean(evaluator)
@@ -133,14 +155,27 @@ def _shifts(table: ScoreTable, name: str) -> Question:
         return rows.rename(columns={"label": "family", column: "level"})
 
     question = Question(
-        f"S15-{name}", title, "object", name, how(tests),
-        (EVALUATOR, CORPUS, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS), compute,
+        f"S15-{name}",
+        title,
+        "object",
+        name,
+        how(tests),
+        (EVALUATOR, CORPUS, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS),
+        compute,
         partial(_edited, column=column),
-        (Drawing(f"F-shifts-{name}", title, "Median %Δ with its 95 % BCa interval; the line is no change.",
-                 Dots("level", order=partial(_ordered, column=column)),
-                 opens={"families": "family", CHOSEN_BY[column]: "level"}),),
-        tests=tests, asks=(*SHIFTS, "family"), families=tuple(usual),
-    )  # fmt: skip
+        (
+            Drawing(
+                f"F-shifts-{name}",
+                title,
+                "Median %Δ with its 95 % BCa interval; the line is no change.",
+                Dots("level", order=partial(_ordered, column=column)),
+                opens={"families": "family", CHOSEN_BY[column]: "level"},
+            ),
+        ),
+        tests=tests,
+        asks=(*SHIFTS, "family"),
+        families=tuple(usual),
+    )
     return question
 
 
@@ -163,10 +198,18 @@ def _curve(table: ScoreTable) -> Question:
     title = "Score on continuous coverage"
     note = f"{CURVE} A check that the bins' edges do not make the shape.{of_reference(table)}"
     return Question(
-        "S17", title, "object", "coverage", note, (), compute, partial(_needs, column="coverage"),
+        "S17",
+        title,
+        "object",
+        "coverage",
+        note,
+        (),
+        compute,
+        partial(_needs, column="coverage"),
         (Drawing("F-coverage", title, note, partial(curve_figure, x="coverage, %", y="score", scale=100)),),
-        pick=("evaluator",), clean=True,
-    )  # fmt: skip
+        pick=("evaluator",),
+        clean=True,
+    )
 
 
 CURVE = (
@@ -201,28 +244,69 @@ def curve_figure(
 ) -> Figure:
     """Smooth curves with their bands, a panel an evaluator."""
     data = pd.DataFrame(
-        {"label": frame["x"].astype(float) * scale, "series": frame["evaluator"], "panel": frame["evaluator"],
-         "value": frame["value"], "low": frame["low"], "high": frame["high"], "n": frame["n_items"]}
-    )  # fmt: skip
+        {
+            "label": frame["x"].astype(float) * scale,
+            "series": frame["evaluator"],
+            "panel": frame["evaluator"],
+            "value": frame["value"],
+            "low": frame["low"],
+            "high": frame["high"],
+            "n": frame["n_items"],
+        }
+    )
     return Figure(
-        drawing.id, drawing.title, drawing.note, data, y, kind="lines", free=True, unit=unit, along=Axis(x),
-        bounds="band", styles={}, paper=drawing.paper,
-    )  # fmt: skip
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        data,
+        y,
+        kind="lines",
+        free=True,
+        unit=unit,
+        along=Axis(x),
+        bounds="band",
+        styles={},
+        paper=drawing.paper,
+    )
 
 
 def _map() -> Question:
     title = "Scores by category and coverage"
     return Question(
-        "S18", title, "object", "map", f"{_HOW} Cells of few items say little.",
-        (EVALUATOR, CORPUS, Column("level", "Category", kind="text"), Column("other", "Coverage", kind="text"), COUNT,
-         _SCORE),
+        "S18",
+        title,
+        "object",
+        "map",
+        f"{_HOW} Cells of few items say little.",
+        (
+            EVALUATOR,
+            CORPUS,
+            Column("level", "Category", kind="text"),
+            Column("other", "Coverage", kind="text"),
+            COUNT,
+            _SCORE,
+        ),
         partial(_scores, columns=("category", "coverage_bin")),
         lambda table: _needs(table, "category") or _needs(table, "coverage_bin"),
-        (Drawing("F-map", title, f"{_OWN_SCALE} The darker, the higher; n items in every cell.",
-                 Map("level", "other", values=PLAIN, axis="median score", digits=3,
-                     columns=lambda frame: in_order(list(frame["other"].unique()), "coverage_bin"))),),
-        pick=("evaluator", "corpus"), part_of="T6", clean=True,
-    )  # fmt: skip
+        (
+            Drawing(
+                "F-map",
+                title,
+                f"{_OWN_SCALE} The darker, the higher; n items in every cell.",
+                Map(
+                    "level",
+                    "other",
+                    values=PLAIN,
+                    axis="median score",
+                    digits=3,
+                    columns=lambda frame: in_order(list(frame["other"].unique()), "coverage_bin"),
+                ),
+            ),
+        ),
+        pick=("evaluator", "corpus"),
+        part_of="T6",
+        clean=True,
+    )
 
 
 def _composition() -> Question:
@@ -236,10 +320,24 @@ def _composition() -> Question:
 
     note = "Share of each corpus' items that were scored; n counts items."
     return Question(
-        "S21", "Categories of the items", "object", "category", note, (), compute,
-        figures=(Drawing("F13", "Categories of the items", note,
-                         Dots("category", "corpus", (), PLAIN, "share of items, %"), "Figure 13"),), clean=True,
-    )  # fmt: skip
+        "S21",
+        "Categories of the items",
+        "object",
+        "category",
+        note,
+        (),
+        compute,
+        figures=(
+            Drawing(
+                "F13",
+                "Categories of the items",
+                note,
+                Dots("category", "corpus", (), PLAIN, "share of items, %"),
+                "Figure 13",
+            ),
+        ),
+        clean=True,
+    )
 
 
 EVERY_BIN = "all"
@@ -254,9 +352,11 @@ def of_counts(table: ScoreTable) -> tuple[Question, ...]:
 def _balance(table: ScoreTable) -> Question:
     bins = in_order(list(map(str, table.items["coverage_bin"].dropna().unique())), "coverage_bin")
     columns = (
-        CORPUS, Column("category", "Category", kind="text"),
-        *(Column(name, f"{name} %", digits=0) for name in bins), Column(EVERY_BIN, "n", digits=0, help="Items"),
-    )  # fmt: skip
+        CORPUS,
+        Column("category", "Category", kind="text"),
+        *(Column(name, f"{name} %", digits=0) for name in bins),
+        Column(EVERY_BIN, "n", digits=0, help="Items"),
+    )
     note = (
         "Items that were scored, by category and by the object's share of the image in percent. Where a category has "
         "few items in some bins, a difference between bins may be one between categories, and the other way round."
@@ -267,8 +367,17 @@ def _balance(table: ScoreTable) -> Question:
         frames = [_counted(rows, str(corpus), bins) for corpus, rows in items.groupby("corpus", sort=True)]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["corpus", "category", *bins])
 
-    return Question("S-balance", "Items by category and coverage: is either balanced over the other?", "object", PART,
-                    note, columns, compute, _kinds_needed, clean=True)  # fmt: skip
+    return Question(
+        "S-balance",
+        "Items by category and coverage: is either balanced over the other?",
+        "object",
+        PART,
+        note,
+        columns,
+        compute,
+        _kinds_needed,
+        clean=True,
+    )
 
 
 def _tied() -> Question:
@@ -278,10 +387,13 @@ def _tied() -> Question:
         "assets/taxonomy; the filter 'Without labels of two categories' leaves these items out of every number."
     )
     columns = (
-        CORPUS, Column("label", "Label", kind="text"), Column("category", "Category", kind="text"),
-        Column("other", "Could as well be", kind="text"), Column("n", "n", digits=0, help="Items"),
+        CORPUS,
+        Column("label", "Label", kind="text"),
+        Column("category", "Category", kind="text"),
+        Column("other", "Could as well be", kind="text"),
+        Column("n", "n", digits=0, help="Items"),
         Column("share", "Share of items, %", digits=1),
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         items = view.table.items[view.items].dropna(subset="category")
@@ -294,8 +406,17 @@ def _tied() -> Question:
         )
         return found
 
-    return Question("S-ties", "Labels that could as well belong to another category", "object", PART, note, columns,
-                    compute, _needs_ties, clean=True)  # fmt: skip
+    return Question(
+        "S-ties",
+        "Labels that could as well belong to another category",
+        "object",
+        PART,
+        note,
+        columns,
+        compute,
+        _needs_ties,
+        clean=True,
+    )
 
 
 def _needs_ties(table: ScoreTable) -> str:
@@ -316,9 +437,11 @@ def _masks() -> Question:
         "Items whose object was not moved, or could not be, do not count."
     )
     columns = (
-        CORPUS, Column("mask", "Outline", kind="text"), Column("n", "n", digits=0, help="Items"),
+        CORPUS,
+        Column("mask", "Outline", kind="text"),
+        Column("n", "n", digits=0, help="Items"),
         Column("share", "Share of items, %", digits=1),
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         items = view.table.items.assign(mask=_mask_of(view.table))[view.items].dropna(subset="mask")
@@ -326,8 +449,17 @@ def _masks() -> Question:
         counts["share"] = 100 * counts["n"] / counts.groupby("corpus")["n"].transform("sum")
         return counts
 
-    return Question("S-masks", "Where the outlines of moved objects come from", "object", PART, note, columns,
-                    compute, _needs_masks, clean=True)  # fmt: skip
+    return Question(
+        "S-masks",
+        "Where the outlines of moved objects come from",
+        "object",
+        PART,
+        note,
+        columns,
+        compute,
+        _needs_masks,
+        clean=True,
+    )
 
 
 def _mask_of(table: ScoreTable) -> pd.Series:

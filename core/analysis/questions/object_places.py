@@ -32,11 +32,18 @@ def of_distance(table: ScoreTable) -> tuple[Question, ...]:
     figure = partial(curve_figure, x="distance of the object from the centre, 1 = the edge", y="%Δ", unit=" %")
     return (
         Question(
-            "S19", title, "space", papers.DISTANCE, note, (), _along_radius,
+            "S19",
+            title,
+            "space",
+            papers.DISTANCE,
+            note,
+            (),
+            _along_radius,
             lambda table: no_family(table, papers.DISTANCE, what="a distance grid"),
-            (Drawing("F-distance", title, note, figure),), pick=("evaluator",),
+            (Drawing("F-distance", title, note, figure),),
+            pick=("evaluator",),
         ),
-    )  # fmt: skip
+    )
 
 
 def _along_radius(view: View, options: Options) -> pd.DataFrame:
@@ -49,8 +56,16 @@ def _along_radius(view: View, options: Options) -> pd.DataFrame:
 LEAST_PLACES = 8
 """Places that an item needs for a lean of its own: four numbers are read off them."""
 
-DIRECTIONS = {0: "right", 45: "up right", 90: "up", 135: "up left", 180: "left", 225: "down left", 270: "down",
-              315: "down right"}  # fmt: skip
+DIRECTIONS = {
+    0: "right",
+    45: "up right",
+    90: "up",
+    135: "up left",
+    180: "left",
+    225: "down left",
+    270: "down",
+    315: "down right",
+}
 """Angle of the grid in degrees -> where it points."""
 
 OPEN = "no side shown to score higher"
@@ -99,20 +114,41 @@ def _map() -> Question:
         "own median over all its places, in points, which holds the item; 95 % BCa interval."
     )
     drawing = Drawing(
-        "F-places", title, "Median %Δ of the items whose object fits there; n items in every cell.",
-        Map("towards", "distance", order=lambda frame: [each for each in (CENTRE, *DIRECTIONS.values())
-                                                       if each in set(frame["towards"])],
-            columns=lambda frame: sorted(frame["distance"].unique())), opens={"probes": "label"},
-    )  # fmt: skip
+        "F-places",
+        title,
+        "Median %Δ of the items whose object fits there; n items in every cell.",
+        Map(
+            "towards",
+            "distance",
+            order=lambda frame: [each for each in (CENTRE, *DIRECTIONS.values()) if each in set(frame["towards"])],
+            columns=lambda frame: sorted(frame["distance"].unique()),
+        ),
+        opens={"probes": "label"},
+    )
     columns = (
-        EVALUATOR, CORPUS, Column("towards", "Towards", kind="text"), Column("distance", "Distance", kind="text"),
-        COUNT, PERCENT, Column("held", "Against its other places, points [95 % CI]", signed=True, low="held_low",
-                              high="held_high"), *TESTS,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        Column("towards", "Towards", kind="text"),
+        Column("distance", "Distance", kind="text"),
+        COUNT,
+        PERCENT,
+        Column("held", "Against its other places, points [95 % CI]", signed=True, low="held_low", high="held_high"),
+        *TESTS,
+    )
     return Question(
-        "S19-map", title, "space", papers.DISTANCE, note, columns, _compute, _needs, (drawing,), tests=_TESTED,
-        asks=SHIFTS, pick=("evaluator", "corpus"),
-    )  # fmt: skip
+        "S19-map",
+        title,
+        "space",
+        papers.DISTANCE,
+        note,
+        columns,
+        _compute,
+        _needs,
+        (drawing,),
+        tests=_TESTED,
+        asks=SHIFTS,
+        pick=("evaluator", "corpus"),
+    )
 
 
 def _lean() -> Question:
@@ -123,15 +159,25 @@ def _lean() -> Question:
         "0. Uncorrected: no test is made here."
     )
     columns = (
-        EVALUATOR, CORPUS, COUNT,
+        EVALUATOR,
+        CORPUS,
+        COUNT,
         Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high"),
         Column("up", "Upwards, points [95 % CI]", signed=True, low="up_low", high="up_high"),
-        Column("said", "In words", kind="text"), UNTOLD, Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+        Column("said", "In words", kind="text"),
+        UNTOLD,
+        Column("note", "Remark", kind="text"),
+    )
     return Question(
-        "S19-lean", "Which way scores lean as the object moves across the picture", "space", papers.DISTANCE, note,
-        columns, _leans, _needs,
-    )  # fmt: skip
+        "S19-lean",
+        "Which way scores lean as the object moves across the picture",
+        "space",
+        papers.DISTANCE,
+        note,
+        columns,
+        _leans,
+        _needs,
+    )
 
 
 def _needs(table: ScoreTable) -> str:
@@ -185,9 +231,13 @@ def _leans(view: View, options: Options) -> pd.DataFrame:
     def row(right: np.ndarray, up: np.ndarray, items: np.ndarray) -> dict[str, object]:
         across, along = (median_over(each, items, view.table.sources) for each in (right, up))
         return {
-            **words(across), "up": along.estimate, "up_low": along.low, "up_high": along.high,
-            "said": _said(across, along), "power": _untold(across, along),
-        }  # fmt: skip
+            **words(across),
+            "up": along.estimate,
+            "up_low": along.low,
+            "up_high": along.high,
+            "said": _said(across, along),
+            "power": _untold(across, along),
+        }
 
     return cells(view, _LEANS, ways, row, asked=bool(grid))
 
@@ -221,8 +271,9 @@ def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.nda
 def _said(right: Interval, up: Interval) -> str:
     if few := too_few_for(right):
         return few
-    ways = [named for each, names in ((right, ("right", "left")), (up, ("top", "bottom")))
-            for named in _way(each, *names)]  # fmt: skip
+    ways = [
+        named for each, names in ((right, ("right", "left")), (up, ("top", "bottom"))) for named in _way(each, *names)
+    ]
     return f"higher towards the {' and the '.join(ways)}" if ways else OPEN
 
 

@@ -26,20 +26,49 @@ ID, PAPER = "C17", "D, Table 4"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table: overlap and failures of every family that breaks a caption."""
     columns = (
-        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS,
-        Column("f1", "Word overlap, F1", digits=3, help="Mean over comparisons of the F1 of both captions’ sets of "
-               "words, without case and punctuation; 1: the same words"),
-        Column("same", "Same words, % [95 % CI]", digits=1, low="same_low", high="same_high",
-               help="Both captions hold the same words, in another order or number; Wilson’s interval over sources"),
-        FAILURE, TIES, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        COUNT,
+        PAIRS,
+        Column(
+            "f1",
+            "Word overlap, F1",
+            digits=3,
+            help="Mean over comparisons of the F1 of both captions’ sets of "
+            "words, without case and punctuation; 1: the same words",
+        ),
+        Column(
+            "same",
+            "Same words, % [95 % CI]",
+            digits=1,
+            low="same_low",
+            high="same_high",
+            help="Both captions hold the same words, in another order or number; Wilson’s interval over sources",
+        ),
+        FAILURE,
+        TIES,
+        NOTE,
+    )
     note = (
         "Comparisons of two captions of one picture, scored on both sides; those of two pictures have one caption. "
         "Paper D prints an F1 of 0.725 of its own pairs and of 0.224 of Composite’s. Japanese words are those of a "
         "dictionary."
     )
-    return (Question(ID, "How many words do right and wrong captions share?", SECTION, DEPTH, note, columns, _compute,
-                     _lacking, paper=PAPER, asks=("known",)),)  # fmt: skip
+    return (
+        Question(
+            ID,
+            "How many words do right and wrong captions share?",
+            SECTION,
+            DEPTH,
+            note,
+            columns,
+            _compute,
+            _lacking,
+            paper=PAPER,
+            asks=("known",),
+        ),
+    )
 
 
 def token_f1(right: str, wrong: str, language: str = "en") -> float:
@@ -63,9 +92,11 @@ def _lacking(table: ScoreTable) -> str:
         return why
     if table.texts is None:
         return "the captions of this table cannot be read again"
-    return "" if table.scope.language in LANGUAGES else (
-        f"words are told apart in {', '.join(LANGUAGES)}, and the captions are in {table.scope.language}"
-    )  # fmt: skip
+    return (
+        ""
+        if table.scope.language in LANGUAGES
+        else (f"words are told apart in {', '.join(LANGUAGES)}, and the captions are in {table.scope.language}")
+    )
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:

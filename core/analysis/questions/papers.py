@@ -48,16 +48,23 @@ AXES: Mapping[str, Numbers] = {
 """Axes whose families the papers compare; the families of every other axis are numbered by its name."""
 
 LEXICAL, GROUNDING, OBJECTS, LANGUAGE, CROSSED, PROTOTYPES, SUITES = SECTIONS = (
-    "Lexical", "Grounding", "Objects", "Language", "Crossings", "Prototypes", "Suites",
-)  # fmt: skip
+    "Lexical",
+    "Grounding",
+    "Objects",
+    "Language",
+    "Crossings",
+    "Prototypes",
+    "Suites",
+)
 """Sections of the matrix, in their order. Source: DIRECTIONAL, section 0.3."""
 
 _SECTION_OF: Mapping[str, str] = {
     **dict.fromkeys(("grounding", "foil", "colour-word", "number-word"), GROUNDING),
     **dict.fromkeys(("mention-absent", "distractor"), OBJECTS),
     **dict.fromkeys(("mention-shuffled", "mention-negated", "size-shuffled", "size-share-shuffled"), CROSSED),
-    "prototype": PROTOTYPES, **dict.fromkeys(("given", "given-picture"), SUITES),
-}  # fmt: skip
+    "prototype": PROTOTYPES,
+    **dict.fromkeys(("given", "given-picture"), SUITES),
+}
 _SECTION_OF_AXIS = {Axis.LEXICAL.value: LEXICAL, Axis.OBJECT.value: OBJECTS}
 
 
@@ -101,8 +108,10 @@ OTHER_FACTS = ("C28", "E, by knob and attribute")
 NESTED = "nested"
 
 RESPONSES: Mapping[str, tuple[str, str]] = {
-    "mention": ("C19", "D, Table 6"), "size": ("C20", "D, Table 7"), NESTED: ("C-nested", "C, 4 to 5.8"),
-}  # fmt: skip
+    "mention": ("C19", "D, Table 6"),
+    "size": ("C20", "D, Table 7"),
+    NESTED: ("C-nested", "C, 4 to 5.8"),
+}
 """Families both of whose sides are true."""
 
 BOTH_ORDERS = ("C21-both", "D, 4.4.1, with its converse")
@@ -134,9 +143,12 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C13": ("C, Table 6", "it compares captioners, and a run holds no captions of theirs"),
     "C14": ("C, caption health", "it is of a captioner's captions, and a run holds none"),
     "C15": ("C, Figure 5", "it compares scales of one metric, and a run holds one of each"),
-    "C26": ("E, Figure 4", "agreement of every two annotators is of a study; where one is reported it is "
-            "S-human-kappa, and the page Human validation draws it"),
-}  # fmt: skip
+    "C26": (
+        "E, Figure 4",
+        "agreement of every two annotators is of a study; where one is reported it is "
+        "S-human-kappa, and the page Human validation draws it",
+    ),
+}
 """Number of what the papers show and a run cannot give -> what it is there, and why."""
 
 

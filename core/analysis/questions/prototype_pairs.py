@@ -35,13 +35,13 @@ EFFECTS: Mapping[str, Callable[[Cells], np.ndarray]] = {
     "detail, no prototype shown": lambda cell: cell["nonproto_right"] - cell["nonproto_wrong"],
     "detail, prototype shown": lambda cell: cell["proto_right"] - cell["proto_wrong"],
     "detail": lambda cell: (
-        cell["nonproto_right"] - cell["nonproto_wrong"] + cell["proto_right"] - cell["proto_wrong"]
-    ) / 2,
+        (cell["nonproto_right"] - cell["nonproto_wrong"] + cell["proto_right"] - cell["proto_wrong"]) / 2
+    ),
     "interaction": lambda cell: (
         cell["nonproto_right"] - cell["nonproto_wrong"] - cell["proto_right"] + cell["proto_wrong"]
     ),
     "correct minus adversary": lambda cell: cell["nonproto_right"] - cell["proto_wrong"],
-}  # fmt: skip
+}
 """Name of an effect -> its value of each item, from the scores of the four pictures; the last is paper E's own pair."""
 
 _COLUMNS = ("evaluator", "corpus", "label", "tests", "n_items", "value", "low", "high", "delta", "test", "p", "note")
@@ -51,14 +51,30 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The 2 × 2."""
     id_, paper = papers.QUADRUPLE
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Effect", kind="text"), COUNT,
-        Column("value", "Median, SD [95 % CI]", digits=3, signed=True, low="low", high="high",
-               help="In standard deviations of the evaluator’s clean scores"),
-        Column("delta", "Median, raw", digits=4, signed=True), *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Effect", kind="text"),
+        COUNT,
+        Column(
+            "value",
+            "Median, SD [95 % CI]",
+            digits=3,
+            signed=True,
+            low="low",
+            high="high",
+            help="In standard deviations of the evaluator’s clean scores",
+        ),
+        Column("delta", "Median, raw", digits=4, signed=True),
+        *CORRECTED,
+        NOTE,
+    )
     title = "Prototype or detail: what moves the score?"
-    drawing = Drawing(f"{id_}-effects", title, "The prototype effect must be 0; a wrong detail must cost, right of the "
-                      "line.", Dots("label", values=PLAIN, axis="median, SD of the clean scores"))  # fmt: skip
+    drawing = Drawing(
+        f"{id_}-effects",
+        title,
+        "The prototype effect must be 0; a wrong detail must cost, right of the line.",
+        Dots("label", values=PLAIN, axis="median, SD of the clean scores"),
+    )
     note = (
         "Of each item the scores of four pictures of one text. Prototype effect: prototype minus none, the detail "
         "right in both. Detail: right minus wrong detail. Interaction: what a wrong detail costs without a "
@@ -105,8 +121,15 @@ def two_by_two(view: View) -> pd.DataFrame:
             unit = table.spread(evaluator, corpus)
             for label, effect in EFFECTS.items():
                 if items.any():
-                    records.append({"evaluator": evaluator, "corpus": corpus, "label": label, "tests": PART,
-                                    **_record(effect(scores), items, unit, table.sources)})  # fmt: skip
+                    records.append(
+                        {
+                            "evaluator": evaluator,
+                            "corpus": corpus,
+                            "label": label,
+                            "tests": PART,
+                            **_record(effect(scores), items, unit, table.sources),
+                        }
+                    )
     return with_conflicts(with_holm(pd.DataFrame(records, columns=list(_COLUMNS))))
 
 
@@ -115,9 +138,15 @@ def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndar
     size, groups = unit if unit > 0 else math.nan, None if sources is None else sources[items]
     test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
-        "n_items": found.n, "value": found.estimate / size, "low": found.low / size, "high": found.high / size,
-        "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,
-    }  # fmt: skip
+        "n_items": found.n,
+        "value": found.estimate / size,
+        "low": found.low / size,
+        "high": found.high / size,
+        "delta": found.estimate,
+        "test": test.name,
+        "p": test.p,
+        "note": found.note,
+    }
 
 
 ADVERSARY = papers.CELLS[-1]

@@ -16,18 +16,22 @@ from core.statistics.bootstrap import LEAST_N
 
 SECTIONS: Mapping[str, tuple[str, str]] = {
     "space": (
-        "Space", "Does the score move when the picture is flipped, its object moved, or the whole turned a little?",
+        "Space",
+        "Does the score move when the picture is flipped, its object moved, or the whole turned a little?",
     ),
     "object": ("Object", "Does the score depend on how large the object is, and on what kind of thing it is?"),
     "words": (
-        "Words", "Does a word before the noun move the score, although the picture does not speak for or against it?",
+        "Words",
+        "Does a word before the noun move the score, although the picture does not speak for or against it?",
     ),
     "natural": (
-        "Natural captions", "In captions that people wrote: does the score move when a neutral word, or the "
+        "Natural captions",
+        "In captions that people wrote: does the score move when a neutral word, or the "
         "contrasting one, takes the place of a social one?",
     ),
     "surface": (
-        "Surface", "Does the score move when a picture was shrunk or saved otherwise, when letters stand in it, or "
+        "Surface",
+        "Does the score move when a picture was shrunk or saved otherwise, when letters stand in it, or "
         "when words that say nothing stand around the caption?",
     ),
     "strength": ("Strength", "From which strength on does an edit that should not matter move the score?"),
@@ -35,11 +39,12 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     "summary": ("All", "What moves at all, do the evaluators order the items alike, and what was left out?"),
     "contrast": ("Contrast tests", "Does the score drop where the meaning breaks?"),
     "selectivity": (
-        "Selectivity", "Does a broken meaning cost more than a harmless edit moves the score?",
+        "Selectivity",
+        "Does a broken meaning cost more than a harmless edit moves the score?",
     ),
     "flips": ("Flips", "How often does an edit that should not matter invert a near tie?"),
     "calibration": ("Calibration", "How much of it does a calibration take away?"),
-}  # fmt: skip
+}
 """Section -> its title and what it asks."""
 
 

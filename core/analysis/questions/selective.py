@@ -51,27 +51,58 @@ def _needs(table: ScoreTable) -> str:
 
 def _headline() -> Question:
     columns = (
-        EVALUATOR, CORPUS,
-        Column("of", "Falsity", kind="text", help="Verified: the annotations say that the wrong side is wrong; untold: "
-               "edits that tell nothing of it, such as words in another order or a tail that says nothing; all: both, "
-               "and those that are only presumed to be wrong"),
-        COUNT, Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
+        EVALUATOR,
+        CORPUS,
+        Column(
+            "of",
+            "Falsity",
+            kind="text",
+            help="Verified: the annotations say that the wrong side is wrong; untold: "
+            "edits that tell nothing of it, such as words in another order or a tail that says nothing; all: both, "
+            "and those that are only presumed to be wrong",
+        ),
+        COUNT,
+        Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
         Column("pooled", "Over all items", digits=3, help="The same over drops and harms of any two items"),
-        Column("nuisance", "Nuisance, SD [95 % CI]", digits=3, low="nuisance_low", high="nuisance_high",
-               help="Median over items of an item’s median harm, in standard deviations of the clean scores"),
-        Column("signal", "Signal, SD [95 % CI]", digits=3, signed=True, low="signal_low", high="signal_high",
-               help="Median over items of an item’s median drop"),
+        Column(
+            "nuisance",
+            "Nuisance, SD [95 % CI]",
+            digits=3,
+            low="nuisance_low",
+            high="nuisance_high",
+            help="Median over items of an item’s median harm, in standard deviations of the clean scores",
+        ),
+        Column(
+            "signal",
+            "Signal, SD [95 % CI]",
+            digits=3,
+            signed=True,
+            low="signal_low",
+            high="signal_high",
+            help="Median over items of an item’s median drop",
+        ),
         Column("ratio", "Signal to nuisance [95 % CI]", digits=2, low="ratio_low", high="ratio_high"),
-        Column("said", "Where the ratio says nothing", kind="text"), Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+        Column("said", "Where the ratio says nothing", kind="text"),
+        Column("note", "Remark", kind="text"),
+    )
     drawing = Drawing(
-        "C-selective", "Selectivity of each evaluator", "0.5: breaking the meaning does no more than harmless edits "
-        "do; 1: every broken meaning costs more.", _dots,
-    )  # fmt: skip
-    return Question(HEADLINE, "Selectivity: does a broken meaning cost more than a harmless edit moves the score?",
-                    SECTION, "selectivity", f"{_HOW}Only verified drops make the headline.", columns, _all, _needs,
-                    (drawing,))  # fmt: skip
+        "C-selective",
+        "Selectivity of each evaluator",
+        "0.5: breaking the meaning does no more than harmless edits do; 1: every broken meaning costs more.",
+        _dots,
+    )
+    return Question(
+        HEADLINE,
+        "Selectivity: does a broken meaning cost more than a harmless edit moves the score?",
+        SECTION,
+        "selectivity",
+        f"{_HOW}Only verified drops make the headline.",
+        columns,
+        _all,
+        _needs,
+        (drawing,),
+    )
 
 
 def _all(view: View, options: Options) -> pd.DataFrame:
@@ -82,9 +113,17 @@ def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     own = usual(frame)
     data = marks(own, label="evaluator", series="corpus", values=("value", "low", "high"))
     data = data.assign(panel=list(_panels(own)))  # no row of these lacks a value
-    return Figure(drawing.id, drawing.title, drawing.note, data, "selectivity", span=(0.0, 1.0), counts=True,
-                  overlay=one_a_line(data),
-                  references=(Reference(0.5, text="no more than harmless edits"),))  # fmt: skip
+    return Figure(
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        data,
+        "selectivity",
+        span=(0.0, 1.0),
+        counts=True,
+        overlay=one_a_line(data),
+        references=(Reference(0.5, text="no more than harmless edits"),),
+    )
 
 
 def usual(frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,15 +151,26 @@ def _panels(own: pd.DataFrame) -> pd.Series:
 
 def _plane() -> Question:
     drawing = Drawing(
-        PLANE, "Nuisance and signal", "Across: how far harmless edits move the score; up: how much a broken meaning "
+        PLANE,
+        "Nuisance and signal",
+        "Across: how far harmless edits move the score; up: how much a broken meaning "
         "costs; both in standard deviations of the clean scores, each with its 95 % interval, each axis on a scale of "
         "its own. Along a slanted line signal to nuisance is the same, as its number says; up and to the left is "
         "better, on the level line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An "
         "arrow leads from an evaluator to its calibrated self.",
         _plane_figure,
-    )  # fmt: skip
-    return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", f"{_HOW}Intervals stand in the table "
-                    f"{HEADLINE}.", (), _all, _needs, (drawing,))  # fmt: skip
+    )
+    return Question(
+        "C-plane-data",
+        "Nuisance and signal",
+        SECTION,
+        "the plane",
+        f"{_HOW}Intervals stand in the table {HEADLINE}.",
+        (),
+        _all,
+        _needs,
+        (drawing,),
+    )
 
 
 def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
@@ -145,19 +195,37 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
     """
     own = frame.dropna(subset=["nuisance", "signal"])
     data = pd.DataFrame(
-        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "panel": own.get("panel", ""),
-         "x": own["nuisance"], "x_low": own["nuisance_low"], "x_high": own["nuisance_high"], "value": own["signal"],
-         "low": own["signal_low"], "high": own["signal_high"], "n": own["n_items"],
-         "hover": [_point(row) for row in own.to_dict("records")]}
-    )  # fmt: skip
+        {
+            "label": own["evaluator"],
+            "series": own["evaluator"].astype(str),
+            "panel": own.get("panel", ""),
+            "x": own["nuisance"],
+            "x_low": own["nuisance_low"],
+            "x_high": own["nuisance_high"],
+            "value": own["signal"],
+            "low": own["signal_low"],
+            "high": own["signal_high"],
+            "n": own["n_items"],
+            "hover": [_point(row) for row in own.to_dict("records")],
+        }
+    )
     most = float(max(data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
     least = float(min(data["low"].fillna(data["value"]).min(), -0.04 * most)) if len(data) else 0.0  # 0 is seen
     far = float(max(data["x_high"].fillna(data["x"]).max(), 0.01)) if len(data) else 1.0
     return Figure(
-        id_, title, note, data, "signal: median drop, SD", kind="scatter",
-        span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * far)),
-        rays=_rays(own["signal"] / own["nuisance"]), references=(Reference(0.0, dash="dot"),), height=340, moves=moves,
-    )  # fmt: skip
+        id_,
+        title,
+        note,
+        data,
+        "signal: median drop, SD",
+        kind="scatter",
+        span=(1.1 * least, 1.1 * most),
+        along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * far)),
+        rays=_rays(own["signal"] / own["nuisance"]),
+        references=(Reference(0.0, dash="dot"),),
+        height=340,
+        moves=moves,
+    )
 
 
 def _rays(ratios: pd.Series) -> tuple[Ray, ...]:
@@ -169,8 +237,10 @@ def _rays(ratios: pd.Series) -> tuple[Ray, ...]:
 
 
 def _point(row: Mapping[Hashable, Any]) -> str:
-    return (f"{row['evaluator']}\nnuisance {_with(row, 'nuisance')}\nsignal {_with(row, 'signal')}\n"
-            f"selectivity {row['value']:.3f}, n = {row['n_items']} items")  # fmt: skip
+    return (
+        f"{row['evaluator']}\nnuisance {_with(row, 'nuisance')}\nsignal {_with(row, 'signal')}\n"
+        f"selectivity {row['value']:.3f}, n = {row['n_items']} items"
+    )
 
 
 def _with(row: Mapping[Hashable, Any], name: str) -> str:
@@ -181,31 +251,61 @@ def _with(row: Mapping[Hashable, Any], name: str) -> str:
 
 def _hidden() -> Question:
     columns = (
-        EVALUATOR, CORPUS, WHAT, Column("nuisance", "Harmless family", kind="text"), COUNT,
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        Column("nuisance", "Harmless family", kind="text"),
+        COUNT,
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     drawing = Drawing(
-        MAP, "Which nuisance hides which error", "Selectivity of each kind of error (rows) against each harmless "
-        "family (columns). Near or below 0.5 the error is no larger than the nuisance.", _map_figure,
+        MAP,
+        "Which nuisance hides which error",
+        "Selectivity of each kind of error (rows) against each harmless "
+        "family (columns). Near or below 0.5 the error is no larger than the nuisance.",
+        _map_figure,
         opens={"families": "nuisance", **TEST},
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return hidden(view, options.known)
 
-    return Question(f"{MAP}-cells", "Which nuisance hides which error?", SECTION, "what hides what", _HOW, columns,
-                    compute, _needs, (drawing,), asks=("known",), pick=("evaluator",))  # fmt: skip
+    return Question(
+        f"{MAP}-cells",
+        "Which nuisance hides which error?",
+        SECTION,
+        "what hides what",
+        _HOW,
+        columns,
+        compute,
+        _needs,
+        (drawing,),
+        asks=("known",),
+        pick=("evaluator",),
+    )
 
 
 def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     data = marks(
-        frame, label="family", series="nuisance", panel=("evaluator", "corpus"), values=("value", "low", "high"),
+        frame,
+        label="family",
+        series="nuisance",
+        panel=("evaluator", "corpus"),
+        values=("value", "low", "high"),
         opens=drawing.opens,
-    )  # fmt: skip
+    )
     data = data.assign(text=[f"{row.value:.2f}\nn {row.n}" for row in data.itertuples()])
-    return Figure(drawing.id, drawing.title, drawing.note, data, "selectivity", kind="map", span=(0.0, 1.0),
-                  order=tuple(dict.fromkeys(map(str, frame["family"]))))  # fmt: skip
+    return Figure(
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        data,
+        "selectivity",
+        kind="map",
+        span=(0.0, 1.0),
+        order=tuple(dict.fromkeys(map(str, frame["family"]))),
+    )
 
 
 def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
@@ -221,10 +321,14 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
         known = own.dropna(subset=["failure"]).assign(few=own["verdict"].isin(NO_CLAIM))
         worst = known.sort_values(["few", "failure", "family"], ascending=[True, False, True]).head(most)
         last = worst.iloc[-1] if len(worst) else None
-        alike = 0 if last is None else int(
-            ((known["failure"] == last["failure"]) & (known["few"] == last["few"])).sum()
-            - ((worst["failure"] == last["failure"]) & (worst["few"] == last["few"])).sum()
-        )  # fmt: skip
+        alike = (
+            0
+            if last is None
+            else int(
+                ((known["failure"] == last["failure"]) & (known["few"] == last["few"])).sum()
+                - ((worst["failure"] == last["failure"]) & (worst["few"] == last["few"])).sum()
+            )
+        )
         named = "; ".join(_failure(row) for row in worst.to_dict("records"))
         named += f"; and {alike} more that it fails as often" if alike else ""
         kept = usual(selective[selective["evaluator"] == name])

@@ -51,24 +51,57 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
     id_, paper = papers.BOTH_ORDERS
     mean = "Mean score of the items that have all four"
     columns = (
-        EVALUATOR, CORPUS, Column("captions", "Captions", kind="text"), COUNT,
-        Column("there_affirmed", "There, affirmed", digits=4, help=mean), Column("there_denied", "denied", digits=4),
-        Column("absent_denied", "Absent, denied", digits=4, help=mean), Column("absent_affirmed", "affirmed", digits=4),
-        Column("there", "Right of what is there, % [95 % CI]", digits=1, low="there_low", high="there_high",
-               help="The affirmation scores strictly above the denial"),
-        Column("absent", "Right of what is absent, % [95 % CI]", digits=1, low="absent_low", high="absent_high",
-               help="The denial scores strictly above the affirmation"),
+        EVALUATOR,
+        CORPUS,
+        Column("captions", "Captions", kind="text"),
+        COUNT,
+        Column("there_affirmed", "There, affirmed", digits=4, help=mean),
+        Column("there_denied", "denied", digits=4),
+        Column("absent_denied", "Absent, denied", digits=4, help=mean),
+        Column("absent_affirmed", "affirmed", digits=4),
+        Column(
+            "there",
+            "Right of what is there, % [95 % CI]",
+            digits=1,
+            low="there_low",
+            high="there_high",
+            help="The affirmation scores strictly above the denial",
+        ),
+        Column(
+            "absent",
+            "Right of what is absent, % [95 % CI]",
+            digits=1,
+            low="absent_low",
+            high="absent_high",
+            help="The denial scores strictly above the affirmation",
+        ),
         Column("both", "Both right, % [95 % CI]", digits=1, low="both_low", high="both_high"),
-        Column("affirms", "Affirms both, % [95 % CI]", digits=1, low="affirms_low", high="affirms_high",
-               help="The affirmation scores above, whatever the picture shows"),
-        Column("denies", "Denies both, % [95 % CI]", digits=1, low="denies_low", high="denies_high",
-               help="The denial scores above, whatever the picture shows"), NOTE,
-    )  # fmt: skip
+        Column(
+            "affirms",
+            "Affirms both, % [95 % CI]",
+            digits=1,
+            low="affirms_low",
+            high="affirms_high",
+            help="The affirmation scores above, whatever the picture shows",
+        ),
+        Column(
+            "denies",
+            "Denies both, % [95 % CI]",
+            digits=1,
+            low="denies_low",
+            high="denies_high",
+            help="The denial scores above, whatever the picture shows",
+        ),
+        NOTE,
+    )
     title = "Negation and its converse: are both orders of an item right?"
     drawing = Drawing(
-        f"{id_}-orders", title, "Items whose right caption scores strictly above the wrong one, of what is there, of "
-        "what is absent, and of both. One high and one low is a habit; both high is understanding.", _figure,
-    )  # fmt: skip
+        f"{id_}-orders",
+        title,
+        "Items whose right caption scores strictly above the wrong one, of what is there, of "
+        "what is absent, and of both. One high and one low is a habit; both high is understanding.",
+        _figure,
+    )
     note = (
         "Four captions of an item: the template of its object and of a category that is annotated absent, affirmed "
         "and denied. Only items that have all four scores. A tie is no right order. Wilson’s interval over items, or "
@@ -153,22 +186,40 @@ def _order_record(four: np.ndarray, sources: np.ndarray | None, without: int) ->
     right["denies"] = (denied > affirmed) & right["absent"]
     shares = {name: share(values, groups=sources) for name, values in right.items()}
     return {
-        "n_items": four.shape[1], **dict(zip(_MEANS, four.mean(axis=1), strict=True)),
+        "n_items": four.shape[1],
+        **dict(zip(_MEANS, four.mean(axis=1), strict=True)),
         **{key: value for name, found in shares.items() for key, value in percent(name, found).items()},
-        "note": "; ".join(filter(None, (f"{counted(without, 'item')} without one of the four" if without else "",
-                                        shares["both"].note))),
-    }  # fmt: skip
+        "note": "; ".join(
+            filter(
+                None, (f"{counted(without, 'item')} without one of the four" if without else "", shares["both"].note)
+            )
+        ),
+    }
 
 
 def _figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     parts = [
-        marks(frame.assign(of=of), label="evaluator", series="of", panel=("corpus",),
-              values=(name, f"{name}_low", f"{name}_high"))
+        marks(
+            frame.assign(of=of),
+            label="evaluator",
+            series="of",
+            panel=("corpus",),
+            values=(name, f"{name}_low", f"{name}_high"),
+        )
         for name, of in (("there", THERE), ("absent", ABSENT), ("both", BOTH))
-    ]  # fmt: skip
-    return Figure(drawing.id, drawing.title, drawing.note, pd.concat(parts, ignore_index=True), "right", unit=" %",
-                  span=(0.0, 100.0), counts=True, paper=drawing.paper,
-                  references=(Reference(25.0, text="both, by two guesses"),))  # fmt: skip
+    ]
+    return Figure(
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        pd.concat(parts, ignore_index=True),
+        "right",
+        unit=" %",
+        span=(0.0, 100.0),
+        counts=True,
+        paper=drawing.paper,
+        references=(Reference(25.0, text="both, by two guesses"),),
+    )
 
 
 _DIFFERENCES = ("evaluator", "corpus", "family", "above", "below", "label", "tests", "n_items", "value", "low", "high",
@@ -187,20 +238,43 @@ def of_kinds(table: ScoreTable) -> tuple[Question, ...]:
 
 def _differences() -> Question:
     columns = (
-        EVALUATOR, CORPUS, WHAT, Column("above", "Drop under this", kind="text"),
-        Column("below", "minus drop under this", kind="text"), COUNT,
-        Column("value", "Median, SD [95 % CI]", digits=3, signed=True, low="low", high="high",
-               help="Above 0: the first kind costs more. In standard deviations of the evaluator’s clean scores"),
-        Column("delta", "Median, raw", digits=4, signed=True), *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        Column("above", "Drop under this", kind="text"),
+        Column("below", "minus drop under this", kind="text"),
+        COUNT,
+        Column(
+            "value",
+            "Median, SD [95 % CI]",
+            digits=3,
+            signed=True,
+            low="low",
+            high="high",
+            help="Above 0: the first kind costs more. In standard deviations of the evaluator’s clean scores",
+        ),
+        Column("delta", "Median, raw", digits=4, signed=True),
+        *CORRECTED,
+        NOTE,
+    )
     note = (
         "Wrong sides of several kinds that replace the same right side: of each item how much more one kind costs than "
         "another, (right − first) − (right − second). Median over items with its 95 % BCa interval; paired test; "
         "Holm’s correction within evaluator, corpus and family over the pairs of kinds."
     )
-    return Question("C18-differences", "Does one kind of wrong answer cost more than another?", SECTION, MADE, note,
-                    columns, _of_kinds, _no_kinds, paper=papers.ORDERS[1], tests="the pairs of kinds",
-                    asks=("known",))  # fmt: skip
+    return Question(
+        "C18-differences",
+        "Does one kind of wrong answer cost more than another?",
+        SECTION,
+        MADE,
+        note,
+        columns,
+        _of_kinds,
+        _no_kinds,
+        paper=papers.ORDERS[1],
+        tests="the pairs of kinds",
+        asks=("known",),
+    )
 
 
 def _kinds(table: ScoreTable) -> dict[str, tuple[str, ...]]:
@@ -229,9 +303,16 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                 for corpus, own in corpora(table):
                     items = own & view.items & ~np.isnan(values)
                     if items.any():
-                        told = {"evaluator": evaluator, "corpus": corpus, "family": family, "above": above,
-                                "below": below, "label": f"{above} − {below}", "tests": family,
-                                "shown": {above, below} <= set(kept[family])}  # fmt: skip
+                        told = {
+                            "evaluator": evaluator,
+                            "corpus": corpus,
+                            "family": family,
+                            "above": above,
+                            "below": below,
+                            "label": f"{above} − {below}",
+                            "tests": family,
+                            "shown": {above, below} <= set(kept[family]),
+                        }
                         records.append({**told, **_difference(table, values, items, table.spread(evaluator, corpus))})
     return with_conflicts(corrected(pd.DataFrame(records, columns=[*_DIFFERENCES, "shown"])))
 
@@ -241,27 +322,54 @@ def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread
     groups = table.sources_of(items)
     test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
-        "n_items": found.n, "value": found.estimate / unit, "low": found.low / unit, "high": found.high / unit,
-        "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,
-    }  # fmt: skip
+        "n_items": found.n,
+        "value": found.estimate / unit,
+        "low": found.low / unit,
+        "high": found.high / unit,
+        "delta": found.estimate,
+        "test": test.name,
+        "p": test.p,
+        "note": found.note,
+    }
 
 
 def _hardest() -> Question:
     columns = (
-        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS,
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        COUNT,
+        PAIRS,
         Column("each", "Failures, mean over siblings, % [95 % CI]", digits=1, low="each_low", high="each_high"),
-        Column("hardest", "Failures, hardest sibling, % [95 % CI]", digits=1, low="hardest_low", high="hardest_high",
-               help="Any sibling of the item scores at least as high as the right caption"),
-        Column("ties", "Ties with the hardest, % [95 % CI]", digits=1, low="ties_low", high="ties_high"), NOTE,
-    )  # fmt: skip
+        Column(
+            "hardest",
+            "Failures, hardest sibling, % [95 % CI]",
+            digits=1,
+            low="hardest_low",
+            high="hardest_high",
+            help="Any sibling of the item scores at least as high as the right caption",
+        ),
+        Column("ties", "Ties with the hardest, % [95 % CI]", digits=1, low="ties_low", high="ties_high"),
+        NOTE,
+    )
     note = (
         "Every sibling that can be named in an object’s place is a foil of its own: how often one of them fools the "
         "evaluator, on average, and how often the hardest does, the one that this evaluator scores highest. FOIL-COCO "
         "keeps the one that a captioner finds hardest. Items of two siblings or more; Wilson’s interval over items, "
         "those of one source together."
     )
-    return Question("C11-siblings", "FOIL with every sibling: the mean and the hardest", SECTION, DEPTH, note, columns,
-                    _of_siblings, _no_siblings, paper="C, Table 4; D, 4.2", asks=("known",))  # fmt: skip
+    return Question(
+        "C11-siblings",
+        "FOIL with every sibling: the mean and the hardest",
+        SECTION,
+        DEPTH,
+        note,
+        columns,
+        _of_siblings,
+        _no_siblings,
+        paper="C, Table 4; D, 4.2",
+        asks=("known",),
+    )
 
 
 def _siblings(table: ScoreTable) -> tuple[str, ...]:
@@ -297,9 +405,13 @@ def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, obj
     items = np.broadcast_to(np.arange(margin.shape[1]) if groups is None else groups, margin.shape)[there]
     each, hardest = share(margin[there] <= 0, groups=items), share(lowest <= 0, groups=groups)
     return {
-        "n_items": len(lowest), "n": int(there.sum()), **percent("each", each), **percent("hardest", hardest),
-        **percent("ties", share(lowest == 0, groups=groups)), "note": hardest.note,
-    }  # fmt: skip
+        "n_items": len(lowest),
+        "n": int(there.sum()),
+        **percent("each", each),
+        **percent("hardest", hardest),
+        **percent("ties", share(lowest == 0, groups=groups)),
+        "note": hardest.note,
+    }
 
 
 BOTH_WAYS = "every comparison"
@@ -324,21 +436,37 @@ def of_sets(table: ScoreTable) -> tuple[Question, ...]:
     """One table: shares of sets that are right as a whole."""
     id_, paper = papers.SETS
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Right in", kind="text"), Column("n_sets", "n sets", digits=0),
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Right in", kind="text"),
+        Column("n_sets", "n sets", digits=0),
         Column("n", "n comparisons", digits=0),
-        Column("share", "Sets right as a whole, % [95 % CI]", digits=1, low="low", high="high",
-               help="Every comparison of the set has the right side strictly above; Wilson’s interval over sets"),
-        Column("each", "Comparisons right, % [95 % CI]", digits=1, low="each_low", high="each_high",
-               help="The same comparisons one by one, for comparison; those of one set together"),
+        Column(
+            "share",
+            "Sets right as a whole, % [95 % CI]",
+            digits=1,
+            low="low",
+            high="high",
+            help="Every comparison of the set has the right side strictly above; Wilson’s interval over sets",
+        ),
+        Column(
+            "each",
+            "Comparisons right, % [95 % CI]",
+            digits=1,
+            low="each_low",
+            high="each_high",
+            help="The same comparisons one by one, for comparison; those of one set together",
+        ),
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     note = (
         "A set is the comparisons of one source, two at least, all with scores: the example of a suite, or one "
         "picture. It is right where the right side of every one of them scores strictly higher. Of a set of two "
         "pictures and two captions, a blind choice gives 25 % for captions, 25 % for pictures and 16.7 % for both."
     )
-    return (Question(id_, "Sets that must be right as a whole", SECTION, DEPTH, note, columns, _sets, lacking,
-                     paper=paper),)  # fmt: skip
+    return (
+        Question(id_, "Sets that must be right as a whole", SECTION, DEPTH, note, columns, _sets, lacking, paper=paper),
+    )
 
 
 def lacking(table: ScoreTable) -> str:
@@ -390,7 +518,11 @@ def _set_record(margin: np.ndarray, asked: np.ndarray, sources: np.ndarray) -> M
     each = share(own["margin"] > 0, groups=own["source"])
     left = len(several) - len(whole)
     return {
-        "n_sets": found.n, "n": len(own), "share": 100 * found.estimate, "low": 100 * found.low,
-        "high": 100 * found.high, **percent("each", each),
+        "n_sets": found.n,
+        "n": len(own),
+        "share": 100 * found.estimate,
+        "low": 100 * found.low,
+        "high": 100 * found.high,
+        **percent("each", each),
         "note": f"no score for a comparison of {counted(left, 'set')}" if left else "",
-    }  # fmt: skip
+    }

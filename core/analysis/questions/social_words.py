@@ -47,10 +47,14 @@ def natural_families(table: ScoreTable) -> tuple[NaturalFamily, ...]:
     """Families with a caption as it was written or swapped; by tagger, then in the lexicon's order."""
     found = []
     for name, (owner, reader) in families_of().items():
-        read = {probe: told for probe in map(str, table.probes.index[table.probes["family"] == name])
-                if (told := read_name(probe)) is not None}  # fmt: skip
-        written, swapped = ({told.word: probe for probe, told in read.items() if told.rewrite == rewrite}
-                            for rewrite in ("", SWAPPED))  # fmt: skip
+        read = {
+            probe: told
+            for probe in map(str, table.probes.index[table.probes["family"] == name])
+            if (told := read_name(probe)) is not None
+        }
+        written, swapped = (
+            {told.word: probe for probe, told in read.items() if told.rewrite == rewrite} for rewrite in ("", SWAPPED)
+        )
         if written or swapped:
             order = [word.word for word in families()[owner].words]
             written, swapped = ({word: each[word] for word in order if word in each} for each in (written, swapped))
@@ -71,8 +75,9 @@ def captions(table: ScoreTable, family: NaturalFamily) -> pd.DataFrame:
     rows = told[told["probe"].isin(list(probes))]
     names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
     place = names.get_indexer(pd.MultiIndex.from_frame(rows[["corpus", "item"]].astype(object)))
-    rows = rows.assign(place=place, word=[probes[each][0] for each in rows["probe"]],
-                       later=[probes[each][1] for each in rows["probe"]])  # fmt: skip
+    rows = rows.assign(
+        place=place, word=[probes[each][0] for each in rows["probe"]], later=[probes[each][1] for each in rows["probe"]]
+    )
     rows = rows[rows["place"] >= 0].sort_values(["place", "later"], kind="stable").drop_duplicates("place")
     same = rows["caption"].map(_same).duplicated()
     return rows.assign(counted=~same)[["place", "corpus", "word", "caption", "counted"]].reset_index(drop=True)
@@ -142,8 +147,13 @@ ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance",
 
 _FAMILY, _TAGGER = Column("family", "Family", kind="text"), Column("tagger", "Captions read by", kind="text")
 _PAIR = Column("pair", "Words", kind="text")
-_UNTOLD = Column("power", "Where it cannot be told", kind="text", help="The distance from chance that these captions "
-                 "find with 80 % power, and the captions that would tell one as large as here")  # fmt: skip
+_UNTOLD = Column(
+    "power",
+    "Where it cannot be told",
+    kind="text",
+    help="The distance from chance that these captions "
+    "find with 80 % power, and the captions that would tell one as large as here",
+)
 _SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
 _WHICH = (
     "A caption by people counts where a word of the lexicon modifies an object in it; the neutral rewrite puts the "
@@ -151,9 +161,23 @@ _WHICH = (
     "The rules, the default, read which word modifies what; spaCy, where it was asked for, takes clear captions of one "
     "object alone. A caption that stands twice, in one corpus or in several, counts once, in the first corpus by name; "
     "“all” takes the corpora together."
-)  # fmt: skip
-_ORDERS = ("evaluator", "corpus", "family", "tagger", "pair", "order", "n", "n_items", "share", "low", "high", "chance",
-           "beside", "power")  # fmt: skip
+)
+_ORDERS = (
+    "evaluator",
+    "corpus",
+    "family",
+    "tagger",
+    "pair",
+    "order",
+    "n",
+    "n_items",
+    "share",
+    "low",
+    "high",
+    "chance",
+    "beside",
+    "power",
+)
 _PAIRS = ("evaluator", "corpus", "family", "tagger", "pair", "above", "below", "n", "n_items", "share", "low", "high",
           *TIED_SHARE, "chance", "beside", "power")  # fmt: skip
 _COMMAND = (
@@ -178,19 +202,26 @@ def lacking(table: ScoreTable) -> str:
     if rejected["probe"].astype(str).str.startswith(PREFIX).any():
         return Lack(
             "natural captions were asked for, and no caption of these runs has a social word that modifies an object",
-            "such captions are rare, so a large corpus is needed", command=_COMMAND,
-        )  # fmt: skip
+            "such captions are rare, so a large corpus is needed",
+            command=_COMMAND,
+        )
     return Lack(
-        "no run holds captions that people wrote with a social word in them", "they are rare and the demo corpus has "
-        "none, so a large corpus such as a whole split of COCO is needed", command=_COMMAND,
-    )  # fmt: skip
+        "no run holds captions that people wrote with a social word in them",
+        "they are rare and the demo corpus has none, so a large corpus such as a whole split of COCO is needed",
+        command=_COMMAND,
+    )
 
 
 def _counts() -> Question:
     columns = (
-        CORPUS, _FAMILY, _TAGGER, Column("label", "Written word", kind="text"), Column("found", "Captions", digits=0),
-        Column("twice", "Duplicates", digits=0), Column("n_items", "n counted", digits=0),
-    )  # fmt: skip
+        CORPUS,
+        _FAMILY,
+        _TAGGER,
+        Column("label", "Written word", kind="text"),
+        Column("found", "Captions", digits=0),
+        Column("twice", "Duplicates", digits=0),
+        Column("n_items", "n counted", digits=0),
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for family in _kept(view) for row in _counted_rows(view, family)]
@@ -200,13 +231,15 @@ def _counts() -> Question:
         f"{_WHICH} An item gives one caption to a family, its first that fits. The paper has 412 cultural, 196 "
         "economic and 124 gender and emotion captions of MS-COCO and three suites."
     )
-    return Question("S32", "Natural captions: how many there are", SECTION, CAPTION, note, columns, compute, lacking,
-                    paper="A.12")  # fmt: skip
+    return Question(
+        "S32", "Natural captions: how many there are", SECTION, CAPTION, note, columns, compute, lacking, paper="A.12"
+    )
 
 
 def _kept(view: View) -> list[NaturalFamily]:
-    return [each for each in natural_families(view.table)
-            if view.probes((*each.written.values(), *each.swapped.values()))]  # fmt: skip
+    return [
+        each for each in natural_families(view.table) if view.probes((*each.written.values(), *each.swapped.values()))
+    ]
 
 
 def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, object]]:
@@ -218,8 +251,15 @@ def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, objec
             said = here if label == EVERY else here[here["word"] == label]
             if len(said):
                 n = int(said["counted"].sum())
-                yield {"corpus": corpus, "family": family.owner, "tagger": family.tagger, "label": label,
-                       "found": len(said), "twice": len(said) - n, "n_items": n}  # fmt: skip
+                yield {
+                    "corpus": corpus,
+                    "family": family.owner,
+                    "tagger": family.tagger,
+                    "label": label,
+                    "found": len(said),
+                    "twice": len(said) - n,
+                    "n_items": n,
+                }
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +290,17 @@ class _OfAll:
 
 def _shifts() -> Question:
     tests = "the words of the family in the same form"
-    columns = (EVALUATOR, CORPUS, _FAMILY, _TAGGER, Column("label", "Word", kind="text"),
-               Column("form", "In the caption", kind="text"), COUNT, PERCENT, *TESTS)  # fmt: skip
+    columns = (
+        EVALUATOR,
+        CORPUS,
+        _FAMILY,
+        _TAGGER,
+        Column("label", "Word", kind="text"),
+        Column("form", "In the caption", kind="text"),
+        COUNT,
+        PERCENT,
+        *TESTS,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         parts = [part for family in _kept(view) for part in _forms(view, family, options.margin)]
@@ -260,10 +309,13 @@ def _shifts() -> Question:
         return pd.concat(parts, ignore_index=True) if parts else empty
 
     drawing = Drawing(
-        "F-natural", "Words in captions that people wrote", "Median shift from the caption with a neutral word, with "
+        "F-natural",
+        "Words in captions that people wrote",
+        "Median shift from the caption with a neutral word, with "
         "its 95 % BCa interval; the word as it was written and swapped in taken together, of all corpora in view.",
-        _OfAll(Dots(panel=("family", "tagger"), order=by_value), "form", EITHER), "A.12",
-    )  # fmt: skip
+        _OfAll(Dots(panel=("family", "tagger"), order=by_value), "form", EITHER),
+        "A.12",
+    )
     note = (
         f"{how(tests)} {_WHICH} The baseline of every row is the neutral rewrite of the same caption. As written: the "
         "captions that say the word. Swapped in: those that say its contrast, with the word in its place. Swapped "
@@ -281,8 +333,9 @@ def _forms(view: View, family: NaturalFamily, margin: float) -> Iterator[pd.Data
         every = {word: tuple(each[word] for each in held if word in each) for word in words}
         said = {word: view.probes(probes) for word, probes in every.items()}
         tests = f"{family.name}, {form}"
-        groups = [Group(word, said[word] or probes, tests=tests, shown=bool(said[word]))
-                  for word, probes in every.items()]  # fmt: skip
+        groups = [
+            Group(word, said[word] or probes, tests=tests, shown=bool(said[word])) for word, probes in every.items()
+        ]
         if form != EITHER:  # either way, every caption has both of its words: none is left to tell
             whole = tuple(probe for probes in said.values() for probe in probes)
             groups.insert(0, Group(EVERY, whole, tests=f"{tests}, {EVERY}"))
@@ -297,8 +350,17 @@ def _of_triples(view: View) -> Iterator[tuple[dict[str, object], Triple, np.ndar
             count = counted(view.table, family) & view.items
             for triple in triples(view, family, evaluator):
                 for corpus, own in corpora(view.table, pooled=True):
-                    yield {"evaluator": evaluator, "corpus": corpus, "family": family.owner, "tagger": family.tagger,
-                           "pair": f"{triple.first}, {triple.second}"}, triple, own & count  # fmt: skip
+                    yield (
+                        {
+                            "evaluator": evaluator,
+                            "corpus": corpus,
+                            "family": family.owner,
+                            "tagger": family.tagger,
+                            "pair": f"{triple.first}, {triple.second}",
+                        },
+                        triple,
+                        own & count,
+                    )
 
 
 def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
@@ -308,24 +370,43 @@ def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[s
 
 def _orders() -> Question:
     columns = (
-        EVALUATOR, CORPUS, _FAMILY, _TAGGER, _PAIR, Column("order", "Order, highest first", kind="text"),
-        Column("n", "n in it", digits=0), COUNT, _SHARE,
-        Column("chance", "By chance, %", digits=1, help="A sixth of the captions without a tie: what each order would "
-               "have if the three scores could change places"),
-        Column("beside", "Beside chance", kind="text"), _UNTOLD,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        _FAMILY,
+        _TAGGER,
+        _PAIR,
+        Column("order", "Order, highest first", kind="text"),
+        Column("n", "n in it", digits=0),
+        COUNT,
+        _SHARE,
+        Column(
+            "chance",
+            "By chance, %",
+            digits=1,
+            help="A sixth of the captions without a tie: what each order would "
+            "have if the three scores could change places",
+        ),
+        Column("beside", "Beside chance", kind="text"),
+        _UNTOLD,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for said, triple, items in _of_triples(view) for row in _order_rows(view, said, triple, items)]
         return pd.DataFrame(rows, columns=[*_ORDERS, "leads"])
 
     drawing = Drawing(
-        "F-natural-order", "Does the first word score above neutral, and neutral above the second?",
+        "F-natural-order",
+        "Does the first word score above neutral, and neutral above the second?",
         "Share of the captions whose three scores stand in this order, with Wilson’s interval, of all corpora in view. "
         "The broken line, 16.7 %, is what chance gives where no two scores are equal; an open mark is of too few.",
-        _OfAll(Dots("order", panel=("family", "tagger"), values=("share", "low", "high"), axis="share of the captions"),
-               "leads", "yes", chance=True), "A.12",
-    )  # fmt: skip
+        _OfAll(
+            Dots("order", panel=("family", "tagger"), values=("share", "low", "high"), axis="share of the captions"),
+            "leads",
+            "yes",
+            chance=True,
+        ),
+        "A.12",
+    )
     note = (
         f"{_WHICH} Within each caption: the scores of its two contrasting words, whichever of them was written, and of "
         "the neutral rewrite. Shares of the captions that have all three, with Wilson’s interval, captions of one "
@@ -333,8 +414,18 @@ def _orders() -> Question:
         f"less what is tied; a caption two of whose scores are equal is {TIED}. Orders that no caption has are left "
         f"out, but for the first of each pair. Below {LEAST_N} captions or sources nothing is said beside chance."
     )
-    return Question("S34", "Natural captions: the order of the three scores, e.g. cheap > neutral > expensive", SECTION,
-                    ORDER, note, columns, compute, lacking, (drawing,), "A.12")  # fmt: skip
+    return Question(
+        "S34",
+        "Natural captions: the order of the three scores, e.g. cheap > neutral > expensive",
+        SECTION,
+        ORDER,
+        note,
+        columns,
+        compute,
+        lacking,
+        (drawing,),
+        "A.12",
+    )
 
 
 def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:
@@ -349,9 +440,16 @@ def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.n
         if row["n"] or row["order"] == leading:
             shares = {name: 100 * row[name] for name in ("share", "low", "high")}
             tied = row["order"] == TIED
-            yield {**said, "order": row["order"], "n": row["n"], "n_items": row["n_items"], **shares,
-                   "chance": np.nan if tied else chance, "leads": "yes" if row["order"] == leading else "",
-                   **(_NOTHING if tied else _beside(shares, chance, row["n_items"], row["n_sources"]))}  # fmt: skip
+            yield {
+                **said,
+                "order": row["order"],
+                "n": row["n"],
+                "n_items": row["n_items"],
+                **shares,
+                "chance": np.nan if tied else chance,
+                "leads": "yes" if row["order"] == leading else "",
+                **(_NOTHING if tied else _beside(shares, chance, row["n_items"], row["n_sources"])),
+            }
 
 
 _NOTHING = {"beside": "", "power": ""}
@@ -369,12 +467,21 @@ def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> di
 
 def _pairwise() -> Question:
     columns = (
-        EVALUATOR, CORPUS, _FAMILY, _TAGGER, _PAIR, Column("above", "This", kind="text"),
-        Column("below", "above this", kind="text"), Column("n", "n above", digits=0), COUNT, _SHARE,
+        EVALUATOR,
+        CORPUS,
+        _FAMILY,
+        _TAGGER,
+        _PAIR,
+        Column("above", "This", kind="text"),
+        Column("below", "above this", kind="text"),
+        Column("n", "n above", digits=0),
+        COUNT,
+        _SHARE,
         TIES,
         Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie"),
-        Column("beside", "Beside chance", kind="text"), _UNTOLD,
-    )  # fmt: skip
+        Column("beside", "Beside chance", kind="text"),
+        _UNTOLD,
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for said, triple, items in _of_triples(view) for row in _pair_rows(view, said, triple, items)]
@@ -385,8 +492,17 @@ def _pairwise() -> Question:
         f"source together. Chance gives half of what is not tied. Below {LEAST_N} captions or sources nothing is "
         "said beside chance."
     )
-    return Question("S35", "Natural captions: which of two words scores higher", SECTION, ORDER, note, columns, compute,
-                    lacking, paper="A.12")  # fmt: skip
+    return Question(
+        "S35",
+        "Natural captions: which of two words scores higher",
+        SECTION,
+        ORDER,
+        note,
+        columns,
+        compute,
+        lacking,
+        paper="A.12",
+    )
 
 
 def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:
@@ -396,5 +512,13 @@ def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.nd
         if row["n_items"] and names.index(row["above"]) < names.index(row["below"]):
             shares = {name: 100 * row[name] for name in ("share", "low", "high", *TIED_SHARE)}
             chance = (100 - shares["ties"]) / 2
-            yield {**said, "above": row["above"], "below": row["below"], "n": row["n"], "n_items": row["n_items"],
-                   **shares, "chance": chance, **_beside(shares, chance, row["n_items"], row["n_sources"])}  # fmt: skip
+            yield {
+                **said,
+                "above": row["above"],
+                "below": row["below"],
+                "n": row["n"],
+                "n_items": row["n_items"],
+                **shares,
+                "chance": chance,
+                **_beside(shares, chance, row["n_items"], row["n_sources"]),
+            }

@@ -57,12 +57,19 @@ def _flips() -> Question:
         return _with_betas(view, families.one_family(view, options, papers.FLIP), _flip_groups(view))
 
     return Question(
-        "T3", "Vertical flips: how far scores move", "space", "contrasts",
-        f"{how(families.TESTED)} {MIXED} {_POOLED}", (EVALUATOR, CORPUS, COUNT, PERCENT, BETA, *TESTS), compute,
+        "T3",
+        "Vertical flips: how far scores move",
+        "space",
+        "contrasts",
+        f"{how(families.TESTED)} {MIXED} {_POOLED}",
+        (EVALUATOR, CORPUS, COUNT, PERCENT, BETA, *TESTS),
+        compute,
         lambda table: no_family(table, papers.FLIP, what="a vertical flip (vflip)"),
         (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={papers.FLIP}"}),),
-        "Table 3", families.TESTED, SHIFTS,
-    )  # fmt: skip
+        "Table 3",
+        families.TESTED,
+        SHIFTS,
+    )
 
 
 def _moves() -> Question:
@@ -75,17 +82,38 @@ def _moves() -> Question:
         return corners if corners and _no_turns(table) else ""
 
     return Question(
-        "T4", "Repositioning and small rotations: how far scores move", "space", "contrasts",
+        "T4",
+        "Repositioning and small rotations: how far scores move",
+        "space",
+        "contrasts",
         f"{how(_CONTRASTS)} Repositioning compares the object at the bottom right with the same object at the top "
-        f"left. {MIXED} {_POOLED}", (EVALUATOR, CORPUS, _EDIT, COUNT, PERCENT, BETA, *TESTS), compute, needs,
+        f"left. {MIXED} {_POOLED}",
+        (EVALUATOR, CORPUS, _EDIT, COUNT, PERCENT, BETA, *TESTS),
+        compute,
+        needs,
         (
-            Drawing("F3", "Repositioning, bottom right against top left", _DOTS,
-                    replace(_BY_CORPUS, only=_CORNERS.label), "Figure 3", _no_corners),
-            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=_SMALL_TURNS.label), "Figure 4",
-                    _no_turns, opens={"probes": f"={','.join(_SMALL_TURNS.probes)}"}),
+            Drawing(
+                "F3",
+                "Repositioning, bottom right against top left",
+                _DOTS,
+                replace(_BY_CORPUS, only=_CORNERS.label),
+                "Figure 3",
+                _no_corners,
+            ),
+            Drawing(
+                "F4",
+                "Rotations by ±10°",
+                _DOTS,
+                replace(_BY_CORPUS, only=_SMALL_TURNS.label),
+                "Figure 4",
+                _no_turns,
+                opens={"probes": f"={','.join(_SMALL_TURNS.probes)}"},
+            ),
         ),
-        "Table 4", _CONTRASTS, SHIFTS,
-    )  # fmt: skip
+        "Table 4",
+        _CONTRASTS,
+        SHIFTS,
+    )
 
 
 def _no_corners(table: ScoreTable) -> str:
@@ -108,8 +136,10 @@ def families_of_space(view: View) -> list[Group]:
 
 def _move_groups(view: View) -> list[Group]:
     """The two contrasts of table 4, as far as the view keeps their probes."""
-    found = [contrast_group(view, each, tests="moves") or contrast_group(view.whole(), each, tests="moves", shown=False)
-             for each in (_CORNERS, _SMALL_TURNS)]  # fmt: skip
+    found = [
+        contrast_group(view, each, tests="moves") or contrast_group(view.whole(), each, tests="moves", shown=False)
+        for each in (_CORNERS, _SMALL_TURNS)
+    ]
     return [each for each in found if each is not None]
 
 
@@ -123,12 +153,24 @@ def _mixed(table: ScoreTable) -> Question:
         return no_family(table, papers.FLIP, what="a spatial edit")
 
     return Question(
-        "S14", "Spatial edits: the mean shift of the score, with image and category as random intercepts", "space",
-        "contrasts", f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}",
-        (EVALUATOR, CORPUS, Column("label", "Family", kind="text"), COUNT, BETA,
-         Column("beta_p", "p", kind="p"), *SPREADS, Column("beta_note", "Remark", kind="text")),
-        compute, needs,
-    )  # fmt: skip
+        "S14",
+        "Spatial edits: the mean shift of the score, with image and category as random intercepts",
+        "space",
+        "contrasts",
+        f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}",
+        (
+            EVALUATOR,
+            CORPUS,
+            Column("label", "Family", kind="text"),
+            COUNT,
+            BETA,
+            Column("beta_p", "p", kind="p"),
+            *SPREADS,
+            Column("beta_note", "Remark", kind="text"),
+        ),
+        compute,
+        needs,
+    )
 
 
 def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.DataFrame:
@@ -160,10 +202,17 @@ def _probes(table: ScoreTable, family: str) -> Question:
         return pd.concat([rows, control_probes(view, options.margin)], ignore_index=True) if len(rows) else rows
 
     return Question(
-        f"S-{family}", title, families.section_of(table, family), family, how(tests),
-        (EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT, *TESTS), compute,
-        figures=(drawing,), tests=tests, asks=SHIFTS,
-    )  # fmt: skip
+        f"S-{family}",
+        title,
+        families.section_of(table, family),
+        family,
+        how(tests),
+        (EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT, *TESTS),
+        compute,
+        figures=(drawing,),
+        tests=tests,
+        asks=SHIFTS,
+    )
 
 
 @once
@@ -194,6 +243,12 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
 
     section = "space" if family in papers.PLACE_LEVELS else families.section_of(table, family)
     return factor_questions(
-        number, f"{said.capitalize()}: do the probes differ?", section=section, part=family, levels=levels,
-        needs=needs, note=of_reference(table), paper="B.1, quadrants" if family in papers.PLACE_LEVELS else "",
-    )  # fmt: skip
+        number,
+        f"{said.capitalize()}: do the probes differ?",
+        section=section,
+        part=family,
+        levels=levels,
+        needs=needs,
+        note=of_reference(table),
+        paper="B.1, quadrants" if family in papers.PLACE_LEVELS else "",
+    )

@@ -56,15 +56,27 @@ def of_shifts(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _limits_of_all() -> Question:
-    crossing = Column("crossing", "Leaves the margin at [95 % CI]", digits=1, low="crossing_low", high="crossing_high",
-                      help="Where the line through the medians of |%Δ| meets the margin; the ends are where those of "
-                      "the intervals' upper and lower bounds do")  # fmt: skip
+    crossing = Column(
+        "crossing",
+        "Leaves the margin at [95 % CI]",
+        digits=1,
+        low="crossing_low",
+        high="crossing_high",
+        help="Where the line through the medians of |%Δ| meets the margin; the ends are where those of "
+        "the intervals' upper and lower bounds do",
+    )
     columns = (
-        EVALUATOR, CORPUS, FAMILY, Column("of", "Strength", kind="text"), crossing,
-        Column("within", "Within it up to", digits=1), Column("beyond", "Beyond it from", digits=1),
+        EVALUATOR,
+        CORPUS,
+        FAMILY,
+        Column("of", "Strength", kind="text"),
+        crossing,
+        Column("within", "Within it up to", digits=1),
+        Column("beyond", "Beyond it from", digits=1),
         Column("n_items", "n", digits=0, help="Items, at the strength that has fewest"),
-        Column("said", "In words", kind="text"), UNTOLD,
-    )  # fmt: skip
+        Column("said", "In words", kind="text"),
+        UNTOLD,
+    )
     note = (
         "Within: the strengths, from the least on, at which the scatter is shown to stay within the margin; beyond: "
         "the first at which the median |%Δ| is shown to lie above it. Between the two it cannot be told. The strength "
@@ -79,23 +91,41 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
     said, tests = family.replace("-", " "), f"the strengths of the {family.replace('-', ' ')}"
     title = f"{said.capitalize()}: how far the score moves along its strength"
     drawing = Drawing(
-        f"F-strength-{family}", title, "Median over items of |%Δ| with its 95 % BCa interval, along the strength. "
+        f"F-strength-{family}",
+        title,
+        "Median over items of |%Δ| with its 95 % BCa interval, along the strength. "
         f"Dashed: a margin of {MARGIN:g} %. Shaded: up to the median |%Δ| under edits that nobody can see, of the "
-        "evaluator that they move most.", partial(_curve, fact=fact),
+        "evaluator that they move most.",
+        partial(_curve, fact=fact),
         opens={"probes": "probe"} | ({"controls": "=yes"} if table.is_control(family) else {}),
-    )  # fmt: skip
+    )
     note = (
         f"{how(tests)} One row a strength. Which way an edit goes (left or right, lighter or darker) is drawn once an "
         "item."
     )
     columns = (
-        EVALUATOR, CORPUS, Column("label", _named(fact).capitalize(), digits=1), COUNT, PERCENT, ABSOLUTE,
-        Column("null_median", "Null edits", help="Median |%Δ| under edits that nobody can see"), *TESTS,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        Column("label", _named(fact).capitalize(), digits=1),
+        COUNT,
+        PERCENT,
+        ABSOLUTE,
+        Column("null_median", "Null edits", help="Median |%Δ| under edits that nobody can see"),
+        *TESTS,
+    )
     return Question(
-        f"{LIMITS}-{family}", title, "strength", family, note, columns, partial(_points, family=family),
-        _strengths_lacking, (drawing,), tests=tests, asks=("margin",),
-    )  # fmt: skip
+        f"{LIMITS}-{family}",
+        title,
+        "strength",
+        family,
+        note,
+        columns,
+        partial(_points, family=family),
+        _strengths_lacking,
+        (drawing,),
+        tests=tests,
+        asks=("margin",),
+    )
 
 
 def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
@@ -116,8 +146,10 @@ def _rows(view: View, margin: float) -> pd.DataFrame:
     parts = []
     for (family, fact), own in sweeps(view.table).items():
         probes = {f"{strength:g}": name for strength, name in own.items()}
-        groups = [Group(at, (name,), tests=f"the strengths of the {family}", shown=bool(view.probes((name,))))
-                  for at, name in probes.items()]  # fmt: skip
+        groups = [
+            Group(at, (name,), tests=f"the strengths of the {family}", shown=bool(view.probes((name,))))
+            for at, name in probes.items()
+        ]
         found = effects(view, groups, margin=margin)
         parts.append(found.assign(family=family, fact=fact, of=_named(fact), probe=found["label"].map(probes)))
     none = {"family": "", "fact": "", "of": "", "probe": ""}
@@ -151,21 +183,39 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
         within = at[: int(np.argmin(holds))] if not holds.all() else at
         beyond = at[leaves]
         ends = (early, late) if fact not in FALLING else (late, early)
-        records.append({
-            "evaluator": evaluator, "corpus": corpus, "family": family, "of": own["of"].iloc[0], "crossing": crossing,
-            "crossing_low": ends[0], "crossing_high": ends[1],
-            "within": float(within[-1]) if len(within) else math.nan,
-            "beyond": float(beyond[0]) if len(beyond) else math.nan,
-            "n_items": int(own["n_items"].min()), "said": _said(fact, at, holds, leaves),
-            "power": _untold(own.iloc[-1], options.margin) if not (holds.all() or leaves.any()) else "",
-        })  # fmt: skip
+        records.append(
+            {
+                "evaluator": evaluator,
+                "corpus": corpus,
+                "family": family,
+                "of": own["of"].iloc[0],
+                "crossing": crossing,
+                "crossing_low": ends[0],
+                "crossing_high": ends[1],
+                "within": float(within[-1]) if len(within) else math.nan,
+                "beyond": float(beyond[0]) if len(beyond) else math.nan,
+                "n_items": int(own["n_items"].min()),
+                "said": _said(fact, at, holds, leaves),
+                "power": _untold(own.iloc[-1], options.margin) if not (holds.all() or leaves.any()) else "",
+            }
+        )
     return pd.DataFrame(records, columns=[*_LIMIT])
 
 
 _LIMIT = (
-    "evaluator", "corpus", "family", "of", "crossing", "crossing_low", "crossing_high", "within", "beyond", "n_items",
-    "said", "power",
-)  # fmt: skip
+    "evaluator",
+    "corpus",
+    "family",
+    "of",
+    "crossing",
+    "crossing_low",
+    "crossing_high",
+    "within",
+    "beyond",
+    "n_items",
+    "said",
+    "power",
+)
 
 
 def _untold(last: pd.Series, margin: float) -> str:
@@ -204,10 +254,18 @@ def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Fi
     floor = float(frame["null_median"].max()) if frame["null_median"].notna().any() else 0.0
     what, unit = measured_in(fact)
     return Figure(
-        drawing.id, drawing.title, drawing.note, data, "median |%Δ| of items", kind="lines", unit=" %",
-        along=Axis(what, unit), span=(0.0, None), references=(Reference(MARGIN, dash="dash"),),
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        data,
+        "median |%Δ| of items",
+        kind="lines",
+        unit=" %",
+        along=Axis(what, unit),
+        span=(0.0, None),
+        references=(Reference(MARGIN, dash="dash"),),
         shades=(Shade(0.0, floor),) if floor else (),
-    )  # fmt: skip
+    )
 
 
 STRENGTHS: Mapping[str, str] = {
@@ -228,19 +286,49 @@ ID = "C-sweep"
 def of_drops(table: ScoreTable) -> tuple[Question, ...]:
     """One table with its curves."""
     columns = (
-        EVALUATOR, CORPUS, WHAT, Column("of", "Strength", kind="text"), Column("label", "is", digits=2), COUNT, PAIRS,
-        FAILURE, TIES, DROP, MEDIAN, *CORRECTED, NOTE,
-    )  # fmt: skip
+        EVALUATOR,
+        CORPUS,
+        WHAT,
+        Column("of", "Strength", kind="text"),
+        Column("label", "is", digits=2),
+        COUNT,
+        PAIRS,
+        FAILURE,
+        TIES,
+        DROP,
+        MEDIAN,
+        *CORRECTED,
+        NOTE,
+    )
     title = "How the drop grows with the strength of the edit"
-    drawing = Drawing("C-sweep-curves", title, "Median over items of the change in percent, with its 95 % BCa "
-                      "interval, along the strength of the edit. Words that are hit at one probability are hit at "
-                      "every larger one.", _curves, opens=TEST)  # fmt: skip
+    drawing = Drawing(
+        "C-sweep-curves",
+        title,
+        "Median over items of the change in percent, with its 95 % BCa "
+        "interval, along the strength of the edit. Words that are hit at one probability are hit at "
+        "every larger one.",
+        _curves,
+        opens=TEST,
+    )
     note = (
         f"{HOW}One row a strength of the edit: the probability that a word is hit, or the words of a hollow tail. "
         "Holm’s correction within evaluator, corpus and family over the strengths."
     )
-    return (Question(ID, title, SECTION, MADE, note, columns, _drops, _drops_lacking, (drawing,),
-                     tests="the strengths of the family", asks=("known",)),)  # fmt: skip
+    return (
+        Question(
+            ID,
+            title,
+            SECTION,
+            MADE,
+            note,
+            columns,
+            _drops,
+            _drops_lacking,
+            (drawing,),
+            tests="the strengths of the family",
+            asks=("known",),
+        ),
+    )
 
 
 def points(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
@@ -270,15 +358,33 @@ def _drops(view: View, options: Options) -> pd.DataFrame:
     for (family, key), own in points(view.table).items():
         tests = f"{family} by {key}"
         of[tests] = STRENGTHS[key]
-        asked += [Capability(f"{strength:g}", family, view.table.axis_of(family), (probe,), tests,
-                             shown=bool(view.probes((probe,)))) for strength, probe in own.items()]  # fmt: skip
+        asked += [
+            Capability(
+                f"{strength:g}", family, view.table.axis_of(family), (probe,), tests, shown=bool(view.probes((probe,)))
+            )
+            for strength, probe in own.items()
+        ]
     frame = comparison_rows(view, asked, known=options.known)
     return frame.assign(label=frame["label"].astype(float), of=frame["tests"].map(of))
 
 
 def _curves(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(frame, label="label", series="evaluator", panel=("family", "corpus"),
-                 values=("median_percent", "low", "high"), opens=drawing.opens)  # fmt: skip
+    data = marks(
+        frame,
+        label="label",
+        series="evaluator",
+        panel=("family", "corpus"),
+        values=("median_percent", "low", "high"),
+        opens=drawing.opens,
+    )
     named = ", ".join(dict.fromkeys(map(str, frame["of"])))
-    return Figure(drawing.id, drawing.title, drawing.note, data, "median change of items", kind="lines", unit=" %",
-                  along=Axis(named))  # fmt: skip
+    return Figure(
+        drawing.id,
+        drawing.title,
+        drawing.note,
+        data,
+        "median change of items",
+        kind="lines",
+        unit=" %",
+        along=Axis(named),
+    )

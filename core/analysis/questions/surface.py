@@ -40,13 +40,16 @@ _COLOUR_COLUMNS = ("n_items", "half", "whole", "value", "low", "high", "said", "
 def of_colour(table: ScoreTable) -> tuple[Question, ...]:
     """Both copies and their paired difference."""
     columns = (
-        EVALUATOR, CORPUS, COUNT,
+        EVALUATOR,
+        CORPUS,
+        COUNT,
         Column("half", "4:2:0, median %Δ", signed=True, digits=3),
         Column("whole", "4:4:4, median %Δ", signed=True, digits=3),
         Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high"),
-        Column("said", "In words", kind="text", help="The interval of the difference against 0"), UNTOLD,
+        Column("said", "In words", kind="text", help="The interval of the difference against 0"),
+        UNTOLD,
         Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+    )
     note = (
         "Each picture was saved as JPEG of quality 75 twice: with colour at half the width and height (4:2:0, what "
         "most programs write) and with all of it (4:4:4). Both are compared with the unedited picture; the "
@@ -75,9 +78,12 @@ def _copy(table: ScoreTable, half: np.ndarray, whole: np.ndarray, items: np.ndar
     found = median_over(half - whole, items, table.sources)
     said = _colour_said(found)
     return {
-        **words(found), "half": np.median(half[items]), "whole": np.median(whole[items]), "said": said,
+        **words(found),
+        "half": np.median(half[items]),
+        "whole": np.median(whole[items]),
+        "said": said,
         "power": untold(found, unit="points") if said == OPEN else "",
-    }  # fmt: skip
+    }
 
 
 def _colour_said(difference: Interval) -> str:
@@ -100,15 +106,18 @@ _LETTER_COLUMNS = (
 def of_letters(table: ScoreTable) -> tuple[Question, ...]:
     """Both groups and their difference."""
     columns = (
-        EVALUATOR, CORPUS, Column("label", "Edit", kind="text"),
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Edit", kind="text"),
         Column("held_n", "n with text", digits=0, help="Items whose photograph holds legible text"),
         Column("held", "With text, median %Δ [95 % CI]", signed=True, low="held_low", high="held_high"),
         Column("bare_n", "n without", digits=0, help="Items in whose photograph no legible text was found"),
         Column("bare", "Without, median %Δ [95 % CI]", signed=True, low="bare_low", high="bare_high"),
         Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high"),
         Column("said", "In words", kind="text", help="Of %Δ with its sign: the interval of the difference against 0"),
-        UNTOLD, Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+        UNTOLD,
+        Column("note", "Remark", kind="text"),
+    )
     note = (
         f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
         f"{CONFIDENCE:g} or more; small and faint text is missed. Median %Δ of each group with its 95 % BCa interval; "
@@ -117,8 +126,12 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
         "too, so that a difference is no proof that the text makes it."
     )
     axis = "with text minus without, points of %Δ"
-    drawing = Drawing("F-text", _LETTERS, "Median %Δ with text minus without; the line is no difference.",
-                      Dots(values=PLAIN, axis=axis))  # fmt: skip
+    drawing = Drawing(
+        "F-text",
+        _LETTERS,
+        "Median %Δ with text minus without; the line is no difference.",
+        Dots(values=PLAIN, axis=axis),
+    )
     return (
         Question("S-text", _LETTERS, "surface", WRITTEN_IN, note, columns, _with_letters, _reading_needed, (drawing,)),
     )
@@ -145,8 +158,13 @@ def _letter_rows(view: View) -> Iterator[dict[str, object]]:
                 there = own & view.items & ~np.isnan(percent)
                 held, bare = there & (told == HOLDS), there & (told == HOLDS_NONE)
                 if (held | bare).any():
-                    yield {"evaluator": evaluator, "corpus": corpus, "probe": name, "label": title(name),
-                           **_letter_row(percent, held, bare, table.sources)}  # fmt: skip
+                    yield {
+                        "evaluator": evaluator,
+                        "corpus": corpus,
+                        "probe": name,
+                        "label": title(name),
+                        **_letter_row(percent, held, bare, table.sources),
+                    }
 
 
 def _letter_row(
@@ -157,9 +175,14 @@ def _letter_row(
     return {
         **_letter_side("held", median_over(percent, held, sources)),
         **_letter_side("bare", median_over(percent, bare, sources)),
-        "n_items": apart.n, "value": apart.estimate, "low": apart.low, "high": apart.high, "said": _letters_said(apart),
-        "power": untold(apart, unit="points") if _letters_said(apart) == OPEN else "", "note": apart.note,
-    }  # fmt: skip
+        "n_items": apart.n,
+        "value": apart.estimate,
+        "low": apart.low,
+        "high": apart.high,
+        "said": _letters_said(apart),
+        "power": untold(apart, unit="points") if _letters_said(apart) == OPEN else "",
+        "note": apart.note,
+    }
 
 
 def _letter_side(name: str, found: Interval) -> dict[str, object]:
@@ -190,20 +213,42 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
         "Wrappers differ in wording as well as in length, and they are few. Uncorrected: no test is made here."
     )
     columns = (
-        EVALUATOR, CORPUS, COUNT,
+        EVALUATOR,
+        CORPUS,
+        COUNT,
         Column("value", "Per word, points [95 % CI]", digits=3, signed=True, low="low", high="high"),
         Column("wrappers", "Wrappers", digits=0),
-        Column("said", "In words", kind="text"), UNTOLD, Column("note", "Remark", kind="text"),
-    )  # fmt: skip
+        Column("said", "In words", kind="text"),
+        UNTOLD,
+        Column("note", "Remark", kind="text"),
+    )
     title = "Length without content: percent change on the number of words added"
     figure = partial(curve_figure, x="words added that say nothing", y="%Δ", unit=" %")
     drawn = f"{CURVE}{of_reference(table)}"
     return (
-        Question("S36", "Length without content: how far a word moves the score", "surface", FAMILY, note, columns,
-                 _trends, _wrappers_needed),
-        Question("S36-curve", title, "surface", FAMILY, drawn, (), _curves, _lengths_needed,
-                 (Drawing("F-length", title, drawn, figure),), pick=("evaluator",)),
-    )  # fmt: skip
+        Question(
+            "S36",
+            "Length without content: how far a word moves the score",
+            "surface",
+            FAMILY,
+            note,
+            columns,
+            _trends,
+            _wrappers_needed,
+        ),
+        Question(
+            "S36-curve",
+            title,
+            "surface",
+            FAMILY,
+            drawn,
+            (),
+            _curves,
+            _lengths_needed,
+            (Drawing("F-length", title, drawn, figure),),
+            pick=("evaluator",),
+        ),
+    )
 
 
 def _wrappers_needed(table: ScoreTable) -> str:

@@ -61,10 +61,13 @@ def _family(table: ScoreTable, name: str) -> tuple[Question, ...]:
 def word_families(table: ScoreTable) -> tuple[str, ...]:
     """Families of caption edits that hold more than controls; the bare caption is what they are made of."""
     return tuple(
-        name for name in table.families()
-        if name != BASE_CAPTION and not table.is_control(name) and families.section_of(table, name) == "words"
+        name
+        for name in table.families()
+        if name != BASE_CAPTION
+        and not table.is_control(name)
+        and families.section_of(table, name) == "words"
         and table.probes.loc[list(table.families()[name]), "modifier"].notna().any()
-    )  # fmt: skip
+    )
 
 
 def numbers(family: str) -> papers.WordNumbers:
@@ -98,20 +101,32 @@ def _words(table: ScoreTable, family: str) -> Question:
     things = " Objects that are no persons." if family in papers.THINGS_ONLY else ""
     title = f"{said.capitalize()} words: how far scores move from the neutral caption"
     drawing = Drawing(
-        own.figure, f"{said.capitalize()} words", f"Median %Δ with its 95 % BCa interval. {_AGAINST}{things}",
-        Dots(order=by_value), own.figure_paper,
+        own.figure,
+        f"{said.capitalize()} words",
+        f"Median %Δ with its 95 % BCa interval. {_AGAINST}{things}",
+        Dots(order=by_value),
+        own.figure_paper,
         opens={"families": "family", "modifiers": "label", **of_things(table, family)},
-    )  # fmt: skip
+    )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = word_effects(view, family, options.margin, options.bare)
         return beside(view, rows, family, bare=options.bare) if (rows["tests"] != "").any() else rows.iloc[:0]
 
     return Question(
-        own.table, title, "words", family, f"{how(tests)} {_AGAINST} {LEADS}{things}",
-        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *BESIDE, *TESTS), compute,
-        lambda table: no_family(table, family, what=f"{said} words"), (drawing,), own.table_paper, tests, _ASKS,
-    )  # fmt: skip
+        own.table,
+        title,
+        "words",
+        family,
+        f"{how(tests)} {_AGAINST} {LEADS}{things}",
+        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *BESIDE, *TESTS),
+        compute,
+        lambda table: no_family(table, family, what=f"{said} words"),
+        (drawing,),
+        own.table_paper,
+        tests,
+        _ASKS,
+    )
 
 
 def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
@@ -129,9 +144,15 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
         return no_family(table, family, what=f"{said} words")
 
     return factor_questions(
-        own.levels, f"{said.capitalize()} words: do they differ?", section="words", part=family, levels=levels,
-        needs=needs, note=of_reference(table), asks=("bare",),
-    )  # fmt: skip
+        own.levels,
+        f"{said.capitalize()} words: do they differ?",
+        section="words",
+        part=family,
+        levels=levels,
+        needs=needs,
+        note=of_reference(table),
+        asks=("bare",),
+    )
 
 
 def _crossed(table: ScoreTable) -> Question:
@@ -142,15 +163,28 @@ def _crossed(table: ScoreTable) -> Question:
         return _by_shown(view, question.family(options), options)
 
     question = Question(
-        "S16", "Words by what is shown", "words", "crossed",
+        "S16",
+        "Words by what is shown",
+        "words",
+        "crossed",
         f"{how(tests)} Words that are said of things by category, the others by whether the object is a person.",
-        (EVALUATOR, CORPUS, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS), compute,
+        (EVALUATOR, CORPUS, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS),
+        compute,
         lambda table: no_family(table, known[0], what=f"{known[0]} words"),
-        (Drawing("F-shown", "Words by what is shown", "Median shift. Blue: the word raises the score. Amber: it lowers "
-                 "it. n items in every cell.", partial(_shown_map, others=categories_of_things(table)),
-                 opens={"families": "family", "modifiers": "label", "categories": "opened"}),),
-        tests=tests, asks=(*_ASKS, "family"), families=known, pick=("evaluator", "corpus"),
-    )  # fmt: skip
+        (
+            Drawing(
+                "F-shown",
+                "Words by what is shown",
+                "Median shift. Blue: the word raises the score. Amber: it lowers it. n items in every cell.",
+                partial(_shown_map, others=categories_of_things(table)),
+                opens={"families": "family", "modifiers": "label", "categories": "opened"},
+            ),
+        ),
+        tests=tests,
+        asks=(*_ASKS, "family"),
+        families=known,
+        pick=("evaluator", "corpus"),
+    )
     return question
 
 
@@ -185,10 +219,17 @@ def _controls() -> Question:
         return "" if known else no_family(table, next(iter(papers.WORDS)), what="words before a noun")
 
     return Question(
-        "S12", "Neutral words: how far the controls themselves move from the bare caption", "summary", "controls",
-        how("nothing: a control is no test of a family"), (EVALUATOR, CORPUS, FAMILY, _WORD, COUNT, PERCENT, *TESTS),
-        compute, needs, paper="A.3", asks=SHIFTS,
-    )  # fmt: skip
+        "S12",
+        "Neutral words: how far the controls themselves move from the bare caption",
+        "summary",
+        "controls",
+        how("nothing: a control is no test of a family"),
+        (EVALUATOR, CORPUS, FAMILY, _WORD, COUNT, PERCENT, *TESTS),
+        compute,
+        needs,
+        paper="A.3",
+        asks=SHIFTS,
+    )
 
 
 MATCHED, BARE = "matched", "bare"
@@ -196,9 +237,14 @@ MATCHED, BARE = "matched", "bare"
 
 BESIDE = (
     Column("leads", "Held against", kind="text", help="The baseline of the median, its interval and its tests"),
-    Column("beside", "Median %Δ against each baseline", kind="text", help="The same word against the bare caption, "
-           "against the neutral caption closest in length, and the range over the neutral words, each by itself"),
-)  # fmt: skip
+    Column(
+        "beside",
+        "Median %Δ against each baseline",
+        kind="text",
+        help="The same word against the bare caption, "
+        "against the neutral caption closest in length, and the range over the neutral words, each by itself",
+    ),
+)
 LEADS = (
     "The matched caption leads: median, interval and tests are against it, or against the bare one where that is "
     "chosen. Beside it stands the median %Δ against the bare caption, against the matched one, and the range over the "
@@ -274,8 +320,9 @@ def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, i
 
 def _said(bare: float, matched: float, low: float, high: float, words: tuple[str, ...], least: int) -> str:
     """E.g. ``−12.5 vs bare, −13.7 vs matched; −15.2 to −9.1 vs plain, typical, ordinary (n ≥ 41)``."""
-    pair = ", ".join(f"{_number(value)} vs {name}" for value, name in ((bare, BARE), (matched, MATCHED))
-                     if math.isfinite(value))  # fmt: skip
+    pair = ", ".join(
+        f"{_number(value)} vs {name}" for value, name in ((bare, BARE), (matched, MATCHED)) if math.isfinite(value)
+    )
     over = f"{_number(low)} to {_number(high)} vs {', '.join(words)} (n ≥ {least})" if words else ""
     return "; ".join(filter(None, (pair, over)))
 

@@ -70,15 +70,31 @@ _NOTE = (
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table with its figure."""
     drawing = Drawing(
-        "F-slices", _TITLE, "Median |%Δ| of a cell with its interval, adjusted for the number of cells looked at.",
-        Dots(panel=("evaluator", "corpus"), values=("median_abs_percent", "abs_low", "abs_high"),
-             axis="median |%Δ|, % [adjusted CI]"),
+        "F-slices",
+        _TITLE,
+        "Median |%Δ| of a cell with its interval, adjusted for the number of cells looked at.",
+        Dots(
+            panel=("evaluator", "corpus"),
+            values=("median_abs_percent", "abs_low", "abs_high"),
+            axis="median |%Δ|, % [adjusted CI]",
+        ),
         opens={"families": "family", "categories": "category", "coverage_bins": "coverage_bin"},
-    )  # fmt: skip
+    )
     return (
-        Question(ID, _TITLE, "summary", "slices", _NOTE, _COLUMNS, _compute, _needs,
-                 (drawing,), asks=("least",), pick=("evaluator", "corpus")),
-    )  # fmt: skip
+        Question(
+            ID,
+            _TITLE,
+            "summary",
+            "slices",
+            _NOTE,
+            _COLUMNS,
+            _compute,
+            _needs,
+            (drawing,),
+            asks=("least",),
+            pick=("evaluator", "corpus"),
+        ),
+    )
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:
@@ -181,13 +197,25 @@ def _row(
     view: View, cell: _Cell, found: Interval, level: float, n_cells: int, evaluator: str, corpus: str
 ) -> dict[str, object]:
     return {
-        "evaluator": evaluator, "corpus": corpus,
+        "evaluator": evaluator,
+        "corpus": corpus,
         "label": f"{family_title(cell.family)}: {cell.category}, {cell.coverage_bin.replace('-', '–')}\u00a0%",
-        "axis": view.table.axis_of(cell.family), "family": cell.family, "category": cell.category,
-        "coverage_bin": cell.coverage_bin, "n_items": found.n, "median_abs_percent": found.estimate,
-        "abs_low": found.low, "abs_high": found.high, "n_cells": n_cells, "level": level, "whole": cell.whole.estimate,
-        "whole_low": cell.whole.low, "whole_high": cell.whole.high, "n_whole": cell.whole.n, "note": found.note,
-    }  # fmt: skip
+        "axis": view.table.axis_of(cell.family),
+        "family": cell.family,
+        "category": cell.category,
+        "coverage_bin": cell.coverage_bin,
+        "n_items": found.n,
+        "median_abs_percent": found.estimate,
+        "abs_low": found.low,
+        "abs_high": found.high,
+        "n_cells": n_cells,
+        "level": level,
+        "whole": cell.whole.estimate,
+        "whole_low": cell.whole.low,
+        "whole_high": cell.whole.high,
+        "n_whole": cell.whole.n,
+        "note": found.note,
+    }
 
 
 def _needs(table: ScoreTable) -> str:
@@ -197,6 +225,10 @@ def _needs(table: ScoreTable) -> str:
     if not family_groups(table.view(), controls=False):
         return "no run holds the shift of an invariant family; audit some invariant probes"
     most = int(table.items.groupby(["corpus", "category", "coverage_bin"]).size().max())
-    return "" if most >= LEAST_N else (
-        f"no cell of category and coverage has enough items: the largest holds {most}, and a claim takes {LEAST_N}"
-    )  # fmt: skip
+    return (
+        ""
+        if most >= LEAST_N
+        else (
+            f"no cell of category and coverage has enough items: the largest holds {most}, and a claim takes {LEAST_N}"
+        )
+    )

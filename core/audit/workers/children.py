@@ -24,8 +24,10 @@ def child(module: str, intra_op: int) -> "tuple[subprocess.Popen[bytes], Connect
         [sys.executable, "-m", module, str(theirs.fileno())],
         cwd=None if settings.INSTALLED else settings.ROOT,
         env=settings.environment() | {"OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count},
-        pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        pass_fds=[theirs.fileno()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
     theirs.close()
     return process, ours
 

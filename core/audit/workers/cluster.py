@@ -185,8 +185,13 @@ def _attached(address: str) -> Any:
     try:
         _knock(address)
         with _one_try():
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=None,
-                     runtime_env={"env_vars": _environment()})  # fmt: skip
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                include_dashboard=None,
+                runtime_env={"env_vars": _environment()},
+            )
     except (OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
         told = " ".join(str(error).split())[:200]
         raise NotAvailable(

@@ -146,8 +146,10 @@ class Team(ABC, Generic[W]):
         """
         here = [reference for reference in plan.evaluators if is_offered(reference)]
         if here:
-            raise InvalidInput(f"evaluator {here[0]!r} is a class of this process alone; write it into a file and name "
-                               "path/to/file.py:Name, or run it with one worker")  # fmt: skip
+            raise InvalidInput(
+                f"evaluator {here[0]!r} is a class of this process alone; write it into a file and name "
+                "path/to/file.py:Name, or run it with one worker"
+            )
         alone = [kind.spec.name for kind in plan.kinds if kind.one_process]
         if alone:
             raise InvalidInput(f"evaluator {alone[0]} keeps one budget and one journal; run it with one worker")

@@ -81,9 +81,11 @@ class Maker:
             self._tell(-1, 0, rank)
             started = time.perf_counter()
             found = embed_captions(
-                evaluator, task.texts, batch_size=self._work.batches[task.evaluator],
+                evaluator,
+                task.texts,
+                batch_size=self._work.batches[task.evaluator],
                 progress=lambda _done, _total: self._tell(-1, 0, rank),
-            )  # fmt: skip
+            )
             spent = {evaluator.spec.name: Spent(0, time.perf_counter() - started)}
         counts = ShardCounts(caption_encodings=found.captions_encoded, calls=found.calls)
         return Embedded(task, caption_table(found), counts, spent)

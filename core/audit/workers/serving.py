@@ -92,8 +92,10 @@ def serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
 def _serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
     hello: Hello = next(inbox)
     if hello.version != core.__version__:
-        raise InvalidInput(f"the audit is of Invariscope {hello.version} and a worker of {core.__version__}; "
-                           "install the same on every machine")  # fmt: skip
+        raise InvalidInput(
+            f"the audit is of Invariscope {hello.version} and a worker of {core.__version__}; "
+            "install the same on every machine"
+        )
 
     def tell(index: int, variants: int, rank: int) -> None:
         send(Told(index, variants, rank))

@@ -77,8 +77,10 @@ class Shard:
         """
         lacking = next((path for path in self.there if not path.exists()), None)
         if lacking is not None:
-            raise InvalidInput(f"the worker on {platform.node()} cannot read {lacking}, which the audit can; every "
-                               "node needs the corpus under the same path")  # fmt: skip
+            raise InvalidInput(
+                f"the worker on {platform.node()} cannot read {lacking}, which the audit can; every "
+                "node needs the corpus under the same path"
+            )
 
 
 @dataclass(frozen=True, slots=True)

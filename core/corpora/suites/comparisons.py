@@ -91,10 +91,15 @@ def pairs(path: Path, held: dict[str, list[Any]]) -> Suite:
             compared.append(Compared(image, preferred, other, str(group), kept))
     name = "FOIL" if "foil" in path.name.casefold() else "Pascal-50S"
     decisions = (
-        Decision("undecided", "people's ties", "pairs with an empty label are left out; how the publisher "
-                 "settled ties of people is not in the file", undecided, "pairs left out"),
+        Decision(
+            "undecided",
+            "people's ties",
+            "pairs with an empty label are left out; how the publisher settled ties of people is not in the file",
+            undecided,
+            "pairs left out",
+        ),
         never_itself(own, "pairs"),
-    )  # fmt: skip
+    )
     return Suite(name, ACCURACY, (), tuple(compared), left_out + undecided, decisions)
 
 
@@ -130,8 +135,13 @@ def foil(path: Path, held: dict[str, Any]) -> Suite:
             compared.append(Compared(file, right[key], caption, references=others))
         else:
             left_out += 1
-    decision = Decision("other-references", "references", "an image's right captions are references, without the one "
-                        "that is compared", sum(bool(each.references) for each in compared), "pairs")  # fmt: skip
+    decision = Decision(
+        "other-references",
+        "references",
+        "an image's right captions are references, without the one that is compared",
+        sum(bool(each.references) for each in compared),
+        "pairs",
+    )
     named = held.get("example")
     name = spaced(named)[:60] if isinstance(named, str) and named.strip() else "FOIL"
     return Suite(name, ACCURACY, (), tuple(compared), left_out, (decision,))
@@ -163,20 +173,43 @@ def battles(path: Path, held: list[Any]) -> Suite:
         reference = known.get("ref")
         given = texts(reference if isinstance(reference, list) else [reference])
         compared.append(
-            Compared(str(image), first, second, str(known.get("cluster") or ""), own_references(given, first, second),
-                     names, str(winner).strip().casefold() in EVEN)
-        )  # fmt: skip
+            Compared(
+                str(image),
+                first,
+                second,
+                str(known.get("cluster") or ""),
+                own_references(given, first, second),
+                names,
+                str(winner).strip().casefold() in EVEN,
+            )
+        )
     tied = sum(each.tied for each in compared)
     decisions = (
-        Decision("people-as-system", "people's own captions", "battles against a caption by people are left out, as "
-                 "the publisher does: it is the reference", by_people, "battles left out"),
-        Decision("undecided", "people's ties", "battles that people call a tie count in no accuracy, and half a win "
-                 "for each side in the ranks of captioners", tied, "battles"),
-    )  # fmt: skip
+        Decision(
+            "people-as-system",
+            "people's own captions",
+            "battles against a caption by people are left out, as the publisher does: it is the reference",
+            by_people,
+            "battles left out",
+        ),
+        Decision(
+            "undecided",
+            "people's ties",
+            "battles that people call a tie count in no accuracy, and half a win "
+            "for each side in the ranks of captioners",
+            tied,
+            "battles",
+        ),
+    )
     return Suite("CapArena", ACCURACY, (), tuple(compared), left_out + by_people, decisions)
 
 
 def never_itself(count: int, of: str) -> Decision:
     """The decision that no caption is held against itself."""
-    return Decision("own-reference", "a caption among its references", "it is taken out of the references that it is "
-                    "held against", count, of)  # fmt: skip
+    return Decision(
+        "own-reference",
+        "a caption among its references",
+        "it is taken out of the references that it is held against",
+        count,
+        of,
+    )

@@ -96,8 +96,13 @@ class Judged:
         """The decision about ratings of a reference itself."""
         many = f", of {len(self.own_captions):,} captions" if self.own else ""
         done = "kept, although the field drops them" if self.keep else "dropped, as the field does"
-        return Decision("self-references", "self-references", "ratings of a caption that is one of its image's own "
-                        f"references are {done}", self.own, f"ratings{many}")  # fmt: skip
+        return Decision(
+            "self-references",
+            "self-references",
+            f"ratings of a caption that is one of its image's own references are {done}",
+            self.own,
+            f"ratings{many}",
+        )
 
 
 def flickr(path: Path, held: dict[str, Any], *, keep: bool = False) -> Suite:
@@ -159,8 +164,15 @@ def _flickr(path: Path, found: Judged, *, named: bool | None) -> Suite:
         )
     decisions = [found.dropped()]
     if not expert:
-        decisions.append(Decision("votes", "votes", "a rating is the share of yes among a caption's votes, as the "
-                                  "file has it", len(found.rated), "ratings"))  # fmt: skip
+        decisions.append(
+            Decision(
+                "votes",
+                "votes",
+                "a rating is the share of yes among a caption's votes, as the file has it",
+                len(found.rated),
+                "ratings",
+            )
+        )
     name, convention = ("Flickr8k-Expert", TAU_C) if expert else ("Flickr8k-CF", TAU_B)
     return Suite(name, convention, tuple(found.rated), (), found.left_out, tuple(decisions))
 

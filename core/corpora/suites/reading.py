@@ -52,8 +52,13 @@ from core.errors import BadCorpus, InvalidInput
 
 THUMB = "THumB"
 
-_NAMED = {"polaris": "Polaris", "nebula": "Nebula", "composite": "Composite", "longcap": "LongCap-Arena",
-          "_dci_": "LongCap-Arena"}  # fmt: skip
+_NAMED = {
+    "polaris": "Polaris",
+    "nebula": "Nebula",
+    "composite": "Composite",
+    "longcap": "LongCap-Arena",
+    "_dci_": "LongCap-Arena",
+}
 """A part of a file's name -> the suite."""
 
 _CAPTION, _RATING = ("mt", "cand", "hyp", "caption"), ("human_score", "score")
@@ -154,13 +159,21 @@ def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) ->
         return first
     rated = tuple(each for suite in suites for each in suite.rated)
     compared = tuple(each for suite in suites for each in suite.compared)
-    made = [Decision("pooled", "several files", f"{len(paths)} files are taken together as one suite",
-                     len(rated) + len(compared), "judgements")]  # fmt: skip
+    made = [
+        Decision(
+            "pooled",
+            "several files",
+            f"{len(paths)} files are taken together as one suite",
+            len(rated) + len(compared),
+            "judgements",
+        )
+    ]
     for one in first.decisions:
         same = [each for suite in suites for each in suite.decisions if each.id == one.id]
         made.append(replace(one, count=sum(each.count for each in same)))
-    return replace(first, rated=rated, compared=compared, left_out=sum(each.left_out for each in suites),
-                   decisions=tuple(made))  # fmt: skip
+    return replace(
+        first, rated=rated, compared=compared, left_out=sum(each.left_out for each in suites), decisions=tuple(made)
+    )
 
 
 def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:

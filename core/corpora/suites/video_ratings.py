@@ -56,13 +56,17 @@ def vatex(path: Path, held: Mapping[str, Any]) -> Suite:
     assert isinstance(references, list)
     assert isinstance(people, list)
     lengths = {"candidates": len(captions), "references": len(references)}
-    lengths |= {f"human_scores of annotator {place}": len(each) if isinstance(each, list) else -1
-                for place, each in enumerate(people, 1)}  # fmt: skip
+    lengths |= {
+        f"human_scores of annotator {place}": len(each) if isinstance(each, list) else -1
+        for place, each in enumerate(people, 1)
+    }
     short = next((name for name, length in lengths.items() if length != len(videos)), None)
     if short or not people:
         many = lengths[short] if short else 0
-        raise BadCorpus(f"{path}: {short or 'human_scores'} has {many} entries for {len(videos)} captions; write it "
-                        "again as docs/video.md says")  # fmt: skip
+        raise BadCorpus(
+            f"{path}: {short or 'human_scores'} has {many} entries for {len(videos)} captions; write it "
+            "again as docs/video.md says"
+        )
     rated, left_out, own = list[Rated](), 0, 0
     for place, (video, caption) in enumerate(zip(videos, captions, strict=True)):
         given = texts(references[place])
@@ -74,15 +78,29 @@ def vatex(path: Path, held: Mapping[str, Any]) -> Suite:
         text = spaced(caption)
         own += text in given
         kept = own_references(given, text)
-        rated += [Rated(video, text, float(rating), references=kept, rater=f"annotator {one}")
-                  for one, rating in enumerate(ratings, 1) if rating is not None]  # fmt: skip
+        rated += [
+            Rated(video, text, float(rating), references=kept, rater=f"annotator {one}")
+            for one, rating in enumerate(ratings, 1)
+            if rating is not None
+        ]
     decisions = (
         never_itself(own, "captions"),
-        Decision("first", "fewer references", "the first ones of the file are taken, as the publisher does; none is "
-                 "drawn", len(captions), "captions"),
-        Decision("rounding", "rounding", "scores are not rounded; the publisher's code rounds them to four decimals "
-                 "before they are ranked, so that some tie", len(captions), "captions"),
-    )  # fmt: skip
+        Decision(
+            "first",
+            "fewer references",
+            "the first ones of the file are taken, as the publisher does; none is drawn",
+            len(captions),
+            "captions",
+        ),
+        Decision(
+            "rounding",
+            "rounding",
+            "scores are not rounded; the publisher's code rounds them to four decimals "
+            "before they are ranked, so that some tie",
+            len(captions),
+            "captions",
+        ),
+    )
     return Suite(VATEX, TAU_B_RATERS, tuple(rated), (), left_out, decisions, videos=True, first=True)
 
 
@@ -110,11 +128,22 @@ def activitynet(path: Path) -> Suite:
     count = sum(len(each.sentences) for each in compared)
     with_some = sum(bool(one.references) for each in compared for one in each.sentences)
     decisions = (
-        Decision("sentences", "paragraphs", "a paragraph's score is the mean over its sentences, each against the "
-                 "frames between its time stamps", count, "sentences"),
-        Decision("overlap", "references", "of the other annotator's paragraph, those sentences of whose seconds more "
-                 f"than {LEAST_OVERLAP:.0%} lie in the part; all of them where none does", with_some, "sentences"),
-    )  # fmt: skip
+        Decision(
+            "sentences",
+            "paragraphs",
+            "a paragraph's score is the mean over its sentences, each against the frames between its time stamps",
+            count,
+            "sentences",
+        ),
+        Decision(
+            "overlap",
+            "references",
+            "of the other annotator's paragraph, those sentences of whose seconds more "
+            f"than {LEAST_OVERLAP:.0%} lie in the part; all of them where none does",
+            with_some,
+            "sentences",
+        ),
+    )
     return Suite(ACTIVITYNET, ACCURACY, (), tuple(compared), left_out, decisions, videos=True)
 
 
@@ -126,8 +155,9 @@ def _results(path: Path) -> dict[str, list[str]]:
         raise BadCorpus(f"{path} has no object 'results'; give the publisher's file")
     return {
         video: [spaced(str(each.get("sentence", ""))) for each in entries if isinstance(each, dict)]
-        for video, entries in results.items() if isinstance(entries, list)
-    }  # fmt: skip
+        for video, entries in results.items()
+        if isinstance(entries, list)
+    }
 
 
 def _entities(path: Path) -> Mapping[str, Any]:
@@ -158,8 +188,11 @@ def _stamps(entry: object) -> tuple[list[tuple[float, float]], float]:
     """Time stamps and length of a video in seconds; nothing where they cannot be used."""
     known = entry if isinstance(entry, dict) else {}
     duration, given = number(known.get("duration")), known.get("timestamps")
-    pairs = [[number(value) for value in each] if isinstance(each, list) else [] for each in given or ()] \
-        if isinstance(given, list) else []  # fmt: skip
+    pairs = (
+        [[number(value) for value in each] if isinstance(each, list) else [] for each in given or ()]
+        if isinstance(given, list)
+        else []
+    )
     found = [(each[0], each[1]) for each in pairs if len(each) == 2 and each[0] is not None and each[1] is not None]
     return (found, duration) if duration and duration > 0 and len(found) == len(pairs) else ([], 0.0)
 

@@ -84,9 +84,12 @@ class ChatModel:
                 folder, local_files_only=True, trust_remote_code=False, backend="pil"
             )
             network: Any = AutoModelForImageTextToText.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False, use_safetensors=True,
+                folder,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
                 dtype=getattr(torch, precision),
-            )  # fmt: skip
+            )
         except Exception as error:  # a damaged folder fails in as many ways as it has files
             raise NotAvailable(
                 f"{folder} holds no model that can be loaded ({_line(error)}); fetch it again"
@@ -146,9 +149,16 @@ class ChatModel:
         def call(part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
             inputs = self._inputs(part, device)
             made = self.runner.network.generate(
-                **inputs, max_new_tokens=tokens, do_sample=False, num_beams=1, temperature=None, top_p=None, top_k=None,
-                output_logits=probabilities, return_dict_in_generate=True,
-            )  # fmt: skip
+                **inputs,
+                max_new_tokens=tokens,
+                do_sample=False,
+                num_beams=1,
+                temperature=None,
+                top_p=None,
+                top_k=None,
+                output_logits=probabilities,
+                return_dict_in_generate=True,
+            )
             chosen = made.sequences[:, inputs["input_ids"].shape[1] :]
             rows = torch.zeros(len(part), tokens, vocabulary + 1)
             rows[:, : chosen.shape[1], -1] = chosen.float().cpu() + 1  # 0: the answer had ended for all

@@ -69,9 +69,14 @@ class ClipT5:
                 f"{folder} holds no CLIP-FlanT5 that can be loaded ({error!s:.160}); fetch it again"
             ) from error
         return cls(
-            text, projector, vision.to(getattr(torch, precision)), words=tokenizer, pictures=pictures,
-            layer=int(facts.get("mm_vision_select_layer", -2)), device=device,
-        )  # fmt: skip
+            text,
+            projector,
+            vision.to(getattr(torch, precision)),
+            words=tokenizer,
+            pictures=pictures,
+            layer=int(facts.get("mm_vision_select_layer", -2)),
+            device=device,
+        )
 
     def tokens(self, prompt: str) -> list[list[int]]:
         """Tokens before and behind the picture; T5 closes each part with its end mark, and so did the training."""

@@ -61,9 +61,13 @@ class BlindLength(Evaluator):
     def fingerprint(self) -> Fingerprint:
         """The formula; there are no weights."""
         return Fingerprint(
-            name=self.spec.name, weights=hashlib.sha256(FORMULA.encode()).hexdigest(), preprocessing="none",
-            precision="float64", versions=library_versions("numpy"), settings={"formula": FORMULA},
-        )  # fmt: skip
+            name=self.spec.name,
+            weights=hashlib.sha256(FORMULA.encode()).hexdigest(),
+            preprocessing="none",
+            precision="float64",
+            versions=library_versions("numpy"),
+            settings={"formula": FORMULA},
+        )
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n captions; float64 [n] in (0, 1], NaN for a blank one. The images are checked and not read."""
@@ -77,9 +81,13 @@ class BlindLength(Evaluator):
         """Say what decides."""
         characters = float(len(caption.strip()))
         return Sight(
-            (("not read", image),), None, caption, object_inside=self.object_inside(object_mask),
-            evidence=(("characters", characters),), notes=(UNSEEN,),
-        )  # fmt: skip
+            (("not read", image),),
+            None,
+            caption,
+            object_inside=self.object_inside(object_mask),
+            evidence=(("characters", characters),),
+            notes=(UNSEEN,),
+        )
 
 
 @evaluator(
@@ -121,9 +129,13 @@ class BlindTypicality(DualEncoder):
     def fingerprint(self) -> Fingerprint:
         """The tower and the texts."""
         return Fingerprint(
-            name=self.spec.name, weights=self._texts.tower.weights, preprocessing="none", precision="float32",
-            versions=self._texts.versions, settings={"class_texts": self._texts.digest},
-        )  # fmt: skip
+            name=self.spec.name,
+            weights=self._texts.tower.weights,
+            preprocessing="none",
+            precision="float32",
+            versions=self._texts.versions,
+            settings={"class_texts": self._texts.digest},
+        )
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Return the mean of all texts for every image; float32 [n, d]. The images are checked and not read."""
@@ -153,6 +165,11 @@ class BlindTypicality(DualEncoder):
         """Say that the image is not read, and what of the caption is."""
         reading = self._texts.tower.read(caption)
         return Sight(
-            (("not read", image),), None, caption, truncated=reading.truncated, tokens=reading.tokens,
-            object_inside=self.object_inside(object_mask), notes=(UNSEEN,),
-        )  # fmt: skip
+            (("not read", image),),
+            None,
+            caption,
+            truncated=reading.truncated,
+            tokens=reading.tokens,
+            object_inside=self.object_inside(object_mask),
+            notes=(UNSEEN,),
+        )

@@ -120,10 +120,13 @@ class _OfKit(Evaluator):
         """What the scores depend on, as far as the kit tells: the revisions of every metric's code."""
         lock = files(PACKAGE.module).joinpath("resources", "upstreams.lock.json").read_bytes()
         return Fingerprint(
-            name=self.spec.name, weights=f"upstreams {hashlib.sha256(lock).hexdigest()}",
-            preprocessing="of CaptionEvalKit, from PNG", precision="its own", versions=PACKAGE.versions(),
+            name=self.spec.name,
+            weights=f"upstreams {hashlib.sha256(lock).hexdigest()}",
+            preprocessing="of CaptionEvalKit, from PNG",
+            precision="its own",
+            versions=PACKAGE.versions(),
             settings={"metric": self.metric, "score": METRICS[self.metric].key},
-        )  # fmt: skip
+        )
 
     def ask(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
@@ -142,11 +145,14 @@ class _OfKit(Evaluator):
         if kept:
             with as_files([images[place] for place in kept]) as (folder, paths):
                 found = evaluate_captions(
-                    metrics=[self.metric], ids=[str(place) for place in kept], images=paths,
+                    metrics=[self.metric],
+                    ids=[str(place) for place in kept],
+                    images=paths,
                     captions=[encodable(captions[place]) for place in kept],
                     references=[[encodable(text) for text in references[place]] for place in kept],
-                    output_dir=folder / "out", quiet=True,
-                )  # fmt: skip
+                    output_dir=folder / "out",
+                    quiet=True,
+                )
             answers = read_answer(found[self.metric], METRICS[self.metric].key)
             for place in kept:
                 scores[place] = answers.get(str(place), np.nan)
@@ -187,8 +193,11 @@ class KitMetricWithReferences(_OfKit, Referenced):
             return self.ask(images, captions, checked)
         scores, errors = np.full(len(images), np.nan), list[str | None](lacking)
         try:
-            found = self.ask([images[place] for place in there], [captions[place] for place in there],
-                             [checked[place] for place in there])  # fmt: skip
+            found = self.ask(
+                [images[place] for place in there],
+                [captions[place] for place in there],
+                [checked[place] for place in there],
+            )
             why: Sequence[str | None] = [None] * len(there)
         except PartlyScored as partly:
             found, why = partly.scores, partly.errors

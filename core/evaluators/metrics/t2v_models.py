@@ -69,9 +69,13 @@ class TextToVisual(Evaluator):
     def fingerprint(self) -> Fingerprint:
         """What the scores depend on."""
         return Fingerprint(
-            name=self.spec.name, weights=self._weights, preprocessing="of t2v_metrics, from PNG", precision="its own",
-            versions=PACKAGE.versions(("torch", "transformers", "open_clip_torch")), settings={"model": self.model},
-        )  # fmt: skip
+            name=self.spec.name,
+            weights=self._weights,
+            preprocessing="of t2v_metrics, from PNG",
+            precision="its own",
+            versions=PACKAGE.versions(("torch", "transformers", "open_clip_torch")),
+            settings={"model": self.model},
+        )
 
     def footprint(self) -> Footprint:
         """What the model takes, counted tensor by tensor: the package does not say before."""

@@ -11,8 +11,15 @@ from types import MappingProxyType
 from torch import Tensor, nn
 from torch.nn import functional
 
-_STAGES = ((1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192),
-           (1, 3, 1, 6, 320))  # fmt: skip
+_STAGES = (
+    (1, 3, 1, 1, 16),
+    (2, 3, 2, 6, 24),
+    (2, 5, 2, 6, 40),
+    (3, 3, 2, 6, 80),
+    (3, 5, 1, 6, 112),
+    (4, 5, 2, 6, 192),
+    (1, 3, 1, 6, 320),
+)
 """Layers, kernel, stride, expansion and channels of each stage of the smallest network."""
 _STEM, _HEAD, _CLASSES = 32, 1280, 1000
 _EPSILON = 1e-3

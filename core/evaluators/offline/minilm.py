@@ -22,8 +22,9 @@ class _Layer(nn.Module):
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
         n, length, _ = states.shape
         query, key, value = (
-            read(states).view(n, length, HEADS, -1).transpose(1, 2) for read in self.attention["self"].values()  # type: ignore[operator]
-        )  # fmt: skip
+            read(states).view(n, length, HEADS, -1).transpose(1, 2)
+            for read in self.attention["self"].values()  # type: ignore[operator]
+        )
         found = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         states = _added(self.attention["output"], found.transpose(1, 2).reshape(n, length, WIDTH), states)
         return _added(self.output, functional.gelu(self.intermediate["dense"](states)), states)

@@ -13,10 +13,14 @@ HEAD_WIDTH = 64
 POSITION_WIDTH = 7  # x1, y1, x2, y2, w, h, w·h, each as a share of the image
 _OLD_NAMES = {"gamma": "weight", "beta": "bias"}
 _NEEDED = (
-    "uniter.embeddings.word_embeddings.weight", "uniter.embeddings.position_embeddings.weight",
-    "uniter.img_embeddings.img_linear.weight", "uniter.img_embeddings.pos_linear.weight",
-    "uniter.encoder.layer.0.intermediate.dense.weight", "uniter.pooler.dense.weight", "rank_output.weight",
-)  # fmt: skip
+    "uniter.embeddings.word_embeddings.weight",
+    "uniter.embeddings.position_embeddings.weight",
+    "uniter.img_embeddings.img_linear.weight",
+    "uniter.img_embeddings.pos_linear.weight",
+    "uniter.encoder.layer.0.intermediate.dense.weight",
+    "uniter.pooler.dense.weight",
+    "rank_output.weight",
+)
 
 
 def load_uniter(path: Path) -> Any:

@@ -10,9 +10,16 @@ from core.evaluators.towers.lora import merge
 from core.evaluators.weights.checkpoints import State, read_state
 
 _NEEDED = (
-    "visual.conv1.weight", "visual.class_embedding", "visual.positional_embedding", "visual.proj",
-    "positional_embedding", "token_embedding.weight", "ln_final.weight", "text_projection", "logit_scale",
-)  # fmt: skip
+    "visual.conv1.weight",
+    "visual.class_embedding",
+    "visual.positional_embedding",
+    "visual.proj",
+    "positional_embedding",
+    "token_embedding.weight",
+    "ln_final.weight",
+    "text_projection",
+    "logit_scale",
+)
 HEAD = 64
 """Width of an attention head in every CLIP that OpenAI published."""
 

@@ -69,10 +69,11 @@ class ClipVideo(Published, VideoEvaluator):
         """Read captions, each token weighed."""
         prompts = [self._prefix + each for each in captions]
         return [
-            Tokens(words_of(self._prompts, ids), vectors,
-                   np.ones(len(ids)) if self.idf is None else self.idf.weights(ids))
+            Tokens(
+                words_of(self._prompts, ids), vectors, np.ones(len(ids)) if self.idf is None else self.idf.weights(ids)
+            )
             for ids, vectors in encode_tokens(self._towers, prompts)
-        ]  # fmt: skip
+        ]
 
     def crop(self, width: int, height: int) -> Box:
         """The part of a frame that the preprocessing keeps."""
@@ -97,9 +98,11 @@ class ClipVideo(Published, VideoEvaluator):
             truncated=reading.truncated,
             tokens=reading.tokens,
             object_inside=self.object_inside(object_mask),
-            notes=(f"An image is a video of one frame. {self.entry.backbone} sees the centre square of each frame and "
-                   f"reads {self._prompts.limit} tokens at most.",),
-        )  # fmt: skip
+            notes=(
+                f"An image is a video of one frame. {self.entry.backbone} sees the centre square of each frame and "
+                f"reads {self._prompts.limit} tokens at most.",
+            ),
+        )
 
 
 def clip_idf(captions: Sequence[str], *, corpus: str) -> Idf:

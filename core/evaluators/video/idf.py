@@ -86,9 +86,14 @@ class Idf(BaseModel):
 
 
 def build_idf(
-    captions: Iterable[str], tokens: Callable[[Sequence[str]], Sequence[Sequence[int]]], *, corpus: str,
-    tokenizer: str, end: int, batch: int = 1024,
-) -> Idf:  # fmt: skip
+    captions: Iterable[str],
+    tokens: Callable[[Sequence[str]], Sequence[Sequence[int]]],
+    *,
+    corpus: str,
+    tokenizer: str,
+    end: int,
+    batch: int = 1024,
+) -> Idf:
     """Count in how many captions each token stands.
 
     Args:
@@ -125,8 +130,14 @@ def build_idf(
             f"{corpus} holds no sentence of 1 to {MOST_WORDS} words, {left_out} were left out; "
             "give captions, one a line"
         )
-    return Idf(corpus=corpus, tokenizer=tokenizer, end=end, sentences=sentences, left_out=left_out,
-               frequencies=dict(sorted(counted.items())))  # fmt: skip
+    return Idf(
+        corpus=corpus,
+        tokenizer=tokenizer,
+        end=end,
+        sentences=sentences,
+        left_out=left_out,
+        frequencies=dict(sorted(counted.items())),
+    )
 
 
 def read_idf(path: Path) -> Idf:
@@ -140,8 +151,10 @@ def read_idf(path: Path) -> Idf:
             raise InvalidInput(f"{path} is larger than {MOST_BYTES >> 20} MB and no file of document frequencies")
         return Idf.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; make it with: "
-                           "python -m core video idf captions.txt -o idf.json") from error  # fmt: skip
+        raise InvalidInput(
+            f"{path} cannot be read: {error.strerror or error}; make it with: "
+            "python -m core video idf captions.txt -o idf.json"
+        ) from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"

@@ -222,8 +222,13 @@ def over_frames(kind: type[Evaluator]) -> type[OverFrames]:
     if made is CoarsePart:
         spec = replace(spec, name=coarse_name(spec.name), title=coarse_name(spec.title), score_range=(-1.0, 1.0))
     order_free = not issubclass(kind, VideoEvaluator) or kind.order_free
-    told = {"spec": spec, "base_kind": kind, "order_free": order_free, "one_process": kind.one_process,
-            "__doc__": made.__doc__}  # fmt: skip
+    told = {
+        "spec": spec,
+        "base_kind": kind,
+        "order_free": order_free,
+        "one_process": kind.one_process,
+        "__doc__": made.__doc__,
+    }
     return type(f"{kind.__name__}OverFrames", (made,), told)
 
 

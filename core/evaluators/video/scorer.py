@@ -99,8 +99,10 @@ def check_scores_videos(kind: type[Evaluator], *, idf: bool, references: bool = 
         InvalidInput: with what to choose or leave out.
     """
     if references and not kind.spec.takes_references:
-        raise InvalidInput(f"{kind.spec.name} compares no captions of videos with references; choose refemscore or "
-                           "refpac-s++-video, or leave --references out")  # fmt: skip
+        raise InvalidInput(
+            f"{kind.spec.name} compares no captions of videos with references; choose refemscore or "
+            "refpac-s++-video, or leave --references out"
+        )
     if issubclass(kind, VideoEvaluator):
         return
     if not issubclass(kind, DualEncoder) or issubclass(kind, Referenced):

@@ -53,9 +53,10 @@ def find_place_on_ground(scene: Scene, side: str, rng: np.random.Generator) -> P
     least = LEAST_ROOM * width
     if abs(goal) < least or (goal < 0) != (side == "left"):
         raise ProbeRejected(
-            "too-large", f"the object is or comes too near to the {side}: its way is {abs(goal)} px, at least "
-            f"{least:.0f} are needed"
-        )  # fmt: skip
+            "too-large",
+            f"the object is or comes too near to the {side}: its way is {abs(goal)} px, at least "
+            f"{least:.0f} are needed",
+        )
     place = Place(goal, 0)
     while not is_free(scene, place.right, 0):
         tries = place.tries + 1

@@ -75,9 +75,11 @@ def _maker(word: Modifier) -> Maker:
             )
         place, made = insert_word(check_english(subject), item.label, item.category, word)
         facts: dict[str, str | float] = {
-            "control" if word.control else "modifier": word.word, "noun": place.written,
-            "construction": Construction.INSERTED.value, "at": float(made.start),
-        }  # fmt: skip
+            "control" if word.control else "modifier": word.word,
+            "noun": place.written,
+            "construction": Construction.INSERTED.value,
+            "at": float(made.start),
+        }
         return Variant(probe=name, caption=made.text, facts=MappingProxyType(facts))
 
     return make

@@ -117,8 +117,16 @@ def _headline(name: str, draw: int = 1) -> Probe:
     edit, says = _at(name, SHARE), f"In a human caption {_SAYS[name]}{how}"
     if draw == 1:
         return _lexical(name, name, f"{says}.", SOURCE, edit, facts)
-    return _lexical(f"{name}:draw{draw}", name, f"{says}; draw {draw} of {DRAWS}.", SOURCE, edit,
-                    {**facts, DRAW: float(draw)}, selector=AGAIN, redrawn=True)  # fmt: skip
+    return _lexical(
+        f"{name}:draw{draw}",
+        name,
+        f"{says}; draw {draw} of {DRAWS}.",
+        SOURCE,
+        edit,
+        {**facts, DRAW: float(draw)},
+        selector=AGAIN,
+        redrawn=True,
+    )
 
 
 def _printed(name: str) -> Probe:

@@ -118,9 +118,16 @@ def _template(name: str, summary: str, expectation: Expectation, baseline: str, 
         return Variant(name, caption=text, facts=MappingProxyType(facts))
 
     return _probe(
-        name, "template", summary, expectation, baseline, make, subjects=(HUMAN,), control=not negated,
+        name,
+        "template",
+        summary,
+        expectation,
+        baseline,
+        make,
+        subjects=(HUMAN,),
+        control=not negated,
         declares=Construction.TEMPLATE,
-    )  # fmt: skip
+    )
 
 
 ABSENTS = (

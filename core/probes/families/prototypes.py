@@ -30,9 +30,17 @@ def rival_probe(*, name: str, role: str, expectation: Expectation, summary: str,
     """
 
     @probe(
-        name=name, axis=Axis.SEMANTIC, family=FAMILY, edits=Edits.IMAGE, summary=summary, expectation=expectation,
-        source=source, default=False, held=(HUMAN,), needs="rivals",
-    )  # fmt: skip
+        name=name,
+        axis=Axis.SEMANTIC,
+        family=FAMILY,
+        edits=Edits.IMAGE,
+        summary=summary,
+        expectation=expectation,
+        source=source,
+        default=False,
+        held=(HUMAN,),
+        needs="rivals",
+    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         return Variant(
             probe=name, pixels=rival_pixels(scene.item, role), facts=MappingProxyType(_facts(scene.item, role))

@@ -186,17 +186,27 @@ class _Way:
 
 _USUAL = _Way("reposition", "with a feathered edge", "paper A, section A.4 (Algorithm 1)")
 _HARD = _Way(
-    "reposition-hard", "cut hard, without feathering", "paper A, section A.8 (Table 2)", feather=False,
+    "reposition-hard",
+    "cut hard, without feathering",
+    "paper A, section A.8 (Table 2)",
+    feather=False,
     selector="reposition-hard",
-)  # fmt: skip
+)
 _TELEA = _Way(
-    "reposition-telea", "its old place filled smoothly", "paper A, section A.4: the fill of OpenCV",
-    plate=lambda scene: scene.plate(Fill.TELEA), selector="reposition-telea",
-)  # fmt: skip
+    "reposition-telea",
+    "its old place filled smoothly",
+    "paper A, section A.4: the fill of OpenCV",
+    plate=lambda scene: scene.plate(Fill.TELEA),
+    selector="reposition-telea",
+)
 _TRUE = _Way(
-    "reposition-true", "its old place showing what is truly behind it", "paper A, section A.4, on composed pictures",
-    plate=lambda scene: scene.true_plate, needs="backdrop", selector="reposition-true",
-)  # fmt: skip
+    "reposition-true",
+    "its old place showing what is truly behind it",
+    "paper A, section A.4, on composed pictures",
+    plate=lambda scene: scene.true_plate,
+    needs="backdrop",
+    selector="reposition-true",
+)
 
 
 def _reposition(anchor: str, way: _Way) -> Probe:

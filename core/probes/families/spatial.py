@@ -47,15 +47,26 @@ def image_probe(
     """
 
     @probe(
-        name=name, axis=axis, family=family, edits=Edits.IMAGE, summary=summary, control=control, source=source,
-        moves=moves, default=default, framewise=True,
-    )  # fmt: skip
+        name=name,
+        axis=axis,
+        family=family,
+        edits=Edits.IMAGE,
+        summary=summary,
+        control=control,
+        source=source,
+        moves=moves,
+        default=default,
+        framewise=True,
+    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         box, mask = follow(move, scene)
         return Variant(
-            probe=name, pixels=edit(scene.pixels), object_box=box, object_mask=mask,
+            probe=name,
+            pixels=edit(scene.pixels),
+            object_box=box,
+            object_mask=mask,
             diagnostics=MappingProxyType(_kept(move, scene, mask)),
-        )  # fmt: skip
+        )
 
     return make
 

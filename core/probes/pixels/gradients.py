@@ -35,9 +35,10 @@ def local_variance(crop: np.ndarray, where: np.ndarray) -> float:
     own = crop * marked[..., None]
     # sums of whole numbers are exact in float64, whatever the order they are added in
     count, total, squares = (
-        cv2.boxFilter(each, cv2.CV_64F, (TEXTURE_WINDOW, TEXTURE_WINDOW), normalize=False,
-                      borderType=cv2.BORDER_CONSTANT)[where]
+        cv2.boxFilter(
+            each, cv2.CV_64F, (TEXTURE_WINDOW, TEXTURE_WINDOW), normalize=False, borderType=cv2.BORDER_CONSTANT
+        )[where]
         for each in (marked, own, own * own)
-    )  # fmt: skip
+    )
     mean = total / count[:, None]
     return float(np.maximum(squares / count[:, None] - mean**2, 0).mean() / 255**2)

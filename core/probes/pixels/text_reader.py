@@ -27,10 +27,12 @@ NAME = "rapidocr"
 PINNED: Mapping[str, str] = MappingProxyType({"rapidocr": "3.10.0", "onnxruntime": "1.32.0"})
 """Distribution -> the version that the extra installs: another one reads otherwise."""
 
-MODELS: Mapping[str, tuple[str, str]] = MappingProxyType({
-    "Det": ("PP-OCRv6_det_small.onnx", "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f"),
-    "Rec": ("PP-OCRv6_rec_small.onnx", "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884"),
-})  # fmt: skip
+MODELS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "Det": ("PP-OCRv6_det_small.onnx", "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f"),
+        "Rec": ("PP-OCRv6_rec_small.onnx", "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884"),
+    }
+)
 """Step of the reader -> the file of its model in the package, and its sha256."""
 
 INSTALL = "python -m pip install --no-deps --require-hashes -r requirements-reader.txt"
@@ -83,8 +85,10 @@ class TextReader:
         if reason := lacking():
             raise NotAvailable(reason)
         package: Any = importlib.import_module(NAME)
-        paths = {step: _checked(Path(package.__file__).parent / "models" / name, known)
-                 for step, (name, known) in MODELS.items()}  # fmt: skip
+        paths = {
+            step: _checked(Path(package.__file__).parent / "models" / name, known)
+            for step, (name, known) in MODELS.items()
+        }
         taken = {f"{step}.model_path": str(path) for step, path in paths.items()}
         self._engine: Any = package.RapidOCR(params={**_FORMS, **_THREADS, **taken})
         self._alone = Lock()
@@ -113,8 +117,9 @@ class TextReader:
 
     def _read(self, pixels: np.ndarray) -> tuple[Line, ...]:
         found = self._engine(np.ascontiguousarray(_framed(pixels)[:, :, ::-1]))  # it takes BGR, as OpenCV does
-        return tuple(Line(str(text), float(score)) for text, score in zip(found.txts or (), found.scores or (),
-                                                                          strict=True))  # fmt: skip
+        return tuple(
+            Line(str(text), float(score)) for text, score in zip(found.txts or (), found.scores or (), strict=True)
+        )
 
 
 @cache

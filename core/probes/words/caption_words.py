@@ -338,9 +338,10 @@ def holds_clause(caption: str) -> bool:
     found = words(caption)
     texts = [word.core.casefold() for word in found]
     verbs = (
-        text for text, after, noun in zip(texts, [*texts[1:], ""], _english(found), strict=True)
+        text
+        for text, after, noun in zip(texts, [*texts[1:], ""], _english(found), strict=True)
         if not noun and text not in listed("frames") and not (after == "of" and text in listed("amounts"))
-    )  # fmt: skip
+    )
     return any(map(_finite, verbs))
 
 

@@ -292,8 +292,16 @@ def _closed(word: str) -> int | None:
 
 @cache
 def _kinds() -> Mapping[str, int]:
-    lists = {"frames": _CLOSED, "others": _CLOSED, "prepositions": _PREPOSITION, "determiners": _DETERMINER,
-             "of_one": _DETERMINER, "conjunctions": _JOINS, "being": _BEING, "auxiliaries": _AUXILIARY}  # fmt: skip
+    lists = {
+        "frames": _CLOSED,
+        "others": _CLOSED,
+        "prepositions": _PREPOSITION,
+        "determiners": _DETERMINER,
+        "of_one": _DETERMINER,
+        "conjunctions": _JOINS,
+        "being": _BEING,
+        "auxiliaries": _AUXILIARY,
+    }
     return MappingProxyType({word: kind for name, kind in lists.items() for word in listed(name)})
 
 

@@ -18,9 +18,15 @@ from core.probes.words.grammar import clean_label, head_endings
 from core.probes.words.lexicons import Family, Modifier, Scope, families, family
 
 RULE_CODES = (
-    "part-of-speech", "animacy", "implausible", "lexicalised", "false-origin", "colloquial", "lexical-gender",
+    "part-of-speech",
+    "animacy",
+    "implausible",
+    "lexicalised",
+    "false-origin",
+    "colloquial",
+    "lexical-gender",
     "literal-sense",
-)  # fmt: skip
+)
 """Codes that a line may give; what each means stands in :mod:`core.probes.rejections`."""
 
 _COLUMNS = ("decision", "family", "modifier", "category", "label", "code", "reason")
@@ -180,9 +186,7 @@ def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tup
     """
     nouns = Counter((item.label, item.category) for item in items)
     ordered = sorted(nouns, key=lambda noun: (noun[0] or "", noun[1] or ""))
-    words = [
-        word for each in families().values() if each.default or not defaults_only for word in each.words
-    ]  # fmt: skip
+    words = [word for each in families().values() if each.default or not defaults_only for word in each.words]
     found = []
     for word in words:
         for label, category in ordered:
@@ -204,10 +208,8 @@ def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tup
 
 def _sieve(owner: Family, modifier: Modifier, category: str | None, noun: str) -> tuple[str, str] | None:
     return (
-        _animacy(modifier, category)
-        or _already_modified(owner, modifier, noun)
-        or _ruled_out(modifier, category, noun)
-    )  # fmt: skip
+        _animacy(modifier, category) or _already_modified(owner, modifier, noun) or _ruled_out(modifier, category, noun)
+    )
 
 
 def _nothing_to_control(owner: Family, category: str | None, noun: str) -> tuple[str, str] | None:

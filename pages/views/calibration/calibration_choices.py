@@ -50,27 +50,42 @@ def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> Non
         references: what a score can be held to; the evaluator itself is left out.
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
-    row.segmented_control("Reading", READINGS, key=state.key("reading"), required=True,
-                          help="How the paper's formula is read; the sentence below says what each does. "
-                          f"{THE_PAPER}")  # fmt: skip
+    row.segmented_control(
+        "Reading",
+        READINGS,
+        key=state.key("reading"),
+        required=True,
+        help=f"How the paper's formula is read; the sentence below says what each does. {THE_PAPER}",
+    )
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_constraint")
     row.segmented_control(
-        "Weights", WEIGHTS, key=state.key("weights"), required=True,
-        disabled=state.get("reading") not in WEIGHTED, help="How families share the correction; the readings shift, "
+        "Weights",
+        WEIGHTS,
+        key=state.key("weights"),
+        required=True,
+        disabled=state.get("reading") not in WEIGHTED,
+        help="How families share the correction; the readings shift, "
         "ridge and quantile correct each family by itself and know no weights",
-    )  # fmt: skip
+    )
     row.segmented_control(
-        "ε", EPSILONS, key=state.key("epsilon"), required=True, format_func=lambda value: f"{value:g}",
+        "ε",
+        EPSILONS,
+        key=state.key("epsilon"),
+        required=True,
+        format_func=lambda value: f"{value:g}",
         help="How much of Spearman's ρ with each H may be lost",
-    )  # fmt: skip
+    )
     others = [name for name in references if name != evaluator]
     state.put("against", [name for name in state.get("against") if name in others])
     row.multiselect(
-        "H: keep the order of", others, key=state.key("against"), placeholder="Every other evaluator, people",
+        "H: keep the order of",
+        others,
+        key=state.key("against"),
+        placeholder="Every other evaluator, people",
         help="What the calibrated score must stay correlated with: other evaluators, people where a study has rated "
         "unedited pairs, and where the corpus has several captions of an image, bleu-4, rouge-l and cider-d of the "
         "caption beside the others. These three never see the image, so no edit of it moves them",
-    )  # fmt: skip
+    )
 
 
 def tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:

@@ -81,9 +81,15 @@ def fitted(
     """The fit of one choice with its bands; made once, shared by all sessions, never changed."""
     order = word_order(files, scope, against)
     found = fit(
-        view(files, scope, chosen), evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon,
-        against=against or None, ratings=people(votes), judged=order.values if order else {},
-    )  # fmt: skip
+        view(files, scope, chosen),
+        evaluator=evaluator,
+        reading=reading,
+        weights=weights,
+        epsilon=epsilon,
+        against=against or None,
+        ratings=people(votes),
+        judged=order.values if order else {},
+    )
     return found, found.bands()
 
 

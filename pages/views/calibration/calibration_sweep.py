@@ -134,8 +134,13 @@ def _audited(held: View, found: Fit, why: str) -> None:
         st.caption(safe(f"{NONE_VERIFIED[:1].upper()}{NONE_VERIFIED[1:]}.", limit=200))
         return
     _plane(own, tuple((found.evaluator, name) for name in beside), "calibration-audited")
-    st.caption(safe(f"Measured by the audit, every edit and every broken meaning with its own orbit, over all of its "
-                    f"items: {', '.join(beside)}. The strength here changes nothing of it.", limit=500))  # fmt: skip
+    st.caption(
+        safe(
+            f"Measured by the audit, every edit and every broken meaning with its own orbit, over all of its "
+            f"items: {', '.join(beside)}. The strength here changes nothing of it.",
+            limit=500,
+        )
+    )
 
 
 def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) -> None:
@@ -144,9 +149,11 @@ def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) ->
         return
     draw(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
     figure_buttons(figure, rows, stem, title="Nuisance and signal", key=f"calib.{stem}.files")
-    st.caption("Across: how far the calibrated edits move the score; up: what a broken meaning costs, both with their "
-               "intervals; along a slanted line signal to nuisance is the same. An arrow to the left is calm; one that "
-               "also leads down is deaf. A click opens nothing: a point is all pairs of an evaluator.")  # fmt: skip
+    st.caption(
+        "Across: how far the calibrated edits move the score; up: what a broken meaning costs, both with their "
+        "intervals; along a slanted line signal to nuisance is the same. An arrow to the left is calm; one that "
+        "also leads down is deaf. A click opens nothing: a point is all pairs of an evaluator."
+    )
 
 
 def _ends(found: Interval) -> str:
@@ -224,11 +231,22 @@ def _slider(state: PageState, usual: Settled) -> float:
     st.session_state[key] = chosen if state.get("strength") is None else state.get("strength")
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_strength")
     row.select_slider(
-        "Strength λ", LAMBDAS, key=key, format_func=lambda value: f"{value:g}", on_change=_dragged,
-        args=(state, key), help="0 leaves the score as it is, 1 is the full correction",
-    )  # fmt: skip
-    row.button(usual.told, icon=":material/my_location:", key="calib.back", on_click=state.put,
-               args=("strength", None), help=_BACK[usual.whence])  # fmt: skip
+        "Strength λ",
+        LAMBDAS,
+        key=key,
+        format_func=lambda value: f"{value:g}",
+        on_change=_dragged,
+        args=(state, key),
+        help="0 leaves the score as it is, 1 is the full correction",
+    )
+    row.button(
+        usual.told,
+        icon=":material/my_location:",
+        key="calib.back",
+        on_click=state.put,
+        args=("strength", None),
+        help=_BACK[usual.whence],
+    )
     if usual.choice.note:
         st.caption(f"{safe(usual.choice.note).capitalize()}.")
     return float(st.session_state[key])
@@ -262,9 +280,12 @@ def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float
         st.info("There is no other evaluator to hold the score to; audit a second one.")
         return
     figure = spearman_along(rows, strength=strength, chosen=usual.chosen, colour=colours(rows["name"]))
-    draw(figure, key="calib.spearman",
-         alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
-         picked=partial(_picked, state))  # fmt: skip
+    draw(
+        figure,
+        key="calib.spearman",
+        alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
+        picked=partial(_picked, state),
+    )
     figure_buttons(figure, rows, "calibration-spearman", title="Agreement along λ", key="calib.s")
 
 
@@ -273,8 +294,12 @@ def _sensitivity(state: PageState, table: pd.DataFrame, strength: float, usual: 
     rows = table[table["measure"] == "axis sensitivity"]
     axes = {axis: _AXES.get(axis, PALETTE[4]) for axis in rows["name"].unique()}
     figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axes)
-    draw(figure, key="calib.sensitivity", alt=f"Sensitivity of {', '.join(axes) or 'no axis'} along the strength",
-         picked=partial(_picked, state))  # fmt: skip
+    draw(
+        figure,
+        key="calib.sensitivity",
+        alt=f"Sensitivity of {', '.join(axes) or 'no axis'} along the strength",
+        picked=partial(_picked, state),
+    )
     figure_buttons(figure, rows, "calibration-sensitivity", title="Sensitivity along λ", key="calib.a")
 
 
@@ -282,24 +307,34 @@ def _tiles(axes: pd.DataFrame, usual: Settled, strength: float) -> None:
     tiles = st.grid(max(min(len(axes) + 1, 4), 1), min_column_width=180)
     at = LAMBDAS.index(strength)
     allowed = "yes" if usual.choice.allowed[at] else "no"
-    tiles.metric("Allowed on dev", allowed, border=True, height="stretch",
-                 help="Keeps every ρ within ε, and moves no family further than the 95 % interval of its uncalibrated "
-                 "shift")  # fmt: skip
+    tiles.metric(
+        "Allowed on dev",
+        allowed,
+        border=True,
+        height="stretch",
+        help="Keeps every ρ within ε, and moves no family further than the 95 % interval of its uncalibrated shift",
+    )
     for row in axes.to_dict("records"):
         with tiles.container(border=True, height="stretch"):
             st.markdown(f"{safe(row['axis']).capitalize()} axis, median \\|Δ\\| in SD")
             st.markdown(f"{number(row['before'], digits=4)} → **{number(row['after'], digits=4)}**")
-            st.caption(f"95 % CI {number(row['before_low'], digits=4)} to {number(row['before_high'], digits=4)} → "
-                       f"{number(row['after_low'], digits=4)} to {number(row['after_high'], digits=4)}, "
-                       f"n = {counted(row['n'], 'item')}")  # fmt: skip
+            st.caption(
+                f"95 % CI {number(row['before_low'], digits=4)} to {number(row['before_high'], digits=4)} → "
+                f"{number(row['after_low'], digits=4)} to {number(row['after_high'], digits=4)}, "
+                f"n = {counted(row['n'], 'item')}"
+            )
 
 
 def _changes(state: PageState, changed: Changed, found: Fit, source: Source) -> None:
     colour = colours([found.evaluator])[found.evaluator]
     measure = st.segmented_control(
-        "Measure", tuple(MEASURES), format_func=lambda name: MEASURES[name][0], key=state.key("measure"), required=True,
+        "Measure",
+        tuple(MEASURES),
+        format_func=lambda name: MEASURES[name][0],
+        key=state.key("measure"),
+        required=True,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     rows = changed(OF_ORDER if measure == "agreement" else (str(measure),))
     _change(state, str(measure), rows.assign(opens=opened(rows["name"], found, source)), colour, found.basis, source)
     draw_folded("Every number", lambda: _numbers(changed(EVERY)), key="calib.every")
@@ -308,11 +343,13 @@ def _changes(state: PageState, changed: Changed, found: Fit, source: Source) -> 
 def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, basis: str, source: Source) -> None:
     told = MEASURES[measure][1]
     if measure == "agreement":
-        rows = rows.assign(name=rows["measure"].map(dict(zip(OF_ORDER, ("ρ", "τ_b", "τ_c"), strict=True)))
-                           + " with " + rows["name"])  # fmt: skip
+        rows = rows.assign(
+            name=rows["measure"].map(dict(zip(OF_ORDER, ("ρ", "τ_b", "τ_c"), strict=True))) + " with " + rows["name"]
+        )
     if measure == "flip risk":
-        gap = st.segmented_control("Gap d", GAPS, required=True, format_func=lambda value: f"{100 * value:g} %",
-                                   key=state.key("gap"))  # fmt: skip
+        gap = st.segmented_control(
+            "Gap d", GAPS, required=True, format_func=lambda value: f"{100 * value:g} %", key=state.key("gap")
+        )
         rows = rows[rows["gap"] == gap]
         sides = [f"{side}{end}" for side in ("before", "after") for end in ("", "_low", "_high")]
         rows = rows.assign(**{name: 100 * rows[name] for name in sides})
@@ -322,8 +359,12 @@ def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, bas
         return
     unit = " %" if measure in ("percent", "flip risk") else ""
     figure = before_after_bars(rows, colour=colour, unit=unit)
-    draw(figure, key="calib.bars", alt=f"{told}, before and after calibration",
-         clicked=partial(pairs_behind, chosen=slice_link(state), scope=source.link()))  # fmt: skip
+    draw(
+        figure,
+        key="calib.bars",
+        alt=f"{told}, before and after calibration",
+        clicked=partial(pairs_behind, chosen=slice_link(state), scope=source.link()),
+    )
     gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
     societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
     click = OPENS if rows["opens"].any() else " A click opens nothing: a bar is of unedited scores."
@@ -337,10 +378,17 @@ def _numbers(changed: pd.DataFrame) -> None:
     sides += [("ratio", end) for end in ("", "_low", "_high")]
     ends = {f"{side}{end}": column(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
     draw_table(
-        changed, alt="What the calibration changes, in numbers",
-        column_config={"measure": "Measure", "axis": "Axis", "name": "Of", "gap": column("Gap", format="%g"),
-                       "n": column("n items"), **ends},
-    )  # fmt: skip
+        changed,
+        alt="What the calibration changes, in numbers",
+        column_config={
+            "measure": "Measure",
+            "axis": "Axis",
+            "name": "Of",
+            "gap": column("Gap", format="%g"),
+            "n": column("n items"),
+            **ends,
+        },
+    )
     data_buttons(changed, "calibration", key="calib.numbers")
 
 
@@ -350,11 +398,15 @@ def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: st
     model = calibrator(found.terms, strength=strength, evaluator=name, fingerprint=fingerprint)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.download_button(
-            "Calibrator as JSON", lambda: model.model_dump_json(indent=2).encode(),
-            f"{name}-calibrator.json", "application/json",
-            icon=":material/data_object:", on_click="ignore", key="calib.json",
+            "Calibrator as JSON",
+            lambda: model.model_dump_json(indent=2).encode(),
+            f"{name}-calibrator.json",
+            "application/json",
+            icon=":material/data_object:",
+            on_click="ignore",
+            key="calib.json",
             help="Reading, λ, weights, shifts and the evaluator's fingerprint",
-        )  # fmt: skip
+        )
         data_buttons(table, f"{name}-sweep", key="calib.table")
     why_not = refusal(model)
     audit = "" if why_not else f"python -m core audit --evaluators {name}-calibrator.json\n"
@@ -363,5 +415,8 @@ def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: st
         if why_not
         else "The file is an evaluator of its own wherever one is named, and corrects the scores of a run:"
     )
-    st.code(f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv", language="shell",
-            wrap_lines=True)  # fmt: skip
+    st.code(
+        f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv",
+        language="shell",
+        wrap_lines=True,
+    )

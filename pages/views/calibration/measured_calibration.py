@@ -122,9 +122,12 @@ def _show(key: Key, found: Fit, strength: float, own: Measured, source: Source) 
     )
     rows = rows.assign(opens=opened(rows["name"], found, source))
     figure = measured_bars(rows, colour=colours([found.evaluator])[found.evaluator])
-    draw(figure, key="calib.measured.bars",
-         alt="Sensitivity of each family before, after by construction, and after as measured",
-         clicked=partial(pairs_behind, chosen={}, scope=source.link()))  # fmt: skip
+    draw(
+        figure,
+        key="calib.measured.bars",
+        alt="Sensitivity of each family before, after by construction, and after as measured",
+        clicked=partial(pairs_behind, chosen={}, scope=source.link()),
+    )
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]
     st.caption(
@@ -136,8 +139,10 @@ def _show(key: Key, found: Fit, strength: float, own: Measured, source: Source) 
     _numbers(rows)
     kept = scored[scored["measure"] == "spearman"]
     if len(kept):
-        listed = ", ".join(f"{safe(row['name'])} {number(row['before'])} → {number(row['after'])} (n = {row['n']})"
-                           for row in kept.to_dict("records"))  # fmt: skip
+        listed = ", ".join(
+            f"{safe(row['name'])} {number(row['before'])} → {number(row['after'])} (n = {row['n']})"
+            for row in kept.to_dict("records")
+        )
         st.caption(f"Spearman's ρ, measured: {listed}")
     data_buttons(scored, f"{found.evaluator}-measured", key="calib.measured.data")
 
@@ -167,13 +172,19 @@ def _ends(row: dict[object, object], side: str) -> str:
 def _offer(source: Source) -> None:
     asked = Asked(source.run, source.whole(), source.subject, source.language)
     request = measure_request(
-        run=_named(source.run), evaluator=asked.fit.evaluator, reading=asked.fit.terms.reading,
-        families=tuple(asked.families), subject=source.subject, language=source.language,
-    )  # fmt: skip
+        run=_named(source.run),
+        evaluator=asked.fit.evaluator,
+        reading=asked.fit.terms.reading,
+        families=tuple(asked.families),
+        subject=source.subject,
+        language=source.language,
+    )
     seconds = asked.seconds()
-    time = "its time is unknown, as no run on this machine measured this evaluator" if seconds is None else (
-        f"about {duration(seconds)} by the speed of an earlier run here"
-    )  # fmt: skip
+    time = (
+        "its time is unknown, as no run on this machine measured this evaluator"
+        if seconds is None
+        else (f"about {duration(seconds)} by the speed of an earlier run here")
+    )
     st.markdown(
         f"Not measured yet. To measure it, the evaluator scores at most {thousands(asked.images)} pictures: "
         f"{counted(len(asked.items), 'item')}, their variants, and the variants of both; {time}. The dev items then "
@@ -185,9 +196,14 @@ def _offer(source: Source) -> None:
     if why:
         st.error(safe(why, limit=400), icon=":material/error:")
     st.button(
-        "Measure it", icon=":material/straighten:", key="calib.measuring", disabled=bool(why), on_click=_start,
-        args=(request,), help="It runs outside the browser: close this page, it goes on",
-    )  # fmt: skip
+        "Measure it",
+        icon=":material/straighten:",
+        key="calib.measuring",
+        disabled=bool(why),
+        on_click=_start,
+        args=(request,),
+        help="It runs outside the browser: close this page, it goes on",
+    )
     if said := st.session_state.pop("calib.said", ""):
         st.error(safe(said, limit=600))
     _job(request)

@@ -269,8 +269,11 @@ def _door() -> None:
     if not closed() and ("token" in st.query_params or access() is not Access.LOCKED):
         st.info("Open the personal link that you were sent.")
     elif not closed() and _token() and not offered():
-        st.info("Open the link that `python -m core app` printed where it was started: it holds this server's token. "
-                "`--no-token` starts without one.", icon=":material/key:")  # fmt: skip
+        st.info(
+            "Open the link that `python -m core app` printed where it was started: it holds this server's token. "
+            "`--no-token` starts without one.",
+            icon=":material/key:",
+        )
     else:
         draw_sign_in()
 

@@ -127,8 +127,15 @@ def collect_button(make: Callable[[], Slide], *, key: str) -> None:
     """
     if not may_operate():
         return
-    st.button("Collect", icon=":material/bookmark_add:", type="tertiary", key=f"collect.{key}", on_click=_ask,
-              args=(key,), help="Put this into a story, as it is now")  # fmt: skip
+    st.button(
+        "Collect",
+        icon=":material/bookmark_add:",
+        type="tertiary",
+        key=f"collect.{key}",
+        on_click=_ask,
+        args=(key,),
+        help="Put this into a story, as it is now",
+    )
     if st.session_state.get(_ASKED) == key and not finding():
         _box(make)
 
@@ -141,10 +148,16 @@ def figure_slide(figure: Figure, title: str, origin: Origin) -> Slide:
     cut = [f"The first {MOST_ROWS} of {many} marks are in the table."] if many > MOST_ROWS else []
     rows = tuple(_numbers(row, figure) for row in frame.to_dict("records"))
     return Slide(
-        title, (*_cut(figure.note), *cut), (Picture(f"{title}, as a figure", "svg", element(figure).encode()),),
-        ("", figure.axis or "Value", "95 % interval", "n"), rows, " ".join(_cut(origin.of)), origin.signature(),
-        origin.page, origin.state.wanted(),
-    )  # fmt: skip
+        title,
+        (*_cut(figure.note), *cut),
+        (Picture(f"{title}, as a figure", "svg", element(figure).encode()),),
+        ("", figure.axis or "Value", "95 % interval", "n"),
+        rows,
+        " ".join(_cut(origin.of)),
+        origin.signature(),
+        origin.page,
+        origin.state.wanted(),
+    )
 
 
 def _cut(note: str) -> list[str]:
@@ -184,10 +197,10 @@ def _box(make: Callable[[], Slide]) -> None:
     st.caption("It is kept as it is now, pictures and numbers, whatever becomes of the run.")
     chosen = st.selectbox("Story", [*known, NEW], key="collect.story", format_func=lambda each: known.get(each, NEW))
     if chosen == NEW:
-        st.text_input("Title of the story", key="collect.title", max_chars=MOST_TITLE,
-                      placeholder="e.g. Where flips decide")  # fmt: skip
-    st.text_area("Note", key="collect.note", max_chars=MOST_NOTE, height=100,
-                 placeholder="What is to be seen here")  # fmt: skip
+        st.text_input(
+            "Title of the story", key="collect.title", max_chars=MOST_TITLE, placeholder="e.g. Where flips decide"
+        )
+    st.text_area("Note", key="collect.note", max_chars=MOST_NOTE, height=100, placeholder="What is to be seen here")
     st.button("Collect", type="primary", key="collect.save", on_click=_save, args=(make,))
     if said := st.session_state.get(_SAID):
         st.error(safe(said, limit=400))

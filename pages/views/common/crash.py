@@ -143,15 +143,22 @@ def show(ex: BaseException) -> None:
             st.error(safe(str(ex), limit=600))
             return
         told = report(ex, _page())
-        st.exception(Fault(
-            f"this page stopped at a fault of Invariscope itself, number {told['id']}. Load the page again; if it "
-            "comes back, send the file below to whoever runs this server."
-        ))  # fmt: skip
+        st.exception(
+            Fault(
+                f"this page stopped at a fault of Invariscope itself, number {told['id']}. Load the page again; if it "
+                "comes back, send the file below to whoever runs this server."
+            )
+        )
         st.download_button(
-            "Crash report", json.dumps(told, indent=2).encode(), f"invariscope-crash-{told['id']}.json",
-            "application/json", icon=":material/bug_report:", on_click="ignore", key=f"crash.{secrets.token_hex(8)}",
+            "Crash report",
+            json.dumps(told, indent=2).encode(),
+            f"invariscope-crash-{told['id']}.json",
+            "application/json",
+            icon=":material/bug_report:",
+            on_click="ignore",
+            key=f"crash.{secrets.token_hex(8)}",
             help="Versions, the page and the way through the code. No captions, pictures, paths or values",
-        )  # fmt: skip
+        )
     except Exception:  # what cannot be shown must not replace what went wrong
         get_logger(__name__).exception("a crash report could not be shown")
 

@@ -52,11 +52,17 @@ def figure_buttons(
             told = told_of()
             st.caption("The figure")
             with st.container(horizontal=True, gap="small"):
-                _button("HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", "text/html",
-                        f"{key}.html")  # fmt: skip
+                _button(
+                    "HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", "text/html", f"{key}.html"
+                )
                 for kind, media in _PICTURES.items():
-                    _button(kind.upper(), partial(_picture, figure, kind, title, told), f"{stem}.{kind}", media,
-                            f"{key}.{kind}")  # fmt: skip
+                    _button(
+                        kind.upper(),
+                        partial(_picture, figure, kind, title, told),
+                        f"{stem}.{kind}",
+                        media,
+                        f"{key}.{kind}",
+                    )
             st.caption("The data behind it")
             data_buttons(table, stem, key=key)
 

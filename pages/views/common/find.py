@@ -59,9 +59,14 @@ def draw_find(titles: Titles) -> None:
         titles: of the pages that this session may see.
     """
     st.sidebar.button(
-        "Find", icon=":material/search:", shortcut="ctrl+k", key="find", type="tertiary", on_click=_ask,
+        "Find",
+        icon=":material/search:",
+        shortcut="ctrl+k",
+        key="find",
+        type="tertiary",
+        on_click=_ask,
         help="A page, a finding, an evaluator, an item or a word",
-    )  # fmt: skip
+    )
     if finding():
         _box(titles)
 
@@ -79,9 +84,14 @@ def _close() -> None:
 def _box(titles: Titles) -> None:
     places = [*(Place(f"Page · {title}", file, carried()) for file, title in titles.items()), *_stored(titles)]
     chosen = st.selectbox(
-        "Find", places, index=None, format_func=lambda place: place.name, label_visibility="collapsed",
-        placeholder="A page, a finding, an evaluator, an item, a word", key="find.chosen",
-    )  # fmt: skip
+        "Find",
+        places,
+        index=None,
+        format_func=lambda place: place.name,
+        label_visibility="collapsed",
+        placeholder="A page, a finding, an evaluator, an item, a word",
+        key="find.chosen",
+    )
     _focus(key="find.focus", height=1)
     if chosen is not None:
         _close()

@@ -75,5 +75,12 @@ def draw_head(state: PageState, field: str, names: Sequence[str], *, title: str,
                 ("Next", "Right", ":material/arrow_forward:", at + 1),
             ):
                 inside = 0 <= to < len(names)
-                st.button(label, icon=icon, shortcut=shortcut, disabled=not inside, key=f"{key}.{label}",
-                          on_click=state.put, args=(field, names[to] if inside else names[0]))  # fmt: skip
+                st.button(
+                    label,
+                    icon=icon,
+                    shortcut=shortcut,
+                    disabled=not inside,
+                    key=f"{key}.{label}",
+                    on_click=state.put,
+                    args=(field, names[to] if inside else names[0]),
+                )

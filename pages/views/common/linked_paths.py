@@ -40,8 +40,10 @@ def _allowed(raw: str, named: list[str], limit: int) -> tuple[str, str]:
         return raw, ""
     outside = [each for each in named if each.startswith(("/", "\\", "~")) and not _inside(each)]
     if outside:
-        return "", (f"A link may not name {outside[0][:200]!r}, which lies outside the server's folders of data; type "
-                    "it on the page, or have INVARISCOPE_FOLDERS name its folder where the server starts.")  # fmt: skip
+        return "", (
+            f"A link may not name {outside[0][:200]!r}, which lies outside the server's folders of data; type "
+            "it on the page, or have INVARISCOPE_FOLDERS name its folder where the server starts."
+        )
     return text(limit=limit)(raw)
 
 

@@ -86,17 +86,23 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
     if test := asked.pop("test", ""):
         of = asked["evaluators"]
         said = safe(f"{of} · {family_title(test)}")
-        st.page_link(CONTRAST, label=f"Open this test, its worst failures below: {said}",
-                     icon=":material/rule:",
-                     query_params=carried() | dict(chosen) | {"corpus": asked["corpus"], "test": test, "of": of},
-                     )  # fmt: skip
+        st.page_link(
+            CONTRAST,
+            label=f"Open this test, its worst failures below: {said}",
+            icon=":material/rule:",
+            query_params=carried() | dict(chosen) | {"corpus": asked["corpus"], "test": test, "of": of},
+        )
     told = {name: text for name, text in asked.items() if name not in _OF_SCOPE}
     if test and set(told) == {"evaluators"}:
         return
     named = safe(" · ".join(_named(name, text) for name, text in told.items()))
     known = {name: text for name, text in chosen.items() if name not in _OF_TESTS}
-    st.page_link(FAILURES, label=f"Open these pairs: {named}", icon=":material/photo_library:",
-                 query_params=carried() | dict(scope) | known | asked)  # fmt: skip
+    st.page_link(
+        FAILURES,
+        label=f"Open these pairs: {named}",
+        icon=":material/photo_library:",
+        query_params=carried() | dict(scope) | known | asked,
+    )
 
 
 def _named(field: str, text: str) -> str:
@@ -184,16 +190,33 @@ def draw_no_run(
         none += f" that can be shown: {counted(broken, 'run or file', 'runs or files')} cannot be read whole"
     st.info(f"{none}. {more}".strip(), icon=":material/insights:")
     doors = [
-        Door("Try a picture", "The Probe lab needs no run: one picture, its edits, every score", ":material/science:",
-             LAB),
-    ]  # fmt: skip
+        Door(
+            "Try a picture",
+            "The Probe lab needs no run: one picture, its edits, every score",
+            ":material/science:",
+            LAB,
+        ),
+    ]
     if may_operate():
-        doors.insert(0, Door("Run an audit", "Of the demo corpus or your own photographs; the results appear here",
-                             ":material/play_circle:", AUDIT))  # fmt: skip
+        doors.insert(
+            0,
+            Door(
+                "Run an audit",
+                "Of the demo corpus or your own photographs; the results appear here",
+                ":material/play_circle:",
+                AUDIT,
+            ),
+        )
     if here != OVERVIEW:
         told = "What cannot be read is named there, with what to do" if broken else "Runs that somebody handed you"
-        doors.append(Door("See what was left out" if broken else "Open a published file", told,
-                          ":material/warning:" if broken else ":material/file_open:", OVERVIEW))  # fmt: skip
+        doors.append(
+            Door(
+                "See what was left out" if broken else "Open a published file",
+                told,
+                ":material/warning:" if broken else ":material/file_open:",
+                OVERVIEW,
+            )
+        )
     draw_doors(doors)
     what = "one evaluator" if len(evaluators) == 1 else f"{len(evaluators)} evaluators"
     st.caption(f"Or in a shell, {what} on the demo corpus:")

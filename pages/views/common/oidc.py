@@ -57,9 +57,11 @@ def _half_set(auth: Any) -> str:
     """What the section ``[auth]`` lacks, in a sentence."""
     provider = auth.get("default", auth) if isinstance(auth, Mapping) else {}
     if lacking := [
-        name for section, names in ((auth, ("redirect_uri", "cookie_secret")), (provider, _NEEDED)) for name in names
+        name
+        for section, names in ((auth, ("redirect_uri", "cookie_secret")), (provider, _NEEDED))
+        for name in names
         if not isinstance(section, Mapping) or not section.get(name)
-    ]:  # fmt: skip
+    ]:
         said = ", ".join(f"`{name}`" for name in lacking)
         return f"Nobody can log in: {said} of `[auth]` in this server's `.streamlit/secrets.toml` is not set."
     if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:

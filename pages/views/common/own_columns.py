@@ -55,10 +55,13 @@ def choose_own(state: PageState, known: Mapping[str, Mapping[str, str] | Sequenc
         if not chosen.get(key) and not 1 < len(values) <= MOST_VALUES:
             continue
         st.multiselect(
-            safe(column_name(key)), values, key=state.key(side + key), placeholder=f"All {len(values)}",
+            safe(column_name(key)),
+            values,
+            key=state.key(side + key),
+            placeholder=f"All {len(values)}",
             format_func=partial(_shown, said),
             help="A column of the table that lay beside the pictures.",
-        )  # fmt: skip
+        )
 
 
 _MOST_SHOWN = 80

@@ -22,9 +22,13 @@ MOST_SPARE = 240
 
 
 def draw(
-    figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] | None = None,
+    figure: Figure,
+    *,
+    key: str,
+    alt: str,
+    clicked: Callable[[str], None] | None = None,
     picked: Callable[[str], None] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Draw a figure as wide as its place.
 
     Args:

@@ -37,12 +37,18 @@ def header(title: str, caption: str, state: PageState, *, lost: str = "", words:
             copy_link(f"{state.page}.copy", lost)
             if any(not field.shared for field in state.fields):
                 st.button(
-                    "Reset all", icon=":material/restart_alt:", on_click=state.reset, key=f"{state.page}.reset",
-                    help="Back to the usual view of this page." + (_SCOPE_STAYS if scoped else ""), type="tertiary",
-                )  # fmt: skip
+                    "Reset all",
+                    icon=":material/restart_alt:",
+                    on_click=state.reset,
+                    key=f"{state.page}.reset",
+                    help="Back to the usual view of this page." + (_SCOPE_STAYS if scoped else ""),
+                    type="tertiary",
+                )
     if state.problems():
-        st.warning("Part of the link could not be restored. " + " ".join(safe(each) for each in state.problems()),
-                   icon=":material/link_off:")  # fmt: skip
+        st.warning(
+            "Part of the link could not be restored. " + " ".join(safe(each) for each in state.problems()),
+            icon=":material/link_off:",
+        )
 
 
 class Chips(NamedTuple):
@@ -62,11 +68,14 @@ class Chips(NamedTuple):
 def chips(state: PageState) -> Chips:
     """Draw the row under the header, empty yet."""
     row = st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"{state.page}_chips")
-    return Chips(*(
-        row.container(horizontal=True, gap="small", vertical_alignment="center", width="content",
-                      key=f"{state.page}_{name}")
-        for name in Chips._fields
-    ))  # fmt: skip
+    return Chips(
+        *(
+            row.container(
+                horizontal=True, gap="small", vertical_alignment="center", width="content", key=f"{state.page}_{name}"
+            )
+            for name in Chips._fields
+        )
+    )
 
 
 @contextmanager

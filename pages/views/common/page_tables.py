@@ -40,9 +40,14 @@ Write = Callable[[Any], str]
 
 
 def draw_table(
-    frame: pd.DataFrame, *, column_config: Mapping[str, Any] | None = None, families: Collection[str] = FAMILIES,
-    looks: Sequence[str] = (), hide_index: bool = True, **drawn: Any,
-) -> None:  # fmt: skip
+    frame: pd.DataFrame,
+    *,
+    column_config: Mapping[str, Any] | None = None,
+    families: Collection[str] = FAMILIES,
+    looks: Sequence[str] = (),
+    hide_index: bool = True,
+    **drawn: Any,
+) -> None:
     """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out.
 
     Args:
@@ -57,8 +62,11 @@ def draw_table(
         frame = frame.drop(columns="note")
     config = dict(column_config or {})
     drawn.setdefault("height", SCROLLED if len(frame) > TALL else "content")
-    config |= {name: _hinted(config.get(name, name)) for name in frame.columns if isinstance(name, str)
-               and _word(config.get(name, name))}  # fmt: skip
+    config |= {
+        name: _hinted(config.get(name, name))
+        for name in frame.columns
+        if isinstance(name, str) and _word(config.get(name, name))
+    }
     words: dict[Any, Any] = (
         _words(frame, config, families) if frame.size <= MOST_CELLS and frame.columns.is_unique else {}
     )
@@ -104,10 +112,13 @@ def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
     for row, look in enumerate(looks):
         rows.setdefault(look, []).append(row)
     return [
-        {"props": [tuple(each.split(":", 1)) for each in look.split(";")],
-         "selectors": [f"row{row}_col{column}" for row in own for column in range(columns)]}
-        for look, own in rows.items() if look
-    ]  # fmt: skip
+        {
+            "props": [tuple(each.split(":", 1)) for each in look.split(";")],
+            "selectors": [f"row{row}_col{column}" for row in own for column in range(columns)],
+        }
+        for look, own in rows.items()
+        if look
+    ]
 
 
 def _written_frame(frame: pd.DataFrame, words: Mapping[Any, Write]) -> pd.DataFrame:

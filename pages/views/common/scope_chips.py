@@ -18,8 +18,13 @@ __all__ = ["carried", "choose_scope", "say_withheld", "scope_fields"]
 _FIELDS = {"run": "runs", "corpus": "corpus", "subject": "subject", "language": "language", "evaluators": "evaluators"}
 """Name in the link -> field of :class:`Scope`, in the order in which they narrow each other."""
 
-_WORDS = {"run": "run", "corpus": "corpus", "subject": "subject caption", "language": "language",
-          "evaluators": "evaluator"}  # fmt: skip
+_WORDS = {
+    "run": "run",
+    "corpus": "corpus",
+    "subject": "subject caption",
+    "language": "language",
+    "evaluators": "evaluator",
+}
 _MANY = ("run", "evaluators")
 
 
@@ -62,8 +67,15 @@ def choose_scope(
             if len(each.options) > 1 or each.chosen:
                 _draw(state, each)
         if scope != first:
-            st.button("Usual scope", icon=":material/undo:", type="tertiary", key=f"{state.page}.scope.usual",
-                      on_click=_keep, args=(state, first), help="Takes back every choice of this row")  # fmt: skip
+            st.button(
+                "Usual scope",
+                icon=":material/undo:",
+                type="tertiary",
+                key=f"{state.page}.scope.usual",
+                on_click=_keep,
+                args=(state, first),
+                help="Takes back every choice of this row",
+            )
     if undone:
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
     _unread(store(files).left_out)
@@ -158,15 +170,19 @@ def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
 
 def _draw(state: PageState, offer: _Offer) -> None:
     name = offer.name
-    place = st.popover(f"{_TITLES[name]}: **{safe(offer.shown, limit=40)}**",
-                       type="secondary", key=f"{state.page}.scope.{name}")  # fmt: skip
+    place = st.popover(
+        f"{_TITLES[name]}: **{safe(offer.shown, limit=40)}**", type="secondary", key=f"{state.page}.scope.{name}"
+    )
     if name in _MANY:
         options = list(dict.fromkeys([*offer.options, *state.get(name)]))
         place.multiselect(
-            _TITLES[name], options, key=state.key(name), help=_HELP[name], placeholder="All" if name != "run" else
-            "The largest of each corpus",
+            _TITLES[name],
+            options,
+            key=state.key(name),
+            help=_HELP[name],
+            placeholder="All" if name != "run" else "The largest of each corpus",
             format_func=lambda value: " · ".join(filter(None, (value, offer.about.get(value, "")))),
-        )  # fmt: skip
+        )
     else:
         state.choose(place, name, _TITLES[name], offer.options, help=_HELP[name])
 
@@ -183,9 +199,12 @@ def _evaluators_said(scope: Scope, there: Sequence[str]) -> str:
 
 def _chosen(state: PageState) -> Scope:
     return Scope(
-        runs=tuple(state.get("run")), corpus=state.get("corpus"), subject=state.get("subject"),
-        language=state.get("language"), evaluators=tuple(state.get("evaluators")),
-    )  # fmt: skip
+        runs=tuple(state.get("run")),
+        corpus=state.get("corpus"),
+        subject=state.get("subject"),
+        language=state.get("language"),
+        evaluators=tuple(state.get("evaluators")),
+    )
 
 
 def _keep(state: PageState, scope: Scope) -> None:

@@ -91,9 +91,15 @@ _BAND = f"background-color: {faded(NEUTRAL, 0.12)}"
 
 
 def figure_block(
-    figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, alt: str,
-    chosen: Mapping[str, str] | None = None, scope: Mapping[str, str] | None = None,
-) -> None:  # fmt: skip
+    figure: Figure,
+    table: pd.DataFrame | Callable[[], pd.DataFrame],
+    stem: str,
+    *,
+    title: str,
+    alt: str,
+    chosen: Mapping[str, str] | None = None,
+    scope: Mapping[str, str] | None = None,
+) -> None:
     """Draw a figure under its title, with the menu of its files.
 
     Args:
@@ -108,8 +114,12 @@ def figure_block(
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(title)}**", width="content")
         figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
-    draw(figure, alt=alt, key=f"results.{stem}.figure",
-         clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}))  # fmt: skip
+    draw(
+        figure,
+        alt=alt,
+        key=f"results.{stem}.figure",
+        clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}),
+    )
 
 
 def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:
@@ -139,10 +149,13 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
         config[frozen]["pinned"] = True
     looks = [faint or band for faint, band in zip(_greyed(frame), bands, strict=True)]
     draw_table(
-        shown, looks=looks, alt=f"Table: {question.title}",
-        key=f"results.{question.id}.rows", column_config=config,
+        shown,
+        looks=looks,
+        alt=f"Table: {question.title}",
+        key=f"results.{question.id}.rows",
+        column_config=config,
         families=(*FAMILIES, "label") if rows_are_families else FAMILIES,
-    )  # fmt: skip
+    )
 
 
 def _greyed(frame: pd.DataFrame) -> list[str]:
@@ -227,8 +240,10 @@ def corrected(question: Question, frame: pd.DataFrame) -> str:
 
 def nothing(what: str) -> None:
     """Say that the filters leave nothing of what a part shows."""
-    st.info(f"The filters leave nothing of “{safe(what)}”. Take one back under *Filters*, or *Reset all*.",
-            icon=":material/filter_alt:")  # fmt: skip
+    st.info(
+        f"The filters leave nothing of “{safe(what)}”. Take one back under *Filters*, or *Reset all*.",
+        icon=":material/filter_alt:",
+    )
 
 
 def spoken(figure: Figure, *, most: int = 12) -> str:

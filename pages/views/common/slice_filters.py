@@ -26,7 +26,7 @@ _LABELS = {
     "modifiers": ("Modifier", "The word that a societal probe puts before the noun."),
     "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
     "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
-}  # fmt: skip
+}
 _COUNTS = (
     "Every number on this page is of what the filters leave. A value's count is the number of shifts that choosing it "
     "would leave, the other filters kept."
@@ -112,8 +112,11 @@ def slice_link(state: PageState) -> dict[str, str]:
 
 def describe(chosen: Slice) -> str:
     """Say in words what a slice keeps; empty where it keeps everything."""
-    said = [f"{_LABELS[name][0].lower()} {listed([_called(name, each) for each in getattr(chosen, name)])}"
-            for name in ALL if getattr(chosen, name)]  # fmt: skip
+    said = [
+        f"{_LABELS[name][0].lower()} {listed([_called(name, each) for each in getattr(chosen, name)])}"
+        for name in ALL
+        if getattr(chosen, name)
+    ]
     said += [_SIGNS[chosen.sign].lower()] if chosen.sign else []
     if chosen.inside is not None:
         said.append(f"{as_percent(chosen.inside[0])} to {as_percent(chosen.inside[1])} of the object inside the crop")
@@ -140,10 +143,13 @@ def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
     counts = dict.fromkeys(state.get(name), 0) | counts  # chosen in another scope
     label, help_text = _LABELS[name]
     st.multiselect(
-        label, sorted(counts, key=lambda value: (counts[value] == 0, _order(name, value))), key=state.key(name),
-        help=help_text, placeholder=f"All {len(counts)}",
+        label,
+        sorted(counts, key=lambda value: (counts[value] == 0, _order(name, value))),
+        key=state.key(name),
+        help=help_text,
+        placeholder=f"All {len(counts)}",
         format_func=lambda value: f"{_named(name, value)} · {thousands(counts.get(value, 0))}",
-    )  # fmt: skip
+    )
 
 
 _CALLED = {"families": family_title, "probes": title}
@@ -157,31 +163,47 @@ def _named(field: str, value: str) -> str:
 
 def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool, tied: bool) -> None:
     st.selectbox(
-        "Direction", tuple(SIGNS), index=None, key=state.key("sign"), placeholder="Any direction",
+        "Direction",
+        tuple(SIGNS),
+        index=None,
+        key=state.key("sign"),
+        placeholder="Any direction",
         format_func=lambda sign: f"{_SIGNS[sign]} · {thousands(signs.get(sign, 0))}",
-    )  # fmt: skip
+    )
     st.slider(
-        "Object inside the crop", 0, 100, key=state.key("inside"), step=5, format="%d %%",
+        "Object inside the crop",
+        0,
+        100,
+        key=state.key("inside"),
+        step=5,
+        format="%d %%",
         help="Share of the object that is left after the evaluator's own resizing and cropping. Anything but 0 to "
         "100 % leaves out shifts for which it is not known.",
-    )  # fmt: skip
+    )
     if judged or state.get("accepted"):
         st.slider(
-            "Accepted by people, at least", 0, 100, key=state.key("accepted"), step=5, format="%d %%",
+            "Accepted by people, at least",
+            0,
+            100,
+            key=state.key("accepted"),
+            step=5,
+            format="%d %%",
             help="Share of people in a study who found both versions acceptable. Above 0, pairs that nobody judged "
             "are left out.",
-        )  # fmt: skip
+        )
     st.toggle(
-        "Whole objects only", key=state.key("whole"),
+        "Whole objects only",
+        key=state.key("whole"),
         help=f"Leaves out shifts whose edit, such as a rotation, left less than {as_percent(WHOLE)} of the object's "
         "mask in the image. What the evaluator's own crop takes away is the filter above.",
-    )  # fmt: skip
+    )
     if tied or state.get("untied"):
         st.toggle(
-            "Without labels of two categories", key=state.key("untied"),
+            "Without labels of two categories",
+            key=state.key("untied"),
             help="Leaves out the items whose label could as well belong to another category, such as a bench, "
             "furniture or outdoor; Results lists them under Object. A run that does not record them keeps all.",
-        )  # fmt: skip
+        )
     st.toggle("Controls too", key=state.key("controls"), help="Neutral words and blurs, which others are held against.")
 
 
@@ -189,11 +211,16 @@ def _slice(state: PageState) -> Slice:
     many = {name: tuple(state.get(name)) for name in ALL}
     low, high = state.get("inside")
     return Slice(
-        **many, sign=state.get("sign"), controls=bool(state.get("controls")),
+        **many,
+        sign=state.get("sign"),
+        controls=bool(state.get("controls")),
         inside=None if (low, high) == (0, 100) else (low / 100, high / 100),
-        accepted=state.get("accepted") / 100 or None, upheld=None, whole=bool(state.get("whole")),
-        untied=bool(state.get("untied")), told=told_by(state),
-    )  # fmt: skip
+        accepted=state.get("accepted") / 100 or None,
+        upheld=None,
+        whole=bool(state.get("whole")),
+        untied=bool(state.get("untied")),
+        told=told_by(state),
+    )
 
 
 def _order(name: str, value: str) -> tuple[int, str]:

@@ -59,10 +59,12 @@ def draw_test(
         both, every = beside(own), whole(files, scope, chosen, options)
         people = " People's ratings stand on the same line, from 0 to 1." if len(both) > len(own) else ""
         draw_figure(
-            dumbbell(both, family), lambda: beside(_of_test(every(), family)), f"{id_}-{family}",
+            dumbbell(both, family),
+            lambda: beside(_of_test(every(), family)),
+            f"{id_}-{family}",
             title=f"{family_title(family)}: mean scores of both sides",
             note=f"Scaled so that the lowest score of either side is 0 and the highest 1.{people}",
-        )  # fmt: skip
+        )
     with right:
         _scores(files, scope, chosen, options, family, evaluator)
     _tables(files, scope, chosen, options, family, evaluator)
@@ -76,20 +78,34 @@ def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
 
 def _numbers(row: pd.Series) -> None:
     """Draw what matters first of one test under one evaluator."""
-    interval = "no interval" if pd.isna(row["failure_low"]) else (
-        f"95 % CI {row['failure_low']:.0f} to {row['failure_high']:.0f} %")  # fmt: skip
-    st.markdown(f"**{safe(row['evaluator'])}** {safe(str(row['verdict']))}" if row["verdict"].startswith("prefers")
-                else f"**{safe(row['evaluator'])}**: {safe(str(row['verdict']))}")  # fmt: skip
+    interval = (
+        "no interval"
+        if pd.isna(row["failure_low"])
+        else (f"95 % CI {row['failure_low']:.0f} to {row['failure_high']:.0f} %")
+    )
+    st.markdown(
+        f"**{safe(row['evaluator'])}** {safe(str(row['verdict']))}"
+        if row["verdict"].startswith("prefers")
+        else f"**{safe(row['evaluator'])}**: {safe(str(row['verdict']))}"
+    )
     tiles = st.grid(4, min_column_width=140)
     tiles.metric("Failures", f"{row['failure']:.0f} %", border=True, help="The wrong side scores at least as high")
-    tiles.metric("Ties", f"{row['ties']:.0f} %", border=True, help="Both sides score the same; they are among the "
-                 "failures")  # fmt: skip
-    tiles.metric("AUROC", number(row["auroc"], digits=2), border=True, help="Probability that the right side of any "
-                 "item scores above the wrong side of any item")  # fmt: skip
+    tiles.metric(
+        "Ties", f"{row['ties']:.0f} %", border=True, help="Both sides score the same; they are among the failures"
+    )
+    tiles.metric(
+        "AUROC",
+        number(row["auroc"], digits=2),
+        border=True,
+        help="Probability that the right side of any item scores above the wrong side of any item",
+    )
     drop = "—" if pd.isna(row["drop"]) else f"{row['drop']:+.1f} %".replace("-", "−")
     tiles.metric("Drop of means", drop, border=True, help="Mean wrong minus mean right, of the mean right")
-    taken = f" Most easily taken for {family_title(row['rival'])} (selectivity against it {row['rival_value']:.2f})." \
-        if row["rival"] else ""  # fmt: skip
+    taken = (
+        f" Most easily taken for {family_title(row['rival'])} (selectivity against it {row['rival_value']:.2f})."
+        if row["rival"]
+        else ""
+    )
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
     refused = f" Refused: {counted(int(row['n_refused']), 'comparison')} ({row['refused']})." if row["refused"] else ""
     st.caption(safe(f"Failures: {interval}, {many}.{refused}{taken} {row['note']}".strip(), limit=500))
@@ -103,8 +119,13 @@ def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
     if own.empty:
         return
     drawing = question.figures[0]
-    draw_figure(drawing.figure(own), own, f"{drawing.id}-{family}",
-                title=f"{family_title(family)}: scores of both sides", note=drawing.note)  # fmt: skip
+    draw_figure(
+        drawing.figure(own),
+        own,
+        f"{drawing.id}-{family}",
+        title=f"{family_title(family)}: scores of both sides",
+        note=drawing.note,
+    )
 
 
 def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
@@ -133,9 +154,14 @@ def draw_worst(
         st.caption(safe(f"{evaluator} puts no wrong side of “{family_title(family)}” at or above its right one here."))
         return
     shown = found.head(_CARDS)
-    st.caption(safe(f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
-                    "wrong side lies furthest above the right one. Words that the edit took away are struck out, words "
-                    "that it brought are bold.", limit=400))  # fmt: skip
+    st.caption(
+        safe(
+            f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
+            "wrong side lies furthest above the right one. Words that the edit took away are struck out, words "
+            "that it brought are bold.",
+            limit=400,
+        )
+    )
     _cards(files, scope, shown, evaluator)
     data_buttons(found, f"failures-{family}", key="contrast.worst")
 
@@ -156,8 +182,9 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
                 draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
                 with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                     to_lab(pair, own, files)
-                    collect_button(partial(card_slide, files, scope, pair, own, marks="none", link=link),
-                                   key=f"contrast.{place}")  # fmt: skip
+                    collect_button(
+                        partial(card_slide, files, scope, pair, own, marks="none", link=link), key=f"contrast.{place}"
+                    )
         for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
             drawn = finished(made)
             draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")

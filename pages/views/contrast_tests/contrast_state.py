@@ -76,9 +76,13 @@ def contrast_state(files: Signature) -> PageState:
 def choose_view(state: PageState) -> str:
     """Draw the choice of what is shown; return it."""
     st.segmented_control(
-        "View", tuple(VIEWS), format_func=VIEWS.__getitem__, required=True, key=state.key("view"),
+        "View",
+        tuple(VIEWS),
+        format_func=VIEWS.__getitem__,
+        required=True,
+        key=state.key("view"),
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     return str(state.get("view"))
 
 
@@ -95,15 +99,18 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
             _choose_some(state, name, label, help_text, counts[name])
         choose_own(state, {key: _said_of(counts[key]) for key in table.own})
         st.toggle(
-            "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is not known to "
+            "Verified only",
+            key=state.key("verified"),
+            help="Leaves out comparisons whose wrong side is not known to "
             "be wrong: those that are only presumed to be, and edits that tell nothing of it.",
-        )  # fmt: skip
+        )
         _choose_upheld(state, table)
     return Slice(
-        categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")),
+        categories=tuple(state.get("categories")),
+        coverage_bins=tuple(state.get("coverage_bins")),
         upheld=state.get("upheld") / 100 or None,
         told=(*((name, value) for name in _FACTS for value in state.get(name)), *told_by(state)),
-    )  # fmt: skip
+    )
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
@@ -118,7 +125,7 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
     return {
         name: {str(value): int(n) for value, n in own.astype(str).value_counts().sort_index().items()}
         for name, own in values.items()
-    }  # fmt: skip
+    }
 
 
 def _said_of(counts: Mapping[str, int]) -> dict[str, str]:
@@ -131,9 +138,13 @@ def _choose_some(state: PageState, name: str, label: str, help_text: str, counts
     if len(known) > 1 or state.get(name):
         said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
         st.multiselect(
-            label, list(known), key=state.key(name), help=help_text, placeholder=f"All {len(known)}",
+            label,
+            list(known),
+            key=state.key(name),
+            help=help_text,
+            placeholder=f"All {len(known)}",
             format_func=said.__getitem__,
-        )  # fmt: skip
+        )
 
 
 def _choose_upheld(state: PageState, table: ScoreTable) -> None:
@@ -142,12 +153,17 @@ def _choose_upheld(state: PageState, table: ScoreTable) -> None:
     if not judged and not state.get("upheld"):
         return
     st.slider(
-        "Upheld by people, at least", 0, 100, key=state.key("upheld"), step=5, format="%d %%",
+        "Upheld by people, at least",
+        0,
+        100,
+        key=state.key("upheld"),
+        step=5,
+        format="%d %%",
         help="Share of people in a study who accept the right one and refuse the wrong one, or, where they were asked "
         "for a preference instead, prefer the right one. Where they rated single sides only, 100 % if the right one’s "
         "mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left out; harmless edits are not "
         f"filtered. Judged here: {counted(judged, 'comparison')}.",
-    )  # fmt: skip
+    )
 
 
 def options_of(state: PageState, files: Signature, scope: Narrowed) -> Options:
@@ -176,10 +192,13 @@ def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[st
     scopes = tests_of(files, scope)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         family = state.choose(
-            st.container(width=280), "test", "Test", list(scopes), help="What breaks the meaning. A test that comes "
-            "with a caption of its own names it.",
+            st.container(width=280),
+            "test",
+            "Test",
+            list(scopes),
+            help="What breaks the meaning. A test that comes with a caption of its own names it.",
             format_func=lambda name: _said(name, scopes[name], scope),
-        )  # fmt: skip
+        )
         evaluator = choose_evaluator(state, scores(files, scopes[family]))
     return family, evaluator, scopes[family]
 
@@ -192,10 +211,16 @@ def _said(family: str, own: Narrowed, scope: Narrowed) -> str:
 def choose_bar(state: PageState) -> float:
     """Draw the failures in percent that the reader accepts; return them."""
     st.number_input(
-        "Your bar: failures at most, %", min_value=0.0, max_value=100.0, step=5.0, format="%g", width=220,
-        key=state.key("bar"), help="How often may the broken side score as high before the metric is of no use to you? "
+        "Your bar: failures at most, %",
+        min_value=0.0,
+        max_value=100.0,
+        step=5.0,
+        format="%g",
+        width=220,
+        key=state.key("bar"),
+        help="How often may the broken side score as high before the metric is of no use to you? "
         "50 is chance. A row is within or beyond it by its whole interval.",
-    )  # fmt: skip
+    )
     return float(state.get("bar"))
 
 
@@ -206,9 +231,12 @@ def choose_evaluator(state: PageState, table: ScoreTable) -> str:
     """
     names = sorted(table.evaluators, key=lambda name: name in table.blind)
     return state.choose(
-        st.container(width=280), "of", "Evaluator", names,
+        st.container(width=280),
+        "of",
+        "Evaluator",
+        names,
         help="Whose scores, orders, maps and worst failures are shown.",
-    )  # fmt: skip
+    )
 
 
 def _known(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
@@ -233,9 +261,11 @@ def draw_no_test(files: Signature, scope: Narrowed) -> None:
     """Say why there is no test, and how one is audited in a shell or in the browser."""
     reason = needs(scores(files, scope)).what
     st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=600), icon=":material/rule:")
-    st.markdown("A directional probe breaks the meaning on purpose: words change places, an object that is not there "
-                "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "
-                "what should not matter, on the demo corpus and its human captions:")  # fmt: skip
+    st.markdown(
+        "A directional probe breaks the meaning on purpose: words change places, an object that is not there "
+        "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "
+        "what should not matter, on the demo corpus and its human captions:"
+    )
     st.code(AUDIT, language="shell", wrap_lines=True)
     with st.container(horizontal=True):
         if is_listed(RUN_AUDIT):

@@ -113,8 +113,10 @@ def draw_question(
 def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options, question: Question) -> pd.DataFrame:
     """The answer to a question; what the reader set and it does not ask for changes nothing."""
     usual = Options()
-    own = Options(known=options.known if "known" in question.asks else usual.known,
-                  family=options.family if "family" in question.asks else usual.family)  # fmt: skip
+    own = Options(
+        known=options.known if "known" in question.asks else usual.known,
+        family=options.family if "family" in question.asks else usual.family,
+    )
     found = answer(files, scope, chosen, question.id, own)
     if question.id in BESIDE:
         return baseline_beside(files, scope, chosen, own, found)
@@ -265,12 +267,18 @@ def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question
     )
     places = [each.name for each in question.columns]
     after = places.index("verdict") + 1
-    more = Column(MORE, "n to tell", digits=0, help="Comparisons that would place the whole interval on one side of "
-                  "your bar with 80 % power, were the share as found here")  # fmt: skip
+    more = Column(
+        MORE,
+        "n to tell",
+        digits=0,
+        help="Comparisons that would place the whole interval on one side of "
+        "your bar with 80 % power, were the share as found here",
+    )
     columns = (*question.columns[:after], told, more, *question.columns[after:])
     ends = zip(frame["failure"], frame["failure_low"], frame["failure_high"], frame["n"], strict=True)
     found = [Interval(value, low, high, int(n), 0.95) for value, low, high, n in ends]
-    sides = [claim if claim in NO_CLAIM else judged(each, most)
-             for each, claim in zip(found, frame["verdict"], strict=True)]  # fmt: skip
+    sides = [
+        claim if claim in NO_CLAIM else judged(each, most) for each, claim in zip(found, frame["verdict"], strict=True)
+    ]
     numbers = [needed(each, most) for each in found]
     return replace(question, columns=columns), frame.assign(**{BAR: sides}).assign(**{MORE: numbers})

@@ -182,21 +182,47 @@ def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: s
 
 
 def actions(
-    files: Signature, pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None],
-    show_item: Callable[[], None], slide: Callable[[], Slide], tag: Callable[[], None], like: Callable[[], None],
-) -> None:  # fmt: skip
+    files: Signature,
+    pair: pd.Series,
+    rows: pd.DataFrame,
+    *,
+    key: str,
+    open_record: Callable[[], None],
+    show_item: Callable[[], None],
+    slide: Callable[[], Slide],
+    tag: Callable[[], None],
+    like: Callable[[], None],
+) -> None:
     """Draw what can be done with the pair."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
-        st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
-                  on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
+        st.button(
+            "Full record",
+            icon=":material/receipt_long:",
+            type="tertiary",
+            key=f"failures.open.{key}",
+            on_click=open_record,
+            help="Every column that the store has of this pair",
+        )
         to_lab(pair, rows, files)
         tag()
         collect_button(slide, key=f"failure.{key}")
-        st.button("More like this", icon=":material/image_search:", type="tertiary", key=f"failures.like.{key}",
-                  on_click=like, help="Items whose pictures an evaluator of the run embeds closest to it")  # fmt: skip
+        st.button(
+            "More like this",
+            icon=":material/image_search:",
+            type="tertiary",
+            key=f"failures.like.{key}",
+            on_click=like,
+            help="Items whose pictures an evaluator of the run embeds closest to it",
+        )
         if pair["more"]:
-            st.button(f"+{counted(int(pair['more']), 'more edit')}", icon=":material/filter_none:", type="tertiary",
-                      key=f"failures.more.{key}", on_click=show_item, help="Every edit of this item")  # fmt: skip
+            st.button(
+                f"+{counted(int(pair['more']), 'more edit')}",
+                icon=":material/filter_none:",
+                type="tertiary",
+                key=f"failures.more.{key}",
+                on_click=show_item,
+                help="Every edit of this item",
+            )
 
 
 def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
@@ -208,8 +234,12 @@ def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:
     """Draw the way into the Probe lab, where its corpus is here."""
     if corpus_name_of(pair["run"], pair["corpus"], files) is not None:
         row = {**rows.iloc[0], **pair}
-        st.page_link(LAB, label="Open in Probe lab", icon=":material/science:",
-                     query_params=lab_link(row, evaluators=list(rows["evaluator"]), files=files))  # fmt: skip
+        st.page_link(
+            LAB,
+            label="Open in Probe lab",
+            icon=":material/science:",
+            query_params=lab_link(row, evaluators=list(rows["evaluator"]), files=files),
+        )
 
 
 def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
@@ -220,8 +250,10 @@ def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
     """
     for _, row in judged.iterrows():
         if all(row[name] == pair[name] for name in ("corpus", "item", "subject", "probe")):
-            st.caption(f":material/how_to_reg: {as_percent(row['accepted'])} of {counted(int(row['votes']), 'vote')} "
-                       "found both versions acceptable")  # fmt: skip
+            st.caption(
+                f":material/how_to_reg: {as_percent(row['accepted'])} of {counted(int(row['votes']), 'vote')} "
+                "found both versions acceptable"
+            )
 
 
 def _tiny(row: Mapping[str, Any], floor: float) -> bool:
@@ -261,8 +293,10 @@ def show_record(state: PageState, files: Signature, scope: Narrowed, held: Held)
         return
     records = record_of(files, scope, pair)
     if not records:
-        st.warning(f"The record of item {safe(pair['item'])} under {safe(pair['probe'])} is not in the runs that are "
-                   "loaded.", icon=":material/link_off:")  # fmt: skip
+        st.warning(
+            f"The record of item {safe(pair['item'])} under {safe(pair['probe'])} is not in the runs that are loaded.",
+            icon=":material/link_off:",
+        )
         state.put("record", "")
         return
 
@@ -297,14 +331,24 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     draw_tags(held.of(named))
     table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
     table.index.name = "column"
-    draw_table(table.map(_cell).reset_index(), key="failures.record.table",
-               alt="Every column of this pair under every evaluator", height=360,
-               column_config={"column": st.column_config.TextColumn("Column", pinned=True)})  # fmt: skip
+    draw_table(
+        table.map(_cell).reset_index(),
+        key="failures.record.table",
+        alt="Every column of this pair under every evaluator",
+        height=360,
+        column_config={"column": st.column_config.TextColumn("Column", pinned=True)},
+    )
     text = as_json(records)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button("Record as JSON", text.encode(), f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
-                           "application/json", icon=":material/data_object:", on_click="ignore",
-                           key="failures.record.json")  # fmt: skip
+        st.download_button(
+            "Record as JSON",
+            text.encode(),
+            f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
+            "application/json",
+            icon=":material/data_object:",
+            on_click="ignore",
+            key="failures.record.json",
+        )
         to_lab(pair, rows, files)
         tag_button(named, held, key="record", before=lambda: state.put("record", ""))
     with st.expander("As JSON, to copy"):
@@ -335,11 +379,14 @@ def card_slide(
     first = rows.iloc[0]
     without = made[:400] if isinstance(made, str) else ""
     return pair_slide(
-        pair, rows, pictures=_pictures(made, shown(first)), language=scope.language,
+        pair,
+        rows,
+        pictures=_pictures(made, shown(first)),
+        language=scope.language,
         said=(below_pictures(made), cut_said(first["object_kept"]), without),
         link={**link, "record": record_text(pair)},
         signature=signature_of(scores(files, scope), store(files).runs()),
-    )  # fmt: skip
+    )
 
 
 def _pictures(made: Made, what: str) -> tuple[Picture, ...]:

@@ -55,17 +55,25 @@ from pages.views.failures.pair_tags import draw_tag_filter, draw_tags, pair_of, 
 
 
 def draw_downloads(
-    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, rows: pd.DataFrame, held: Held,
-    *, named: Named,
-) -> None:  # fmt: skip
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    found: Ranking,
+    rows: pd.DataFrame,
+    held: Held,
+    *,
+    named: Named,
+) -> None:
     """Draw one menu with the shifts as CSV and Parquet and the pictures of the page as PNG."""
     order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
     with st.popover("Download", icon=":material/download:", type="tertiary"):
         taken = min(found.n_shifts, EXPORT_ROWS)
         st.caption(
-            f"Every shift of the filters in this order, {counted(taken, 'row')}" if taken == found.n_shifts
+            f"Every shift of the filters in this order, {counted(taken, 'row')}"
+            if taken == found.n_shifts
             else f"The furthest {counted(taken, 'row')} of {counted(found.n_shifts, 'shift')}"
-        )  # fmt: skip
+        )
 
         def shifts() -> pd.DataFrame:
             usual = usual_scales(files, scope)
@@ -75,10 +83,13 @@ def draw_downloads(
         data_buttons(shifts, f"failures-{order}", key="failures.data")
         st.caption("The pictures of this page")
         st.download_button(
-            "Contact sheet as PNG", lambda: encode_png(_sheet(files, found.pairs, rows, marks)),
+            "Contact sheet as PNG",
+            lambda: encode_png(_sheet(files, found.pairs, rows, marks)),
             "failures.png",
-            "image/png", on_click="ignore", key="failures.sheet",
-        )  # fmt: skip
+            "image/png",
+            on_click="ignore",
+            key="failures.sheet",
+        )
 
 
 def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str) -> np.ndarray:
@@ -124,8 +135,14 @@ def draw_tiles(
             with cells.container(gap="xxsmall", key=f"failure_tile_{place}"):
                 rooms.append(st.empty())
                 rooms[-1].caption("…")
-                st.button(headline(pair, own, state.get("sort")), key=f"failures.tile.{place}", type="tertiary",
-                          on_click=opener(state, pair), help="Opens the full record", width="stretch")  # fmt: skip
+                st.button(
+                    headline(pair, own, state.get("sort")),
+                    key=f"failures.tile.{place}",
+                    type="tertiary",
+                    on_click=opener(state, pair),
+                    help="Opens the full record",
+                    width="stretch",
+                )
                 st.caption(_said(pair, own.iloc[0]))
                 draw_tags(held.of(pair_of(pair, language=scope.language, rank=scope.rank)))
         for place, (room, own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
@@ -166,12 +183,22 @@ def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chose
     with st.container(horizontal=True, gap="small"):
         for name, count in counts.items():
             words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
-            st.button(f"Without {safe(words, limit=60)} · {counted(count, 'shift')}", key=f"failures.relax.{name}",
-                      on_click=state.take_back, args=_fields(name, chosen), disabled=count == 0)  # fmt: skip
+            st.button(
+                f"Without {safe(words, limit=60)} · {counted(count, 'shift')}",
+                key=f"failures.relax.{name}",
+                on_click=state.take_back,
+                args=_fields(name, chosen),
+                disabled=count == 0,
+            )
         if state.get("tagged"):
             st.button("Without the tags", key="failures.relax.tagged", on_click=state.take_back, args=("tagged",))
-        st.button("Clear every filter", icon=":material/filter_alt_off:", key="failures.relax.all",
-                  on_click=state.take_back, args=(*counts, *_fields("told", chosen), "tagged"))  # fmt: skip
+        st.button(
+            "Clear every filter",
+            icon=":material/filter_alt_off:",
+            key="failures.relax.all",
+            on_click=state.take_back,
+            args=(*counts, *_fields("told", chosen), "tagged"),
+        )
 
 
 def _fields(name: str, chosen: Slice) -> tuple[str, ...]:
@@ -185,20 +212,33 @@ def draw_controls(state: PageState, held: Held) -> None:
         st.segmented_control(
             "Layout", tuple(LAYOUTS), key=state.key("layout"), format_func=LAYOUTS.__getitem__, required=True
         )
-        st.selectbox("Furthest by", tuple(_ORDERS), key=state.key("sort"), format_func=_ORDERS.__getitem__,
-                     help=_ORDERS_HELP, width=210)  # fmt: skip
+        st.selectbox(
+            "Furthest by",
+            tuple(_ORDERS),
+            key=state.key("sort"),
+            format_func=_ORDERS.__getitem__,
+            help=_ORDERS_HELP,
+            width=210,
+        )
         if state.get("sort") == "percent":
             st.selectbox(
-                "Smallest baseline", FLOORS, key=state.key("floor"), width=170,
+                "Smallest baseline",
+                FLOORS,
+                key=state.key("floor"),
+                width=170,
                 format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
                 help="Shifts whose baseline scores less than this share of the evaluator's typical (median) clean "
                 "score do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come "
                 "last.",
-            )  # fmt: skip
+            )
         st.selectbox(
-            "Marks on pictures", tuple(MARKS), key=state.key("marks"), format_func=MARKS.__getitem__, width=170,
+            "Marks on pictures",
+            tuple(MARKS),
+            key=state.key("marks"),
+            format_func=MARKS.__getitem__,
+            width=170,
             help="Frames around a moved object, or the changed pixels in colour on grey",
-        )  # fmt: skip
+        )
         if not state.get("item"):
             st.toggle("Every edit", key=state.key("every"), help="A card for every pair, not the furthest of each item")
         draw_tag_filter(state, held)
@@ -208,7 +248,7 @@ def draw_controls(state: PageState, held: Held) -> None:
 
 def draw_gallery(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, held: Held, *, named: Named
-) -> None:  # fmt: skip
+) -> None:
     """Draw one page of pairs, and the way to the others."""
     a_page = A_PAGE[state.get("layout")]
     pages = -(-(found.n_items if once(state) else found.n_pairs) // a_page)
@@ -256,8 +296,14 @@ def draw_one_item(state: PageState) -> None:
     if state.get("item"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"Item **{safe(state.get('item'))}** alone")
-            st.button("Every item", icon=":material/undo:", type="tertiary", key="failures.item.all",
-                      on_click=state.put, args=("item", ""))  # fmt: skip
+            st.button(
+                "Every item",
+                icon=":material/undo:",
+                type="tertiary",
+                key="failures.item.all",
+                on_click=state.put,
+                args=("item", ""),
+            )
 
 
 def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
@@ -276,14 +322,26 @@ def _like(state: PageState, item: str) -> None:
 
 
 def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: bool) -> None:
-    st.button(label, key=f"failures.turn.{label}", shortcut=shortcut, disabled=disabled, on_click=state.put,
-              args=("page", page))  # fmt: skip
+    st.button(
+        label,
+        key=f"failures.turn.{label}",
+        shortcut=shortcut,
+        disabled=disabled,
+        on_click=state.put,
+        args=("page", page),
+    )
 
 
 def _cards(
-    state: PageState, files: Signature, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held, *,
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    pairs: pd.DataFrame,
+    rows: pd.DataFrame,
+    held: Held,
+    *,
     first: int,
-) -> None:  # fmt: skip
+) -> None:
     """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
     known = any_judged(files)
     judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank) if known else pairs.head(0)
@@ -304,13 +362,24 @@ def _cards(
 
 
 def _below(
-    state: PageState, files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame,
-    held: Held, *, key: str,
-) -> None:  # fmt: skip
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    pair: pd.Series,
+    rows: pd.DataFrame,
+    judged: pd.DataFrame,
+    held: Held,
+    *,
+    key: str,
+) -> None:
     order = state.get("sort")
     captions(rows)
-    draw_scores(rows, bold=deciding(pair, rows, scope.evaluators, order),
-           floor=state.get("floor") / 100 if order == "percent" else 0.0, key=key)  # fmt: skip
+    draw_scores(
+        rows,
+        bold=deciding(pair, rows, scope.evaluators, order),
+        floor=state.get("floor") / 100 if order == "percent" else 0.0,
+        key=key,
+    )
     verdict(judged, pair)
     named = pair_of(pair, language=scope.language, rank=scope.rank)
     draw_tags(held.of(named))

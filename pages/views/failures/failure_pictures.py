@@ -77,9 +77,16 @@ class _Job:
     def key(self) -> tuple[str | int | None, ...]:
         item = self.item
         return (
-            self.run, self.seed, self.pixels_sha256, item.corpus, item.id, str(item.image_path), self.probe.name,
-            self.marks, self.side,
-        )  # fmt: skip
+            self.run,
+            self.seed,
+            self.pixels_sha256,
+            item.corpus,
+            item.id,
+            str(item.image_path),
+            self.probe.name,
+            self.marks,
+            self.side,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +169,14 @@ def _job(
         return f"The probe {row['probe']} of this run is not registered here, so its picture cannot be made again."
     seed = run.manifest.get("seed")
     return _Job(
-        items[row["item"]], known.get(row["probe"]), hashes.get((row["run"], row["item"])),
-        seed if isinstance(seed, int) else RUN_SEED, row["run"], marks, side,
-    )  # fmt: skip
+        items[row["item"]],
+        known.get(row["probe"]),
+        hashes.get((row["run"], row["item"])),
+        seed if isinstance(seed, int) else RUN_SEED,
+        row["run"],
+        marks,
+        side,
+    )
 
 
 def _make(studio: _Studio, job: _Job) -> Made:

@@ -73,14 +73,31 @@ def usual_scales(files: Signature, scope: Narrowed) -> pd.DataFrame:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
 def page_of_pairs(
-    files: Signature, scope: Narrowed, chosen: Slice, order: str, floor: int, page: int, *, once: bool, item: str,
-    a_page: int, named: Named,
-) -> Ranking:  # fmt: skip
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    order: str,
+    floor: int,
+    page: int,
+    *,
+    once: bool,
+    item: str,
+    a_page: int,
+    named: Named,
+) -> Ranking:
     """One page of the ranking; see ``core.analysis.ranking.rank``."""
     return rank(
-        scores(files, scope), chosen, usual_scales(files, scope), order=order, floor=floor / 100, limit=a_page,
-        offset=a_page * (page - 1), once=once, item=item or None, named=named,
-    )  # fmt: skip
+        scores(files, scope),
+        chosen,
+        usual_scales(files, scope),
+        order=order,
+        floor=floor / 100,
+        limit=a_page,
+        offset=a_page * (page - 1),
+        once=once,
+        item=item or None,
+        named=named,
+    )
 
 
 def page_in_view(
@@ -92,9 +109,17 @@ def page_in_view(
         named: the only (item, probe) to look at; None: every one.
     """
     return page_of_pairs(
-        files, scope, chosen, state.get("sort"), state.get("floor"), page, once=once(state), item=state.get("item"),
-        a_page=A_PAGE[state.get("layout")], named=named,
-    )  # fmt: skip
+        files,
+        scope,
+        chosen,
+        state.get("sort"),
+        state.get("floor"),
+        page,
+        once=once(state),
+        item=state.get("item"),
+        a_page=A_PAGE[state.get("layout")],
+        named=named,
+    )
 
 
 def once(state: PageState) -> bool:

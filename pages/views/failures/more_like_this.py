@@ -87,8 +87,11 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if found is None:
             told = "" if unread else " An evaluator with an image tower that is ready here could tell; none is."
-            st.info(f"Nobody has looked at the picture of {safe(item)} and at another one yet, so nothing tells what "
-                    f"looks like it.{told}", icon=":material/image_search:")  # fmt: skip
+            st.info(
+                f"Nobody has looked at the picture of {safe(item)} and at another one yet, so nothing tells what "
+                f"looks like it.{told}",
+                icon=":material/image_search:",
+            )
         else:
             _, nearest = found.items[1]
             _, furthest = found.items[-1]
@@ -100,11 +103,21 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
         if unread:
             name, _ = reader
             more = "" if found is None else "more "
-            st.button(f"Embed {counted(len(unread), more + 'picture')}", icon=":material/visibility:",
-                      key="failures.like.embed", on_click=_ask,
-                      help=f"{name} looks at each once and keeps what it saw")  # fmt: skip
-        st.button("Every item", icon=":material/undo:", type="tertiary", key="failures.like.all", on_click=state.put,
-                  args=("like", ""))  # fmt: skip
+            st.button(
+                f"Embed {counted(len(unread), more + 'picture')}",
+                icon=":material/visibility:",
+                key="failures.like.embed",
+                on_click=_ask,
+                help=f"{name} looks at each once and keeps what it saw",
+            )
+        st.button(
+            "Every item",
+            icon=":material/undo:",
+            type="tertiary",
+            key="failures.like.all",
+            on_click=state.put,
+            args=("like", ""),
+        )
 
 
 def _ask() -> None:

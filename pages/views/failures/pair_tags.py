@@ -48,16 +48,23 @@ def named(held: Held, scope: Narrowed, tags: list[str]) -> tuple[tuple[str, str]
         return None
     own = (scope.run, scope.subject, scope.language, scope.rank)
     return tuple(
-        (pair.item, pair.probe) for pair, told in held.pairs.items()
+        (pair.item, pair.probe)
+        for pair, told in held.pairs.items()
         if (pair.run, pair.subject, pair.language, pair.rank) == own and set(tags) & set(told.tags)
-    )  # fmt: skip
+    )
 
 
 def draw_tag_filter(state: PageState, held: Held) -> None:
     """Draw the choice of tags, where there are any, and say what of them cannot be read."""
     if held.names:
-        st.multiselect("Tagged", held.names, key=state.key("tagged"), placeholder="Any or none", width=210,
-                       help="Pairs with at least one of these tags")  # fmt: skip
+        st.multiselect(
+            "Tagged",
+            held.names,
+            key=state.key("tagged"),
+            placeholder="Any or none",
+            width=210,
+            help="Pairs with at least one of these tags",
+        )
     for problem in held.problems:
         st.caption(f":material/warning: {safe(problem, limit=500)}")
 
@@ -81,8 +88,15 @@ def tag_button(pair: Pair, held: Held, *, key: str, before: Callable[[], None] |
         before: is done first, e.g. closing the dialog that the button is in.
     """
     if may_operate():
-        st.button("Tag", icon=":material/label:", type="tertiary", key=f"failures.tag.{key}", on_click=_ask,
-                  args=(pair, held.of(pair), before), help="Tags and a note of your own")  # fmt: skip
+        st.button(
+            "Tag",
+            icon=":material/label:",
+            type="tertiary",
+            key=f"failures.tag.{key}",
+            on_click=_ask,
+            args=(pair, held.of(pair), before),
+            help="Tags and a note of your own",
+        )
 
 
 def show_tagging(held: Held) -> None:
@@ -125,8 +139,15 @@ def _box(held: Held) -> None:
         f"**{safe(title(pair.probe))}** · {safe(pair.item, limit=120)}. For your own eyes: viewers see none of it."
     )
     offered = list(dict.fromkeys((*st.session_state.get(_TAGS, ()), *held.names, *SUGGESTED)))
-    st.multiselect("Tags", offered, key=_TAGS, accept_new_options=True, max_selections=MOST_TAGS,
-                   filter_mode="contains", placeholder="Choose, or type a new one and press Enter")  # fmt: skip
+    st.multiselect(
+        "Tags",
+        offered,
+        key=_TAGS,
+        accept_new_options=True,
+        max_selections=MOST_TAGS,
+        filter_mode="contains",
+        placeholder="Choose, or type a new one and press Enter",
+    )
     st.text_area("Note", key=_NOTE, max_chars=MOST_NOTE, height=100, placeholder="What is to be seen here")
     st.button("Save", type="primary", key="failures.tagging.save", on_click=_save, args=(pair,))
     if said := st.session_state.get(_SAID):

@@ -101,16 +101,22 @@ def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> p
 def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
     """Draw the view: what is no evidence first, then the risk at the gap that the reader chooses."""
     if chosen.sign:
-        st.warning("The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the "
-                   "family.", icon=":material/filter_alt:")  # fmt: skip
+        st.warning(
+            "The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the family.",
+            icon=":material/filter_alt:",
+        )
     unit = UNITS[state.get("unit")]
     usual = usual_gap(files, scope, chosen, unit)
     gap = usual if state.get("gap") is None else state.get("gap")
     cells = risks(files, scope, chosen, unit, gap)
     if cells["n_items"].max() < 2 or cells.empty:
         said = describe(chosen)
-        st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
-                ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
+        st.info(
+            "No two items have a shift here"
+            + (f" ({safe(said, limit=400)})" if said else "")
+            + ". Take filters back, or audit more items.",
+            icon=":material/filter_alt_off:",
+        )
         return
     st.header("What is no evidence", anchor=False)
     for sentence in _lead(files, scope, chosen):
@@ -141,18 +147,23 @@ def _gaps(found: pd.DataFrame) -> None:
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 4, signed=False)
     draw_table(
-        found.assign(ends=ends), alt="The gap from which on the flip risk is below 5 %", height="content",
+        found.assign(ends=ends),
+        alt="The gap from which on the flip risk is below 5 %",
+        height="content",
         column_order=("evaluator", "family", "said", "d", "ends", "of_iqr", "of_sd", "null_d", "n_items", "note"),
         column_config={
-            "evaluator": "Evaluator", "family": "Family",
+            "evaluator": "Evaluator",
+            "family": "Family",
             "said": st.column_config.TextColumn("In words", width="large"),
-            "d": number("Gap", format="%.4g", help="In units of the score"), "ends": look,
+            "d": number("Gap", format="%.4g", help="In units of the score"),
+            "ends": look,
             "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's clean scores"),
             "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's clean scores"),
             "null_d": number("Null edits' gap", format="%.4g", help="The same of edits that nobody can see"),
-            "n_items": number("n items"), "note": "To note",
+            "n_items": number("n items"),
+            "note": "To note",
         },
-    )  # fmt: skip
+    )
     st.caption(
         "95 % intervals, items of one source together, the interval of the risk turned round; none below "
         f"{LEAST_EVIDENCE} items. Of every pair of shifts; the risk never rises with the gap, so there is one such gap."
@@ -185,23 +196,38 @@ def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
 def _controls(state: PageState, gap: float, usual: float) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_controls")
     row.segmented_control(
-        "The gap is", tuple(_UNIT_LABELS), format_func=_UNIT_LABELS.__getitem__, key=state.key("unit"), required=True,
+        "The gap is",
+        tuple(_UNIT_LABELS),
+        format_func=_UNIT_LABELS.__getitem__,
+        key=state.key("unit"),
+        required=True,
         help="What a gap is a share of",
-    )  # fmt: skip
+    )
     st.session_state["flip.standard"] = gap if gap in STANDARD else None
     row.pills(
-        "The paper's gaps", STANDARD, format_func=lambda gap: f"{100 * gap:g} %", key="flip.standard",
-        on_change=_standard, args=(state,),
+        "The paper's gaps",
+        STANDARD,
+        format_func=lambda gap: f"{100 * gap:g} %",
+        key="flip.standard",
+        on_change=_standard,
+        args=(state,),
         help=f"Gaps between published systems that a leaderboard would count as a win. {THE_PAPER}",
-    )  # fmt: skip
+    )
     key = state.key("gap.widget")
     st.session_state[key] = gap
     st.select_slider(
-        "Gap d", GAPS, key=key, format_func=lambda gap: f"{100 * gap:g} %", on_change=_dragged, args=(state, key),
+        "Gap d",
+        GAPS,
+        key=key,
+        format_func=lambda gap: f"{100 * gap:g} %",
+        on_change=_dragged,
+        args=(state, key),
         help="How far ahead one of the two is before the edit",
-    )  # fmt: skip
-    st.caption(f"It begins at {100 * usual:g} %, next to the middle of the families' gaps of evidence: about half of "
-               f"the families flip less than 5 % there. {_UNIT_TOLD[state.get('unit')]}")  # fmt: skip
+    )
+    st.caption(
+        f"It begins at {100 * usual:g} %, next to the middle of the families' gaps of evidence: about half of "
+        f"the families flip less than 5 % there. {_UNIT_TOLD[state.get('unit')]}"
+    )
 
 
 def _dragged(state: PageState, key: str) -> None:
@@ -218,10 +244,12 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
     figure = titled(risk_map(cells), cells["family"])
     worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
     draw(
-        figure, key="flip.map",
+        figure,
+        key="flip.map",
         alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest "
-        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %", clicked=behind,
-    )  # fmt: skip
+        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %",
+        clicked=behind,
+    )
     least = cells["n_items"].min()
     st.caption(
         f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
@@ -242,9 +270,12 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
 def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], behind: Callable[[str], None]) -> None:
     st.header("Against the gap", anchor=False)
     figure = titled(risk_curves(table, gap=gap, styles=family_styles(table)), table["family"])
-    draw(figure, key="flip.curves",
-         alt="Flip risk against the gap, a panel an evaluator, a line a family, from 0 to 50 %",
-         clicked=behind)  # fmt: skip
+    draw(
+        figure,
+        key="flip.curves",
+        alt="Flip risk against the gap, a panel an evaluator, a line a family, from 0 to 50 %",
+        clicked=behind,
+    )
     figure_buttons(figure, exact, "flip-risk-curves", title="Flip risk against the gap", key="flip.c")
     st.caption(
         "A line is a whole family. Solid: spatial, dashed: societal, dotted grey: the noise floor. The dotted line on "
@@ -263,16 +294,42 @@ def _numbers(cells: pd.DataFrame) -> None:
     shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
     shown["over_ends"], over_look = interval(shown, "over_low", "over_high", 1, signed=True)
     draw_table(
-        shown, alt="Flip risk in numbers", height="content",
-        column_order=("evaluator", "corpus", "axis", "family", "gap", "d", "risk", "ends", "null_risk", "over",
-                      "over_ends", "n_items", "n_shifts", "n_missing", "note"),
+        shown,
+        alt="Flip risk in numbers",
+        height="content",
+        column_order=(
+            "evaluator",
+            "corpus",
+            "axis",
+            "family",
+            "gap",
+            "d",
+            "risk",
+            "ends",
+            "null_risk",
+            "over",
+            "over_ends",
+            "n_items",
+            "n_shifts",
+            "n_missing",
+            "note",
+        ),
         column_config={
-            "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Contrast or family",
-            "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),
-            "risk": percent("RRF, %", format="%.1f"), "ends": look, "null_risk": percent("Null edits", format="%.1f"),
+            "evaluator": "Evaluator",
+            "corpus": "Corpus",
+            "axis": "Axis",
+            "family": "Contrast or family",
+            "gap": percent("Gap, %", format="%g"),
+            "d": percent("d", format="%.4g", help="The gap in score units"),
+            "risk": percent("RRF, %", format="%.1f"),
+            "ends": look,
+            "null_risk": percent("Null edits", format="%.1f"),
             "over": percent("Less null", format="%+.1f", help="Risk less that of the null family, paired by source"),
-            "over_ends": over_look, "n_items": percent("n items"),
-            "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
+            "over_ends": over_look,
+            "n_items": percent("n items"),
+            "n_shifts": percent("n shifts"),
+            "n_missing": percent("Unscored"),
+            "note": "To note",
         },
-    )  # fmt: skip
+    )
     data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")

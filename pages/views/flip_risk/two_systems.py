@@ -40,8 +40,11 @@ def draw_pairs(state: PageState, pairs: pd.DataFrame) -> None:
     """Draw the pairs whose order changed, those whose gap moved the most first."""
     marked = flipped_pairs(pairs)
     st.header("Flipped pairs", anchor=False)
-    st.toggle("Count ties as flips", key=state.key("ties"), help="Equation 1 as printed: a lead that becomes a tie, or "
-              "a tie that is broken, is a flip")  # fmt: skip
+    st.toggle(
+        "Count ties as flips",
+        key=state.key("ties"),
+        help="Equation 1 as printed: a lead that becomes a tie, or a tie that is broken, is a flip",
+    )
     mark = "flips" if state.get("ties") else "changes_sides"
     found = marked[marked[mark]].copy()
     if found.empty:
@@ -68,14 +71,17 @@ def pair_card(row: Mapping[Any, Any]) -> None:
     with seen:
         pictures(str(row["corpus"]), str(row["item"]), str(row["probe"]))
     with words:
-        st.markdown(f"**{safe(row['item'])}** · **{safe(title(row['probe']))}**: {_order(row['gap_before'])} → "
-                    f"{_order(row['gap_after'])}")  # fmt: skip
+        st.markdown(
+            f"**{safe(row['item'])}** · **{safe(title(row['probe']))}**: {_order(row['gap_before'])} → "
+            f"{_order(row['gap_after'])}"
+        )
         for name in ("a", "b"):
             before, after = row[f"{name}_before"], row[f"{name}_after"]
             st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
             st.text(row[f"{name}_caption"])
-        st.caption(f"Gap A − B: {signed(row['gap_before'], digits=4, unit='')} → "
-                   f"{signed(row['gap_after'], digits=4, unit='')}")  # fmt: skip
+        st.caption(
+            f"Gap A − B: {signed(row['gap_before'], digits=4, unit='')} → {signed(row['gap_after'], digits=4, unit='')}"
+        )
 
 
 def _order(gap: float) -> str:
@@ -113,8 +119,11 @@ def draw_systems(state: PageState) -> None:
         "does that change when the picture is edited so that both captions are as right as before?"
     )
     if not corpus_names() or not ready_evaluators():
-        st.info("A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
-                "`python -m core evaluators` list them.", icon=":material/image:")  # fmt: skip
+        st.info(
+            "A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
+            "`python -m core evaluators` list them.",
+            icon=":material/image:",
+        )
         return
     matched = _captions(state)
     if matched is None:
@@ -122,8 +131,14 @@ def draw_systems(state: PageState) -> None:
     _remarks(matched)
     _choices(state, matched)
     key = _key(state, matched)
-    st.button("Score both systems", type="primary", icon=":material/play_arrow:", key="flip.score", on_click=_ask,
-              disabled=not state.get("edits"))  # fmt: skip
+    st.button(
+        "Score both systems",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="flip.score",
+        on_click=_ask,
+        disabled=not state.get("edits"),
+    )
     if st.session_state.pop("flip.asked", False):
         systems_shelf().put(key, _score(state, matched))
     found = systems_shelf().get(key)
@@ -141,9 +156,13 @@ def _ask() -> None:
 def _captions(state: PageState) -> Matched | None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_source")
     row.segmented_control(
-        "Captions", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"), required=True,
+        "Captions",
+        tuple(SOURCES),
+        format_func=SOURCES.__getitem__,
+        key=state.key("source"),
+        required=True,
         help="Two files as clipscore reads them, {image name: caption}; or, to try it, two captions that a corpus has",
-    )  # fmt: skip
+    )
     row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
     corpus = load_corpus(state.get("images"))
     if state.get("source") == "captions":
@@ -153,19 +172,28 @@ def _captions(state: PageState) -> Matched | None:
     columns = st.columns(2)
     files = [
         column.file_uploader(
-            f"System {name}: candidates.json", type=["json"], key=f"flip.file.{name}",
-            max_upload_size=MOST_BYTES >> 20, help='{"image name": "caption", …}',
+            f"System {name}: candidates.json",
+            type=["json"],
+            key=f"flip.file.{name}",
+            max_upload_size=MOST_BYTES >> 20,
+            help='{"image name": "caption", …}',
         )
         for name, column in zip("AB", columns, strict=True)
-    ]  # fmt: skip
+    ]
     if any(file is None for file in files):
         example = corpus.items[0].id if corpus.items else "image"
-        st.info("Upload two files of this shape, keys being names of the pictures. They stay in this server's memory "
-                "and are not in the link.", icon=":material/upload_file:")  # fmt: skip
+        st.info(
+            "Upload two files of this shape, keys being names of the pictures. They stay in this server's memory "
+            "and are not in the link.",
+            icon=":material/upload_file:",
+        )
         st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
         return None
-    parsed = [parse_systems(file.getvalue(), name=file.name, called="AB"[place])[0] for place, file in enumerate(files)
-              if file is not None]  # fmt: skip
+    parsed = [
+        parse_systems(file.getvalue(), name=file.name, called="AB"[place])[0]
+        for place, file in enumerate(files)
+        if file is not None
+    ]
     return match(corpus, *({key: texts[0] for key, texts in each.captions.items()} for each in parsed))
 
 
@@ -204,10 +232,13 @@ def _choices(state: PageState, matched: Matched) -> None:
         state.put("judge", offered[0])
     row[0].selectbox("Evaluator", offered, key=state.key("judge"), help="Scores every caption")
     row[1].multiselect(
-        "Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="Choose at least one",
+        "Harmless edits",
+        tuple(image_probes()),
+        key=state.key("edits"),
+        placeholder="Choose at least one",
         format_func=title,
         help="Each is applied to every picture; the null edits are those that nobody can see",
-    )  # fmt: skip
+    )
     most = min(MOST, len(matched.items))
     if state.get("count") > most:
         state.put("count", most)
@@ -298,15 +329,23 @@ def _table(flips: Mapping[str, SystemFlips]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "family": name, "share": found.pointwise.estimate, "low": found.pointwise.low,
-                "high": found.pointwise.high, "strict": found.strict.estimate, "strict_low": found.strict.low,
-                "strict_high": found.strict.high, "system": found.system, "n_items": found.pointwise.n,
-                "n_pairs": found.n_pairs, "tied_before": found.tied_before, "tied_after": found.tied_after,
+                "family": name,
+                "share": found.pointwise.estimate,
+                "low": found.pointwise.low,
+                "high": found.pointwise.high,
+                "strict": found.strict.estimate,
+                "strict_low": found.strict.low,
+                "strict_high": found.strict.high,
+                "system": found.system,
+                "n_items": found.pointwise.n,
+                "n_pairs": found.n_pairs,
+                "tied_before": found.tied_before,
+                "tied_after": found.tied_after,
                 "n_missing": found.n_missing,
             }
             for name, found in flips.items()
         ]
-    )  # fmt: skip
+    )
 
 
 def _numbers(table: pd.DataFrame, flips: Mapping[str, SystemFlips]) -> None:
@@ -317,30 +356,51 @@ def _numbers(table: pd.DataFrame, flips: Mapping[str, SystemFlips]) -> None:
     shown["strict_ends"], _ = interval(shown, "strict_low", "strict_high", 1, signed=False)
     with st.expander("Every number", icon=":material/table:"):
         draw_table(
-            shown, column_order=("family", "share", "ends", "strict", "strict_ends", "system", "n_items", "n_pairs",
-                                 "tied_before", "tied_after", "n_missing"),
+            shown,
+            column_order=(
+                "family",
+                "share",
+                "ends",
+                "strict",
+                "strict_ends",
+                "system",
+                "n_items",
+                "n_pairs",
+                "tied_before",
+                "tied_after",
+                "n_missing",
+            ),
             alt="Flips of the two systems in numbers",
             column_config={
-                "family": "Family", "share": percent("Pointwise, %", format="%.1f"),
+                "family": "Family",
+                "share": percent("Pointwise, %", format="%.1f"),
                 "ends": look,
                 "strict": percent("Without ties, %", format="%.1f"),
                 "strict_ends": look,
                 "system": percent("System level, %", format="%.0f", help="Edits under which the means change order"),
-                "n_items": percent("n images"), "n_pairs": percent("n pairs"),
-                "tied_before": percent("Tied before"), "tied_after": percent("Tied after"),
+                "n_items": percent("n images"),
+                "n_pairs": percent("n pairs"),
+                "tied_before": percent("Tied before"),
+                "tied_after": percent("Tied after"),
                 "n_missing": percent("Unscored"),
             },
-        )  # fmt: skip
+        )
         data_buttons(table, "two-systems", key="flip.s.numbers")
         gaps = next(iter(flips.values())).gaps
         draw_table(
-            gaps.assign(probe=gaps["probe"].map(title)), alt="Mean gap between the systems before and after each edit",
+            gaps.assign(probe=gaps["probe"].map(title)),
+            alt="Mean gap between the systems before and after each edit",
             column_config={
-                "probe": "Edit", "gap_before": percent("Mean gap before", format="%+.4f", help="Score of A minus B"),
-                "gap_after": percent("after", format="%+.4f"), "flips": "Order flips",
-                "unstable": percent("Unstable", format="percent",
-                                    help="Share of bootstrap samples of images in which the means change order"),
+                "probe": "Edit",
+                "gap_before": percent("Mean gap before", format="%+.4f", help="Score of A minus B"),
+                "gap_after": percent("after", format="%+.4f"),
+                "flips": "Order flips",
+                "unstable": percent(
+                    "Unstable",
+                    format="percent",
+                    help="Share of bootstrap samples of images in which the means change order",
+                ),
                 "n_items": percent("n images"),
             },
-        )  # fmt: skip
+        )
         data_buttons(gaps, "two-systems-edits", key="flip.s.gaps")

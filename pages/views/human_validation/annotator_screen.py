@@ -94,12 +94,16 @@ def _draw_checked(token: str) -> None:
         st.title("Annotation", anchor=False)
         st.error(safe(str(error), limit=400), icon=":material/link_off:")
     except NotAvailable:
-        st.error("The pictures cannot be shown now. Nothing that you answered is lost; tell the person who sent you "
-                 "the link.")  # fmt: skip
+        st.error(
+            "The pictures cannot be shown now. Nothing that you answered is lost; tell the person who sent you "
+            "the link."
+        )
     except InvariscopeError:
         st.title("Annotation", anchor=False)
-        st.error("The study cannot be shown now. Nothing that you answered is lost; tell the person who sent you the "
-                 "link, and try again later.")  # fmt: skip
+        st.error(
+            "The study cannot be shown now. Nothing that you answered is lost; tell the person who sent you the "
+            "link, and try again later."
+        )
 
 
 def _draw(study: Study, annotator: str | None, link: Link) -> None:
@@ -179,27 +183,68 @@ def _draw_question(question: Question, place: Place, link: Link) -> None:
         for answer in question.answers:
             chosen = place.entry is not None and place.entry.answers.get(question.name) == answer.value
             st.button(
-                answer.label, key=f"study.{place.item.id}.{question.name}.{answer.value}", shortcut=answer.key,
-                type="primary" if chosen else "secondary", width="stretch",
-                disabled=not ready, on_click=_answer, args=(link, place.item.id, question.name, answer, _rows(place)),
+                answer.label,
+                key=f"study.{place.item.id}.{question.name}.{answer.value}",
+                shortcut=answer.key,
+                type="primary" if chosen else "secondary",
+                width="stretch",
+                disabled=not ready,
+                on_click=_answer,
+                args=(link, place.item.id, question.name, answer, _rows(place)),
                 help=None if ready else "Judge both versions first",
-            )  # fmt: skip
+            )
 
 
 def _draw_moves(study: Study, place: Place, link: Link) -> None:
     with st.container(horizontal=True, key="study_moves", vertical_alignment="center", gap="small"):
-        st.button("Back", icon=":material/arrow_back:", shortcut="Left", key="study.back", type="tertiary",
-                  on_click=go, args=(place.back,), disabled=place.back is None)  # fmt: skip
+        st.button(
+            "Back",
+            icon=":material/arrow_back:",
+            shortcut="Left",
+            key="study.back",
+            type="tertiary",
+            on_click=go,
+            args=(place.back,),
+            disabled=place.back is None,
+        )
         if place.revisited:
-            st.button("Go on", icon=":material/arrow_forward:", shortcut="Right", key="study.on", type="primary",
-                      on_click=go, args=(None,))  # fmt: skip
+            st.button(
+                "Go on",
+                icon=":material/arrow_forward:",
+                shortcut="Right",
+                key="study.on",
+                type="primary",
+                on_click=go,
+                args=(None,),
+            )
         if place.item is not None:
-            st.button("Skip", icon=":material/skip_next:", shortcut="S", key="study.skip", type="tertiary",
-                      on_click=_toggle, args=("study.skipping",))  # fmt: skip
-            st.button("Comment", icon=":material/comment:", shortcut="K", key="study.commenting_on", type="tertiary",
-                      on_click=_toggle, args=("study.commenting",))  # fmt: skip
-        st.button("Instructions", icon=":material/help:", shortcut="I", key="study.help", type="tertiary",
-                  on_click=_toggle, args=("study.reading",))  # fmt: skip
+            st.button(
+                "Skip",
+                icon=":material/skip_next:",
+                shortcut="S",
+                key="study.skip",
+                type="tertiary",
+                on_click=_toggle,
+                args=("study.skipping",),
+            )
+            st.button(
+                "Comment",
+                icon=":material/comment:",
+                shortcut="K",
+                key="study.commenting_on",
+                type="tertiary",
+                on_click=_toggle,
+                args=("study.commenting",),
+            )
+        st.button(
+            "Instructions",
+            icon=":material/help:",
+            shortcut="I",
+            key="study.help",
+            type="tertiary",
+            on_click=_toggle,
+            args=("study.reading",),
+        )
     if place.item is None:
         _draw_help(study)
         return
@@ -207,13 +252,24 @@ def _draw_moves(study: Study, place: Place, link: Link) -> None:
         st.caption("Why do you skip this item?")
         with st.container(horizontal=True, gap="small"):
             for number, reason in enumerate(SKIP_REASONS, start=1):
-                st.button(reason.capitalize(), key=f"study.skip.{place.item.id}.{number}", shortcut=f"Shift+{number}",
-                          on_click=_skip, args=(link, place.item.id, reason, _rows(place)))  # fmt: skip
+                st.button(
+                    reason.capitalize(),
+                    key=f"study.skip.{place.item.id}.{number}",
+                    shortcut=f"Shift+{number}",
+                    on_click=_skip,
+                    args=(link, place.item.id, reason, _rows(place)),
+                )
     commented = place.entry.comment if place.entry else ""
     if st.session_state.get("study.commenting") or commented:
-        st.text_input("Comment", value=commented, key=f"study.comment.{place.item.id}", max_chars=COMMENT_LIMIT,
-                      on_change=_comment, args=(link, place.item.id),
-                      help="Saved when you leave the field or press Enter")  # fmt: skip
+        st.text_input(
+            "Comment",
+            value=commented,
+            key=f"study.comment.{place.item.id}",
+            max_chars=COMMENT_LIMIT,
+            on_change=_comment,
+            args=(link, place.item.id),
+            help="Saved when you leave the field or press Enter",
+        )
     _draw_help(study)
 
 

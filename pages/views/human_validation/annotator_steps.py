@@ -173,8 +173,10 @@ def draw_consent(study: Study, annotator: Annotator | None, link: Link) -> None:
 def _draw_declined(annotator: Annotator | None, link: Link) -> None:
     st.title("You do not take part", anchor=False)
     if annotator is not None and annotator.voted:
-        st.markdown("Thank you for reading. This visit stored nothing. What you answered before is kept; if it shall "
-                    "not count, tell the person who sent you the link.")  # fmt: skip
+        st.markdown(
+            "Thank you for reading. This visit stored nothing. What you answered before is kept; if it shall "
+            "not count, tell the person who sent you the link."
+        )
     else:
         st.markdown("Thank you for reading. Nothing about you was stored. You may close this page.")
     if link.visit is not None:
@@ -209,8 +211,10 @@ def draw_rules(study: Study) -> None:
     st.header(told.title, anchor=False)
     st.markdown("\n".join(f"{number}. {safe(step, limit=400)}" for number, step in enumerate(told.steps, start=1)))
     st.markdown("\n".join(f"- {safe(rule, limit=400)}" for rule in told.rules))
-    st.markdown("Answer with the keys that the buttons show, or tap them. Every answer is saved at once; you may stop "
-                "at any time and go on later, on any device, with the same link.")  # fmt: skip
+    st.markdown(
+        "Answer with the keys that the buttons show, or tap them. Every answer is saved at once; you may stop "
+        "at any time and go on later, on any device, with the same link."
+    )
 
 
 def draw_screened(study: Study, annotator: Annotator) -> None:
@@ -360,12 +364,16 @@ def _draw_question(question: Question, item: StudyItem, now: Lesson, link: Link)
     with st.container(horizontal=True, gap="small", key=f"study_answers_{question.name}"):
         for answer in question.answers:
             st.button(
-                answer.label, key=f"study.try{now.attempt}.{item.id}.{question.name}.{answer.value}",
-                shortcut=answer.key, type="primary" if said == answer.value else "secondary", width="stretch",
-                disabled=not ready or said is not None, on_click=_answer,
+                answer.label,
+                key=f"study.try{now.attempt}.{item.id}.{question.name}.{answer.value}",
+                shortcut=answer.key,
+                type="primary" if said == answer.value else "secondary",
+                width="stretch",
+                disabled=not ready or said is not None,
+                on_click=_answer,
                 args=(link, item.id, question.name, answer, now.attempt),
                 help=None if ready else "Judge both versions first",
-            )  # fmt: skip
+            )
 
 
 def _draw_feedback(study: Study, annotator: Annotator) -> None:
@@ -386,8 +394,14 @@ def _draw_feedback(study: Study, annotator: Annotator) -> None:
     left = study.definition.left_version(annotator.id, name)
     answers = annotator.rounds[attempt][name]
     draw_item(study, item, left, lambda question: _draw_said(study.definition.asked, question, exercise, left, answers))
-    st.button("Go on", type="primary", icon=":material/arrow_forward:", shortcut="Enter", key="study.practice.on",
-              on_click=_go_on)  # fmt: skip
+    st.button(
+        "Go on",
+        type="primary",
+        icon=":material/arrow_forward:",
+        shortcut="Enter",
+        key="study.practice.on",
+        on_click=_go_on,
+    )
 
 
 def _draw_said(kind: Kind, question: Question, exercise: Exercise, left: str, answers: dict[str, Value]) -> None:

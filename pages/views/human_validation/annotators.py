@@ -30,8 +30,11 @@ def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -
         quality: ``core.human.quality.quality_table``.
         links: of those who have one, by id.
     """
-    rows = [row for row in quality.to_dict("records")
-            if row["annotator"] in links and row["state"] in _WORKS and row["planned"] > row["votes"]]  # fmt: skip
+    rows = [
+        row
+        for row in quality.to_dict("records")
+        if row["annotator"] in links and row["state"] in _WORKS and row["planned"] > row["votes"]
+    ]
     if not rows or study.state().status != OPEN:
         return
     with st.expander(f"Reminders ({len(rows)})", icon=":material/mail:"):
@@ -39,8 +42,11 @@ def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -
         for row in rows:
             left = int(row["planned"] - row["votes"])
             st.markdown(f"**{safe(row['annotator'])}** {safe(row['name'])}: {counted(left, 'item')} left")
-            st.code(reminder(str(row["name"]), int(row["votes"]), left, links[row["annotator"]]), language=None,
-                    wrap_lines=True)  # fmt: skip
+            st.code(
+                reminder(str(row["name"]), int(row["votes"]), left, links[row["annotator"]]),
+                language=None,
+                wrap_lines=True,
+            )
 
 
 def reminder(name: str, given: int, left: int, link: str) -> str:
@@ -78,19 +84,27 @@ _COLUMNS = {
         "Same answer", format="%.0f %%", help="Share of the commonest answer; near 100 % may be straight-lining"
     ),
     "left_share": st.column_config.NumberColumn(
-        "Left share", format="%.0f %%", help="Preferences for the left version among those that are no tie; sides are "
+        "Left share",
+        format="%.0f %%",
+        help="Preferences for the left version among those that are no tie; sides are "
         "random, so it should be near 50 %",
     ),
     "last": st.column_config.DatetimeColumn("Last answer (UTC)", format="YYYY-MM-DD HH:mm"),
-}  # fmt: skip
+}
 
 _COVERAGE = {
-    "stratum": "Stratum", "items": "Items", "id": "Id", "item": "Item", "probe": "Edit", "shows": "Shows",
+    "stratum": "Stratum",
+    "items": "Items",
+    "id": "Id",
+    "item": "Item",
+    "probe": "Edit",
+    "shows": "Shows",
     "votes": st.column_config.NumberColumn("Votes", help="Complete votes of annotators who were not withdrawn"),
     "wanted": "Votes wanted",
     "planned": st.column_config.NumberColumn("Planned", help="Votes still to give, by the queues that it waits in"),
-    "skipped": "Skipped", "enough": "Items with enough votes",
-}  # fmt: skip
+    "skipped": "Skipped",
+    "enough": "Items with enough votes",
+}
 
 
 def draw_people(study: Study, _state: PageState) -> None:
@@ -99,8 +113,10 @@ def draw_people(study: Study, _state: PageState) -> None:
     quality = quality_table(study)
     table = _shown(quality)
     if table.empty:
-        st.info("Nobody is invited yet. Each annotator gets a personal link: whoever has it answers as them.",
-                icon=":material/person_add:")  # fmt: skip
+        st.info(
+            "Nobody is invited yet. Each annotator gets a personal link: whoever has it answers as them.",
+            icon=":material/person_add:",
+        )
         return
     _draw_links(study)
     links = {each.id: link for each in study.state().annotators.values() if (link := _link(study, each.id))}
@@ -116,8 +132,12 @@ def draw_people(study: Study, _state: PageState) -> None:
 def _draw_invite(study: Study) -> None:
     with st.form("study.invite", clear_on_submit=True, border=False):
         names, button = st.columns([3, 1], vertical_alignment="bottom")
-        names.text_input("Invite annotators", key="study.invite.names", placeholder="Ada, Bo, Cy",
-                         help="Names with commas between, for you only; or how many without a name")  # fmt: skip
+        names.text_input(
+            "Invite annotators",
+            key="study.invite.names",
+            placeholder="Ada, Bo, Cy",
+            help="Names with commas between, for you only; or how many without a name",
+        )
         button.form_submit_button(
             "Invite", icon=":material/person_add:", on_click=_invite, args=(study,), width="stretch"
         )
@@ -127,8 +147,11 @@ def _draw_invite(study: Study) -> None:
 
 def _draw_links(study: Study) -> None:
     rows = [(each.id, each.name, link) for each in study.state().annotators.values() if (link := _link(study, each.id))]
-    with st.expander(f"Links ({len(rows)})", expanded=not any(each.done for each in study.state().annotators.values()),
-                     icon=":material/link:"):  # fmt: skip
+    with st.expander(
+        f"Links ({len(rows)})",
+        expanded=not any(each.done for each in study.state().annotators.values()),
+        icon=":material/link:",
+    ):
         st.caption(
             "A link opens one annotator's items and nothing else. Send each to its person only; revoke it below."
         )
@@ -145,8 +168,9 @@ def _draw_links(study: Study) -> None:
 
 def _draw_code(links: Mapping[str, str]) -> None:
     """Draw the link of one annotator for a phone that is held before the screen."""
-    whose = st.selectbox("As a QR code", tuple(links), index=None, key="study.links.code", placeholder="Nobody's",
-                         width=280)  # fmt: skip
+    whose = st.selectbox(
+        "As a QR code", tuple(links), index=None, key="study.links.code", placeholder="Nobody's", width=280
+    )
     if whose is not None:
         st.image(code_svg(links[whose]), width=280, alt=f"QR code of the link of {whose}")
 
@@ -168,8 +192,13 @@ def _draw_actions(study: Study) -> None:
         key = f"study.who.{study.id}"
         who = st.selectbox("Annotator", list(people), format_func=lambda name: people[name], key=key)
         with st.container(horizontal=True):
-            st.button("Hand over what is left", on_click=_act, args=(study.mark_away, who), key="study.away",
-                      help="The others get their open items; if they answer again, they are back")  # fmt: skip
+            st.button(
+                "Hand over what is left",
+                on_click=_act,
+                args=(study.mark_away, who),
+                key="study.away",
+                help="The others get their open items; if they answer again, they are back",
+            )
             st.button(
                 "New link", on_click=_act, args=(study.renew, who), key="study.renew", help="The old link stops working"
             )
@@ -218,8 +247,10 @@ def _draw_coverage(study: Study) -> None:
     table = counts.assign(enough=enough).loc[order or counts.index].reset_index()
     draw_table(table, alt="Items and votes by stratum", width="stretch", column_config=_COVERAGE)
     if len(short):
-        st.caption(f"{counted(len(short), 'item')} will not reach {study.definition.per_item} votes with those who are "
-                   "here; invite more.")  # fmt: skip
+        st.caption(
+            f"{counted(len(short), 'item')} will not reach {study.definition.per_item} votes with those who are "
+            "here; invite more."
+        )
     with st.expander("Item by item"):
         draw_table(cover, alt="Votes of every item", width="stretch", column_config=_COVERAGE)
         data_buttons(cover, f"{study.id}-coverage", key="study.coverage")

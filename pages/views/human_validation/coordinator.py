@@ -68,11 +68,21 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
         draw_no_run(none="No finished run is here yet for a study to draw its pairs from")
         return
     with st.container(width=720 if first else "stretch"):
-        title = st.text_input("Title", "Do the edits keep the meaning?", max_chars=120, key="study.new.title",
-                              help="For you; annotators never see it")  # fmt: skip
+        title = st.text_input(
+            "Title",
+            "Do the edits keep the meaning?",
+            max_chars=120,
+            key="study.new.title",
+            help="For you; annotators never see it",
+        )
         run = st.selectbox("Run", runs, key="study.new.run", help="The audit whose pairs people judge")
-        kind = st.selectbox("Kind", list(KINDS), key="study.new.kind", format_func=lambda name: KINDS[name].title,
-                            help=" ".join(f"**{each.title}**: {each.summary}" for each in KINDS.values()))  # fmt: skip
+        kind = st.selectbox(
+            "Kind",
+            list(KINDS),
+            key="study.new.kind",
+            format_func=lambda name: KINDS[name].title,
+            help=" ".join(f"**{each.title}**: {each.summary}" for each in KINDS.values()),
+        )
         st.caption(f"{KINDS[kind].summary} Source: {KINDS[kind].source}.")
         strata = _choose_strata(files, run)
         if not strata:
@@ -80,8 +90,14 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             return
         most = _largest(files, run, strata)
         wide, narrow = st.columns(2)
-        total = wide.number_input("Pairs", 1, 20_000, min(max(most, 1), TOTAL), key="study.new.total",
-                                  help=f"The paper has {TOTAL}; {most} fill every stratum here")  # fmt: skip
+        total = wide.number_input(
+            "Pairs",
+            1,
+            20_000,
+            min(max(most, 1), TOTAL),
+            key="study.new.total",
+            help=f"The paper has {TOTAL}; {most} fill every stratum here",
+        )
         per_item = narrow.number_input("Annotators an item", 1, 20, 3, key="study.new.per_item")
         rate = wide.slider(
             "Attention items",
@@ -93,8 +109,14 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             key="study.new.rate",
             help="Share of items with a known answer: a caption that names what is not there",
         )
-        seed = narrow.number_input("Seed", 0, 2**31 - 1, RUN_SEED, key="study.new.seed",
-                                   help="The same seed draws the same items, sides and orders")  # fmt: skip
+        seed = narrow.number_input(
+            "Seed",
+            0,
+            2**31 - 1,
+            RUN_SEED,
+            key="study.new.seed",
+            help="The same seed draws the same items, sides and orders",
+        )
         try:
             sample = _sample(files, run, kind, int(total), int(seed), strata, rate / 100)
         except InvariscopeError as error:
@@ -104,8 +126,14 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
         asked = sum(not item.attention for item in sample.items)
         for sentence in planned_precision(kind_of(kind), items=asked, annotators=int(per_item)):
             st.caption(sentence)
-        st.button("Create the study", type="primary", icon=":material/check:", on_click=_create, key="study.new.create",
-                  args=(state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample))  # fmt: skip
+        st.button(
+            "Create the study",
+            type="primary",
+            icon=":material/check:",
+            on_click=_create,
+            key="study.new.create",
+            args=(state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample),
+        )
         if st.session_state.get("study.new.problem"):
             st.error(safe(st.session_state.pop("study.new.problem"), limit=400))
 
@@ -115,28 +143,51 @@ def _choose_strata(files: Signature, run: str) -> tuple[Stratum, ...]:
     if which == PAPER:
         return PAPER_STRATA
     held = _families(files, run)
-    chosen = st.multiselect("Families", held[INVARIANT], key="study.new.families", format_func=family_title,
-                            help="Edits that should not matter")  # fmt: skip
-    broken = st.multiselect("Directional families", held[DIRECTIONAL], key="study.new.directional",
-                            format_func=family_title, help=DIRECTIONAL_HELP) if held[DIRECTIONAL] else []  # fmt: skip
+    chosen = st.multiselect(
+        "Families",
+        held[INVARIANT],
+        key="study.new.families",
+        format_func=family_title,
+        help="Edits that should not matter",
+    )
+    broken = (
+        st.multiselect(
+            "Directional families",
+            held[DIRECTIONAL],
+            key="study.new.directional",
+            format_func=family_title,
+            help=DIRECTIONAL_HELP,
+        )
+        if held[DIRECTIONAL]
+        else []
+    )
     return family_strata(chosen, broken) if chosen or broken else ()
 
 
 def _draw_sample(sample: Sample) -> None:
     checks = sum(item.attention for item in sample.items)
     if sample.shortfall:
-        st.warning(f"{counted(sample.shortfall, 'pair')} short of the target. What the run does not hold is not "
-                   "replaced by something else.", icon=":material/production_quantity_limits:")  # fmt: skip
+        st.warning(
+            f"{counted(sample.shortfall, 'pair')} short of the target. What the run does not hold is not "
+            "replaced by something else.",
+            icon=":material/production_quantity_limits:",
+        )
     with st.expander(
         f"Sample: {counted(len(sample.items) - checks, 'item')}, {counted(checks, 'attention item')} in reserve"
     ):
         table = pd.DataFrame(sample.strata, columns=["stratum", "target", "available", "taken"])
         draw_table(
-            table.assign(short=table["target"] - table["taken"]), alt="What the sample takes of each stratum",
+            table.assign(short=table["target"] - table["taken"]),
+            alt="What the sample takes of each stratum",
             width="stretch",
-            column_config={"stratum": "Stratum", "target": "Wanted", "available": "In the run", "taken": "Taken",
-                           "short": "Short"},
-        )  # fmt: skip
+            column_config={
+                "stratum": "Stratum",
+                "target": "Wanted",
+                "available": "In the run",
+                "taken": "Taken",
+                "short": "Short",
+            },
+        )
 
 
 @st.cache_data(show_spinner="Drawing the sample …", max_entries=32)
@@ -144,9 +195,15 @@ def _sample(
     files: Signature, run: str, kind: str, total: int, seed: int, strata: tuple[Stratum, ...], rate: float
 ) -> Sample:
     return draw_sample(
-        store(files), run, kind=kind_of(kind), total=total, seed=seed, strata=strata, attention_rate=rate,
+        store(files),
+        run,
+        kind=kind_of(kind),
+        total=total,
+        seed=seed,
+        strata=strata,
+        attention_rate=rate,
         present=_present(files, run),
-    )  # fmt: skip
+    )
 
 
 @st.cache_data(show_spinner="Counting what the run holds …", max_entries=16)
@@ -174,14 +231,28 @@ def _run(files: Signature, name: str) -> Run:
 
 @operators_only
 def _create(
-    state: PageState, files: Signature, title: str, run: str, kind: str, per_item: int, rate: float, seed: int,
+    state: PageState,
+    files: Signature,
+    title: str,
+    run: str,
+    kind: str,
+    per_item: int,
+    rate: float,
+    seed: int,
     sample: Sample,
-) -> None:  # fmt: skip
+) -> None:
     try:
         study = open_study(
-            _run(files, run), sample, study_id=_free_id(title), title=title, kind=kind, per_item=per_item,
-            attention_rate=rate, seed=seed, load=desk().corpus,
-        )  # fmt: skip
+            _run(files, run),
+            sample,
+            study_id=_free_id(title),
+            title=title,
+            kind=kind,
+            per_item=per_item,
+            attention_rate=rate,
+            seed=seed,
+            load=desk().corpus,
+        )
     except (InvariscopeError, OSError) as error:
         st.session_state["study.new.problem"] = str(error)
         return
@@ -206,20 +277,27 @@ _KINDS = {"csv": "text/csv", "parquet": "application/octet-stream", "json": "app
 def draw_files(study: Study, _state: PageState) -> None:
     """Draw the exports and the import."""
     st.header("Export", anchor=False)
-    st.caption("One row an annotator and item: sides, answers, times, comments. No link and no name leaves with it. "
-               "JSON holds the study's definition as well.")  # fmt: skip
+    st.caption(
+        "One row an annotator and item: sides, answers, times, comments. No link and no name leaves with it. "
+        "JSON holds the study's definition as well."
+    )
     withdrawn = st.checkbox("With the rows of withdrawn annotators, marked", key="study.files.withdrawn")
     with st.container(horizontal=True):
         for form in FORMATS:
             st.download_button(
                 form.upper() if form != "parquet" else "Parquet",
                 partial(export_votes, study, form, withdrawn=withdrawn),
-                f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
-            )  # fmt: skip
+                f"{study.id}-votes.{form}",
+                _KINDS[form],
+                on_click="ignore",
+                key=f"study.export.{form}",
+            )
     st.header("Import", anchor=False)
-    st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question; "
-               "or as label-studio, potato, doccano or crowd-kit write them. The file is checked as a whole; one bad "
-               "row refuses it, by its number.")  # fmt: skip
+    st.caption(
+        "Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question; "
+        "or as label-studio, potato, doccano or crowd-kit write them. The file is checked as a whole; one bad "
+        "row refuses it, by its number."
+    )
     given = st.file_uploader("File of votes", list(READ), key=f"study.import.{study.id}")
     if given is None:
         return
@@ -280,8 +358,10 @@ def draw_coordinator() -> None:
     for problem in desk().problems():
         st.warning(safe(problem, limit=500))
     if state.get("study") is None:
-        st.info("No study is here yet. One draws pairs from a run, and you send each annotator a personal link.",
-                icon=":material/how_to_vote:")  # fmt: skip
+        st.info(
+            "No study is here yet. One draws pairs from a run, and you send each annotator a personal link.",
+            icon=":material/how_to_vote:",
+        )
         draw_create(state, first=True)
         state.publish()
         return
@@ -308,9 +388,13 @@ def _draw_study(study: Study, state: PageState) -> None:
         st.warning(safe(problem, limit=500))
     _draw_head(study)
     st.segmented_control(
-        "Part", list(PARTS), key=state.key("part"), format_func=lambda name: PARTS[name][0],
-        label_visibility="collapsed", required=True,
-    )  # fmt: skip
+        "Part",
+        list(PARTS),
+        key=state.key("part"),
+        format_func=lambda name: PARTS[name][0],
+        label_visibility="collapsed",
+        required=True,
+    )
     figures_of(_origin(study, state))
     PARTS[state.get("part")][1](study, state)
 
@@ -319,8 +403,10 @@ def _origin(study: Study, state: PageState) -> Origin:
     """Where the figures of a part come from: the votes so far, and the scores of the run where they are shown too."""
     definition, votes = study.definition, int(coverage_table(study)["votes"].sum())
     people = sum(not each.withdrawn for each in study.state().annotators.values())
-    of = (f"{counted(votes, 'complete vote')} of {counted(people, 'annotator')} in study {study.id}, run "
-          f"{definition.run}, seed {definition.seed}")  # fmt: skip
+    of = (
+        f"{counted(votes, 'complete vote')} of {counted(people, 'annotator')} in study {study.id}, run "
+        f"{definition.run}, seed {definition.seed}"
+    )
     own = Origin("pages/human_validation.py", state, of)
     if state.get("part") not in _WITH_SCORES:
         return own
@@ -354,10 +440,17 @@ def _draw_head(study: Study) -> None:
     )
     with status.container(horizontal=True, horizontal_alignment="right"):
         st.segmented_control(
-            "Status", list(_WORDS), default=ledger.status, key=f"study.status.{study.id}.{ledger.status}",
-            format_func=lambda name: _WORDS[name], on_change=_set_status, args=(study, ledger.status), required=True,
-            label_visibility="collapsed", help="Paused and closed studies take no answers; nothing is lost",
-        )  # fmt: skip
+            "Status",
+            list(_WORDS),
+            default=ledger.status,
+            key=f"study.status.{study.id}.{ledger.status}",
+            format_func=lambda name: _WORDS[name],
+            on_change=_set_status,
+            args=(study, ledger.status),
+            required=True,
+            label_visibility="collapsed",
+            help="Paused and closed studies take no answers; nothing is lost",
+        )
 
 
 @operators_only

@@ -34,35 +34,53 @@ _SHARES = {
 }
 """Share -> its title and what it is; its interval's ends stand behind it."""
 
-_RATED = {"mean_right": "Mean rating, right", "mean_wrong": "Mean rating, wrong", "gap": "Difference",
-          "gap_low": "Difference from", "gap_high": "to (difference)"}  # fmt: skip
+_RATED = {
+    "mean_right": "Mean rating, right",
+    "mean_wrong": "Mean rating, wrong",
+    "gap": "Difference",
+    "gap_low": "Difference from",
+    "gap_high": "to (difference)",
+}
 _COUNTED = {
-    "n": ("n", "Comparisons"), "n_items": ("Items", "Items of these comparisons"),
+    "n": ("n", "Comparisons"),
+    "n_items": ("Items", "Items of these comparisons"),
     "n_votes": ("Votes", "Of each comparison those on the side that has fewer"),
     "n_missing": ("No score", "Judged comparisons of which the evaluator has no score for a side"),
-}  # fmt: skip
+}
 _WORDS = {"family": "Family", "evaluator": "Evaluator", "note": "Remark"}
 
 
 def draw_comparisons(study: Study, _state: PageState) -> None:
     """Draw what people say of right and wrong sides, and how often the evaluators fail on the same comparisons."""
     if not any(item.directional for item in study.definition.items):
-        st.info("This study asks about no comparison of a right and a wrong side. A new study can: choose directional "
-                "families for it.", icon=":material/rule:")  # fmt: skip
+        st.info(
+            "This study asks about no comparison of a right and a wrong side. A new study can: choose directional "
+            "families for it.",
+            icon=":material/rule:",
+        )
         return
     people, evaluators, short = _compared_rows(present(), study.id, study.log_path.stat().st_size)
     if people.empty:
-        st.info("Both sides of no comparison have two votes yet; what people prefer shows here as soon as some have.",
-                icon=":material/hourglass_empty:")  # fmt: skip
+        st.info(
+            "Both sides of no comparison have two votes yet; what people prefer shows here as soon as some have.",
+            icon=":material/hourglass_empty:",
+        )
         return
-    st.caption(f"n = {counted(int(people['n'].iloc[-1]), 'comparison')} whose two sides have two votes or more each"
-               + (f"; {counted(short, 'comparison')} with fewer left out." if short else "."))  # fmt: skip
+    st.caption(
+        f"n = {counted(int(people['n'].iloc[-1]), 'comparison')} whose two sides have two votes or more each"
+        + (f"; {counted(short, 'comparison')} with fewer left out." if short else ".")
+    )
     figure = comparison_dots(people, evaluators)
     figure = titled(figure, people["family"])
-    draw(figure, key="study.comparisons", alt="Share of comparisons in which the right side wins, for people and for "
-         "each evaluator, each with its 95 % interval")  # fmt: skip
-    figure_buttons(figure, people, f"{study.id}-comparisons", title="People beside evaluators",
-                   key="study.comparisons.files")  # fmt: skip
+    draw(
+        figure,
+        key="study.comparisons",
+        alt="Share of comparisons in which the right side wins, for people and for "
+        "each evaluator, each with its 95 % interval",
+    )
+    figure_buttons(
+        figure, people, f"{study.id}-comparisons", title="People beside evaluators", key="study.comparisons.files"
+    )
     _draw_people(people)
     _draw_evaluators(study, evaluators)
 
@@ -71,9 +89,11 @@ def _draw_people(people: pd.DataFrame) -> None:
     st.header("People", anchor=False)
     shown = people.dropna(axis=1, how="all")
     draw_table(shown, width="stretch", column_config=_compared_columns(shown))
-    st.caption("Every share counts comparisons, each once, with its 95 % Wilson interval; those of one source count "
-               "together. A majority is two thirds of the votes. Ratings lie between 0, the worst answer of the scale, "
-               "and 1, the best.")  # fmt: skip
+    st.caption(
+        "Every share counts comparisons, each once, with its 95 % Wilson interval; those of one source count "
+        "together. A majority is two thirds of the votes. Ratings lie between 0, the worst answer of the scale, "
+        "and 1, the best."
+    )
 
 
 def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
@@ -90,9 +110,10 @@ def _compared_columns(table: pd.DataFrame) -> dict[str, Any]:
     for place, (name, (title, told)) in enumerate(_SHARES.items()):
         blanks = " " * place  # no two columns of a table may have one title
         for column, head, of in (
-            (name, title, told), (f"{name}_low", f"from{blanks}", f"{title}: lower end of the 95 % Wilson interval"),
+            (name, title, told),
+            (f"{name}_low", f"from{blanks}", f"{title}: lower end of the 95 % Wilson interval"),
             (f"{name}_high", f"to{blanks}", f"{title}: upper end of the 95 % Wilson interval"),
-        ):  # fmt: skip
+        ):
             found[column] = st.column_config.NumberColumn(head, format="%.1f %%", help=of)
     for name, title in _RATED.items():
         found[name] = st.column_config.NumberColumn(title, format="%.2f", help="On [0, 1]")
@@ -125,7 +146,7 @@ _POWERED_COLUMNS = {
     "n_all": ("Items", "%d", "All items of the strata, those without votes too"),
     "n_missing": ("No score", "%d", "Pairs without a score; they are predicted to be in the middle"),
     "note": ("Remark", "", ""),
-}  # fmt: skip
+}
 
 
 def draw_powered(study: Study, _state: PageState) -> None:
@@ -140,8 +161,10 @@ def draw_powered(study: Study, _state: PageState) -> None:
         st.info(safe(f"{str(error)[:1].upper()}{str(error)[1:]}.", limit=400), icon=":material/hourglass_empty:")
         return
     if rows.empty:
-        st.info("No item has a vote yet; rates over all pairs show here as soon as every stratum has two.",
-                icon=":material/hourglass_empty:")  # fmt: skip
+        st.info(
+            "No item has a vote yet; rates over all pairs show here as soon as every stratum has two.",
+            icon=":material/hourglass_empty:",
+        )
         return
     for question, own in rows.groupby("question", sort=False):
         best = int(own["shorter"].fillna(-1.0).to_numpy().argmax())

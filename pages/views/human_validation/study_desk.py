@@ -66,8 +66,10 @@ class Desk:
         else:
             raise Refused("This link is not valid, or not any more; ask the person who sent it to you for a new one.")
         if visit is not None:
-            raise Refused("This is the personal link of one annotator, so nothing was stored of you. Please tell the "
-                          "researcher through Prolific that they need the study's link for Prolific.")  # fmt: skip
+            raise Refused(
+                "This is the personal link of one annotator, so nothing was stored of you. Please tell the "
+                "researcher through Prolific that they need the study's link for Prolific."
+            )
         return study, annotator
 
     def pictures(self, study: Study, item: StudyItem) -> Pictures:

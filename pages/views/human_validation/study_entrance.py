@@ -58,11 +58,16 @@ _ANY = "any"
 def draw_practice_setting(study: Study) -> None:
     """Draw what is practised, and the forms that change it while nobody has practised."""
     st.header("Practice", anchor=False)
-    st.caption("Items that everybody judges first, with what was right and why after each. Answers are marked as "
-               "practice and enter no number; a practice item is asked about nowhere else.")  # fmt: skip
+    st.caption(
+        "Items that everybody judges first, with what was right and why after each. Answers are marked as "
+        "practice and enter no number; a practice item is asked about nowhere else."
+    )
     if practised := practice_table(study)["annotator"].nunique():
-        st.info(f"{counted(practised, 'annotator')} practised already, so practice stays as it is: everybody does the "
-                "same.", icon=":material/lock:")  # fmt: skip
+        st.info(
+            f"{counted(practised, 'annotator')} practised already, so practice stays as it is: everybody does the "
+            "same.",
+            icon=":material/lock:",
+        )
         _draw_exercises(study)
         data_buttons(practice_table(study), f"{study.id}-practice", key="study.practice.table")
         return
@@ -89,14 +94,21 @@ def _draw_known(study: Study) -> None:
             "With a known answer", 0, most, min(len(chosen) - len(own), most), key=f"study.practice.count.{study.id}"
         )
         needed.number_input(
-            "Right answers needed", 0, MOST_EXERCISES, practice.needed if practice else 0,
+            "Right answers needed",
+            0,
+            MOST_EXERCISES,
+            practice.needed if practice else 0,
             key=f"study.practice.needed.{study.id}",
             help="0: practice turns nobody away. An item is right when all its answers are",
-        )  # fmt: skip
+        )
         tries.number_input(
-            "Tries", 1, MOST_TRIES, practice.tries if practice else 2, key=f"study.practice.tries.{study.id}",
+            "Tries",
+            1,
+            MOST_TRIES,
+            practice.tries if practice else 2,
+            key=f"study.practice.tries.{study.id}",
             help="Prolific asks for two or more where somebody is turned away",
-        )  # fmt: skip
+        )
         st.form_submit_button("Save practice", icon=":material/check:", on_click=_save_known, args=(study, known, own))
 
 
@@ -132,34 +144,55 @@ def _draw_exercises(study: Study) -> None:
             )
             if not any(each.rounds for each in state.annotators.values()):
                 rest = tuple(each for each in practice.exercises if each.item != exercise.item)
-                st.button("Remove", key=f"study.practice.remove.{place}", type="tertiary", on_click=_save_practice,
-                          args=(study, rest, min(practice.needed, len(rest)), practice.tries))  # fmt: skip
+                st.button(
+                    "Remove",
+                    key=f"study.practice.remove.{place}",
+                    type="tertiary",
+                    on_click=_save_practice,
+                    args=(study, rest, min(practice.needed, len(rest)), practice.tries),
+                )
 
 
 def _draw_own(study: Study) -> None:
     """Draw the form of an exercise of the coordinator's own: an item of the study without votes."""
     state, kind = study.state(), study.definition.asked
     voted = {item for _, item in state.entries}
-    free = [each for each in study.definition.items
-            if not each.attention and each.id not in voted and each.id not in state.exercises]  # fmt: skip
+    free = [
+        each
+        for each in study.definition.items
+        if not each.attention and each.id not in voted and each.id not in state.exercises
+    ]
     with st.expander("Add an item of your choice", icon=":material/add:"):
         if not free:
             st.caption("Every item of this study has votes or is practised already.")
             return
         st.caption("It leaves the study: it is practised, and no longer asked about.")
-        name = st.selectbox("Item", [each.id for each in free], key=f"study.practice.item.{study.id}",
-                            format_func=lambda one: _titled(state.by_id[one]))  # fmt: skip
+        name = st.selectbox(
+            "Item",
+            [each.id for each in free],
+            key=f"study.practice.item.{study.id}",
+            format_func=lambda one: _titled(state.by_id[one]),
+        )
         item = state.by_id[name]
         _draw_pictures(study, item)
         asked = asked_of(item, kind)
         cells = st.columns(len(asked))
         for cell, what in zip(cells, asked, strict=True):
             options = [_ANY, *map(str, answers_to(what, kind))]
-            cell.selectbox(_about(what), options, key=f"study.practice.right.{name}.{what}",
-                           format_func=partial(_named, study, what))  # fmt: skip
+            cell.selectbox(
+                _about(what),
+                options,
+                key=f"study.practice.right.{name}.{what}",
+                format_func=partial(_named, study, what),
+            )
         st.text_input("Why, told after the answer", key=f"study.practice.why.{name}", max_chars=WHY_LIMIT)
-        st.button("Add it to practice", key="study.practice.add", icon=":material/add:", on_click=_add,
-                  args=(study, name, asked))  # fmt: skip
+        st.button(
+            "Add it to practice",
+            key="study.practice.add",
+            icon=":material/add:",
+            on_click=_add,
+            args=(study, name, asked),
+        )
 
 
 def _draw_pictures(study: Study, item: StudyItem) -> None:
@@ -171,8 +204,12 @@ def _draw_pictures(study: Study, item: StudyItem) -> None:
     versions = [item.shows] if item.shows != "pair" else [ORIGINAL, VARIANT]
     with st.container(horizontal=True, key="finding_practice_pictures"):
         for version in versions:
-            st.image(pictures.of(version), width=180, alt=f"{version} of {item.item}",
-                     caption=f"{version}: {safe(item.caption(version))}")  # fmt: skip
+            st.image(
+                pictures.of(version),
+                width=180,
+                alt=f"{version} of {item.item}",
+                caption=f"{version}: {safe(item.caption(version))}",
+            )
 
 
 @operators_only
@@ -228,10 +265,13 @@ def draw_prolific_setting(study: Study) -> None:
     _draw_codes(study, told, opened)
     if opened:
         st.button(
-            "Close the link", key="study.prolific.close", icon=":material/link_off:", on_click=act,
+            "Close the link",
+            key="study.prolific.close",
+            icon=":material/link_off:",
+            on_click=act,
             args=(lambda: close_link(study), "The link for Prolific is closed."),
             help="For those who joined too, who then see no code any more. Votes stay and count",
-        )  # fmt: skip
+        )
 
 
 def _draw_codes(study: Study, told: Prolific | None, opened: bool) -> None:
@@ -239,20 +279,27 @@ def _draw_codes(study: Study, told: Prolific | None, opened: bool) -> None:
     with st.form(f"study.prolific.{study.id}.{opened}", border=False):
         first, second, third = st.columns(3)
         first.number_input(
-            "Items a participant", 1, MOST_ITEMS, told.items if told else min(plain, USUAL_ITEMS),
+            "Items a participant",
+            1,
+            MOST_ITEMS,
+            told.items if told else min(plain, USUAL_ITEMS),
             key=f"study.prolific.items.{study.id}",
             help="Items with a known answer included; for those who come from now on",
-        )  # fmt: skip
+        )
         second.text_input(
-            "Completion code", told.completion if told else _first_code(study), max_chars=40,
+            "Completion code",
+            told.completion if told else _first_code(study),
+            max_chars=40,
             key=f"study.prolific.code.{study.id}",
             help="Made here, or the one that Prolific gave you: both must be the same there",
-        )  # fmt: skip
+        )
         third.text_input(
-            "Screened-out code", told.screened_out if told else "", max_chars=40,
+            "Screened-out code",
+            told.screened_out if told else "",
+            max_chars=40,
             key=f"study.prolific.out.{study.id}",
             help="For those whom practice turns away; empty: they are asked to return their submission",
-        )  # fmt: skip
+        )
         st.caption(
             f"Who skips more than {100 * (1 - FEWEST_ANSWERED):.0f} % of their items is asked to go back to them "
             "before the code shows."
@@ -277,8 +324,10 @@ def _draw_link(study: Study) -> None:
         return
     st.code(f"{annotators_address()}?{query}", language=None, wrap_lines=True)
     joined = [each for each in study.state().annotators.values() if each.pid is not None]
-    st.caption(f"{counted(len(joined), 'participant')} joined. Paste the link as it stands into the study at Prolific; "
-               "it fills the parts in double braces.")  # fmt: skip
+    st.caption(
+        f"{counted(len(joined), 'participant')} joined. Paste the link as it stands into the study at Prolific; "
+        "it fills the parts in double braces."
+    )
 
 
 def _first_code(study: Study) -> str:
@@ -296,20 +345,32 @@ def draw_entrance(study: Study, _state: PageState) -> None:
 def _draw_consent(study: Study) -> None:
     st.header("Consent", anchor=False)
     state = study.state()
-    agreed = sum(state.consent is not None and each.accepted == state.consent.digest
-                 for each in state.annotators.values())  # fmt: skip
+    agreed = sum(
+        state.consent is not None and each.accepted == state.consent.digest for each in state.annotators.values()
+    )
     st.caption(
         "Shown before anything else. Agreeing is logged with its time and the sha256 of the text; who does not agree "
         "ends there, and nothing of them is stored. Who agreed to another wording is asked again."
     )
     key = f"study.consent.{study.id}.{state.consent.digest[:8] if state.consent else ''}"
-    st.text_area("Text of consent", state.consent.text if state.consent else "", key=key, height=220,
-                 max_chars=CONSENT_LIMIT, help="Plain text; empty: no consent is asked",
-                 placeholder="Who runs the study and why, what is asked, how long it takes and what is paid, what is "
-                 "stored and for how long, that one may stop at any time, whom to ask.")  # fmt: skip
+    st.text_area(
+        "Text of consent",
+        state.consent.text if state.consent else "",
+        key=key,
+        height=220,
+        max_chars=CONSENT_LIMIT,
+        help="Plain text; empty: no consent is asked",
+        placeholder="Who runs the study and why, what is asked, how long it takes and what is paid, what is "
+        "stored and for how long, that one may stop at any time, whom to ask.",
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Save the text", key="study.consent.save", icon=":material/check:", on_click=_save_consent,
-                  args=(study, key))  # fmt: skip
+        st.button(
+            "Save the text",
+            key="study.consent.save",
+            icon=":material/check:",
+            on_click=_save_consent,
+            args=(study, key),
+        )
         if state.consent is not None:
             st.caption(f"{counted(agreed, 'annotator')} agreed to this wording (sha256 {state.consent.digest[:12]}…).")
         else:

@@ -57,8 +57,10 @@ def draw_gallery(study: Study, _state: PageState) -> None:
     if table.empty:
         st.info("Nobody disagrees with anybody yet, or no item has two votes.", icon=":material/handshake:")
         return
-    st.caption(f"{counted(len(table), 'item')} on which votes differ, worst first: the share of unequal pairs of votes "
-               "over all questions. Answers are those of the annotators in the order in which they voted.")  # fmt: skip
+    st.caption(
+        f"{counted(len(table), 'item')} on which votes differ, worst first: the share of unequal pairs of votes "
+        "over all questions. Answers are those of the annotators in the order in which they voted."
+    )
     pages = -(-len(table) // SHOWN)
     page = st.pagination(pages, key=f"study.gallery.{study.id}") if pages > 1 else 1
     cells = st.grid(3, min_column_width=300, gap="medium")
@@ -102,7 +104,7 @@ _NUMBERS = {
     "competence": ("By knowing", "%.0f %%", "Estimated share of items answered by knowing rather than guessing"),
     "with_others": ("As the others", "%.0f %%", "Gave the one commonest answer of the others"),
     "n_others": ("n of these", "%d", "On which the others have one commonest answer"),
-}  # fmt: skip
+}
 _ENDS = "The middle 95 % of the model's posterior, in percent"
 _ORDER = ("question", "annotator", "n", "competence", "ends", "with_others", "n_others", "note")
 
@@ -124,8 +126,10 @@ def draw_competence(study: Study) -> None:
         figure_buttons(figure, people, f"{study.id}-competence", title=figure.title, key="study.competence.files")
     shown = people.assign(ends=interval(people, "low", "high", 0, signed=False)[0])
     config: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
-    config |= {name: st.column_config.NumberColumn(title, format=form, help=told)
-               for name, (title, form, told) in _NUMBERS.items()}  # fmt: skip
+    config |= {
+        name: st.column_config.NumberColumn(title, format=form, help=told)
+        for name, (title, form, told) in _NUMBERS.items()
+    }
     config["ends"] = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
     draw_table(shown, width="stretch", column_config=config, column_order=_ORDER)
     data_buttons(people, f"{study.id}-competences", key="study.competences")
@@ -167,10 +171,11 @@ _PAIRS = {
     "n": st.column_config.NumberColumn("Versions", help="Of these items, one by one: what κ is computed over"),
     "kappa": st.column_config.NumberColumn("Weighted κ", format="%.2f"),
     "ends": st.column_config.TextColumn("95 % interval", alignment="right", help="The files hold both ends"),
-    "words": st.column_config.TextColumn("In words", help="After Landis and Koch, with the words of both ends of the "
-                                         "interval where they differ"),
+    "words": st.column_config.TextColumn(
+        "In words", help="After Landis and Koch, with the words of both ends of the interval where they differ"
+    ),
     "note": st.column_config.TextColumn("Remark"),
-}  # fmt: skip
+}
 
 _REANALYSED = {
     "evaluator": st.column_config.TextColumn("Evaluator", pinned=True),
@@ -187,11 +192,12 @@ _REANALYSED = {
     "high_kept": st.column_config.NumberColumn("to", format="%+.2f"),
     "change": st.column_config.NumberColumn("Change, points", format="%+.2f"),
     "flips": st.column_config.CheckboxColumn("Sign changes"),
-    "direction": st.column_config.TextColumn("Direction", help="Same or turned where the interval of those kept lies "
-                                             "on a side of 0, else it cannot be told"),
+    "direction": st.column_config.TextColumn(
+        "Direction", help="Same or turned where the interval of those kept lies on a side of 0, else it cannot be told"
+    ),
     "power": st.column_config.TextColumn("Where it cannot be told"),
     "note": st.column_config.TextColumn("Remark"),
-}  # fmt: skip
+}
 
 
 def draw_outcomes(study: Study, _state: PageState) -> None:
@@ -207,9 +213,11 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
             "No item has two votes yet; majorities show here as soon as some do.", icon=":material/hourglass_empty:"
         )
         return
-    st.caption(f"An answer of partially or fully correct is acceptable; a majority is two thirds. n = "
-               f"{counted(found.n_items, 'item')} with two votes or more"
-               + (f"; {counted(found.n_short, 'item')} with fewer left out." if found.n_short else "."))  # fmt: skip
+    st.caption(
+        f"An answer of partially or fully correct is acceptable; a majority is two thirds. n = "
+        f"{counted(found.n_items, 'item')} with two votes or more"
+        + (f"; {counted(found.n_short, 'item')} with fewer left out." if found.n_short else ".")
+    )
     table = found.table()
     figure = outcome_bars(table)
     draw(figure, key="study.outcomes", alt="Shares of items by outcome, each with its 95 % interval")
@@ -217,34 +225,47 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     shown = table.assign(**{name: 100 * table[name] for name in ("share", "low", "high")})
     shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
     draw_table(
-        shown, alt="Outcomes by majority in numbers", width="stretch",
+        shown,
+        alt="Outcomes by majority in numbers",
+        width="stretch",
         column_order=("what", "share", "ends", "n", "note"),
-        column_config={"what": "Outcome", "share": st.column_config.NumberColumn("Share of items, %", format="%.1f"),
-                       "ends": look, "n": "n items", "note": "To note"},
-    )  # fmt: skip
+        column_config={
+            "what": "Outcome",
+            "share": st.column_config.NumberColumn("Share of items, %", format="%.1f"),
+            "ends": look,
+            "n": "n items",
+            "note": "To note",
+        },
+    )
     balance = found.variant_preferred
     if balance.n:
         st.markdown(
             f"Of {counted(balance.n, 'item')} that lean to one version, **{as_percent(balance.estimate)}** "
             f"lean to the variant (sign test over sources against one half: {_p(found.balance_p)})."
         )
-    st.caption("Every share counts items, each once, with its 95 % Wilson interval over their sources: several votes "
-               "on one item, or on items of one cut-out, are not independent, so they narrow nothing. An item leans to "
-               "the version that more of its votes prefer, ties aside.")  # fmt: skip
+    st.caption(
+        "Every share counts items, each once, with its 95 % Wilson interval over their sources: several votes "
+        "on one item, or on items of one cut-out, are not independent, so they narrow nothing. An item leans to "
+        "the version that more of its votes prefer, ties aside."
+    )
 
 
 def draw_agreement(study: Study, _state: PageState) -> None:
     """Draw every measure of agreement beside its n and interval."""
     rows, pairs = _agreements(study.id, study.log_path.stat().st_size)
-    st.caption("No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
-               "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
-               f"those of Landis and Koch (1977): {_LIMITS}. They call these limits arbitrary; κ also falls where "
-               "answers are skewed, so read the number first.")  # fmt: skip
+    st.caption(
+        "No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
+        "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
+        f"those of Landis and Koch (1977): {_LIMITS}. They call these limits arbitrary; κ also falls where "
+        "answers are skewed, so read the number first."
+    )
     cells = st.grid(2, min_column_width=340, gap="medium")
     for question, table in rows.groupby("question", sort=False):
         with cells.container(border=True):
-            st.markdown(f"**{safe(str(question)).capitalize()}**, {counted(int(table['n_items'].iloc[0]), 'item')}, "
-                        f"{counted(int(table['n_votes'].iloc[0]), 'vote')}")  # fmt: skip
+            st.markdown(
+                f"**{safe(str(question)).capitalize()}**, {counted(int(table['n_items'].iloc[0]), 'item')}, "
+                f"{counted(int(table['n_votes'].iloc[0]), 'vote')}"
+            )
             for row in table.to_dict("records"):
                 called = f"{row['measure'][0].upper()}{row['measure'][1:]}"
                 st.markdown(f"{called}: {_interval(row)}", help=_MEASURES[row["measure"]])
@@ -259,8 +280,9 @@ def draw_agreement(study: Study, _state: PageState) -> None:
         figure = kappa_map(pairs)
         draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
         figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
-    shown = pairs.assign(ends=interval(pairs, "low", "high", 2, signed=False)[0],
-                         words=[_words(row) for row in pairs.to_dict("records")])  # fmt: skip
+    shown = pairs.assign(
+        ends=interval(pairs, "low", "high", 2, signed=False)[0], words=[_words(row) for row in pairs.to_dict("records")]
+    )
     draw_table(shown[list(_PAIRS)], alt="Weighted κ of every pair of annotators", width="stretch", column_config=_PAIRS)
     data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
     draw_competence(study)
@@ -273,8 +295,14 @@ def draw_scores(study: Study, state: PageState) -> None:
     if study.definition.asked is not ACCEPTABILITY:
         st.info("The re-analyses need a study of acceptability. Ratings of this study serve as H in Calibration.")
         return
-    st.radio("Scores", SCOPES, key=state.key("scope"), horizontal=True, format_func=lambda name: _SCOPES[name],
-             help=f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}")  # fmt: skip
+    st.radio(
+        "Scores",
+        SCOPES,
+        key=state.key("scope"),
+        horizontal=True,
+        format_func=lambda name: _SCOPES[name],
+        help=f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}",
+    )
     try:
         found = _reanalysis(present(), study.id, study.log_path.stat().st_size, state.get("scope"))
     except InvalidInput as error:
@@ -293,15 +321,22 @@ def draw_scores(study: Study, state: PageState) -> None:
     figure = reanalysis_dots(found.table)
     if state.get("scope") == "run":
         figure = with_all_opened(figure, narrowed(present(), Scope(runs=(study.definition.run,))).only())
-    draw(titled(figure, found.table["family"]), key="study.reanalysis",
-         alt="Median percent change of each family with and without the pairs left out",
-         clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
+    draw(
+        titled(figure, found.table["family"]),
+        key="study.reanalysis",
+        alt="Median percent change of each family with and without the pairs left out",
+        clicked=partial(pairs_behind, chosen={}, scope={}),
+    )
     figure_buttons(
         figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
     )
     with st.expander("Every number"):
-        draw_table(found.table, alt="Every median with and without the pairs left out", width="stretch",
-                   column_config=_REANALYSED)  # fmt: skip
+        draw_table(
+            found.table,
+            alt="Every median with and without the pairs left out",
+            width="stretch",
+            column_config=_REANALYSED,
+        )
 
 
 def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
@@ -323,8 +358,10 @@ def _of_comparisons_alone(study: Study) -> bool:
     """Say where a study without an edit that should not matter has its numbers; return whether it is one."""
     alone = all(item.directional or item.attention for item in study.definition.items)
     if alone:
-        st.info("This study asks about right and wrong sides alone; what people say of them is under Right and wrong.",
-                icon=":material/rule:")  # fmt: skip
+        st.info(
+            "This study asks about right and wrong sides alone; what people say of them is under Right and wrong.",
+            icon=":material/rule:",
+        )
     return alone
 
 

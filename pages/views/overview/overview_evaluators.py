@@ -45,9 +45,14 @@ _RISK = (
 
 
 def draw_card(
-    card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, control: Mapping[str, str],
-    half: Mapping[str, str], blind: Mapping[str, str], origins: Mapping[str, str],
-) -> None:  # fmt: skip
+    card: pd.DataFrame,
+    contrasts: pd.DataFrame,
+    risks: pd.DataFrame,
+    control: Mapping[str, str],
+    half: Mapping[str, str],
+    blind: Mapping[str, str],
+    origins: Mapping[str, str],
+) -> None:
     """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number.
 
     Args:
@@ -72,10 +77,19 @@ def draw_card(
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
             opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
             figure = replace(figure, frame=figure.frame.assign(opens=opens))
-            draw(figure, key=f"overview.card.{name}", alt=_card_spoken(name, rows),
-                 clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
-            figure_buttons(figure, contrasts[contrasts["evaluator"] == name], f"fairness-card-{name}",
-                           title=f"Fairness card of {name}", key=f"overview.card.{name}.files")  # fmt: skip
+            draw(
+                figure,
+                key=f"overview.card.{name}",
+                alt=_card_spoken(name, rows),
+                clicked=partial(pairs_behind, chosen={}, scope={}),
+            )
+            figure_buttons(
+                figure,
+                contrasts[contrasts["evaluator"] == name],
+                f"fairness-card-{name}",
+                title=f"Fairness card of {name}",
+                key=f"overview.card.{name}.files",
+            )
             for _, row in rows.iterrows():
                 _draw_worst(row, risks)
             st.caption(safe(control.get(name, ""), limit=400))
@@ -83,8 +97,9 @@ def draw_card(
                 st.caption(safe(half[name], limit=400))
             if name in blind:
                 st.markdown(safe(blind[name], limit=500))
-                st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:",
-                             query_params=carried() | {"of": name})  # fmt: skip
+                st.page_link(
+                    CONTRAST, label="Contrast tests", icon=":material/rule:", query_params=carried() | {"of": name}
+                )
     st.caption(
         "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
         "axis, picked after seeing the data, so its interval is that of a maximum; in how many draws of the same items "
@@ -128,8 +143,10 @@ def _beside_null(row: pd.Series) -> str:
     said = str(row["than_null"])
     interval = between(row["over_null_low"], row["over_null_high"], row["n_items"], scale=1)
     power = told_from_null(said, row["null_detectable"], row["null_needed"])
-    return (f"{safe(said[0].upper() + said[1:])}: the middle item by {row['over_null']:+.1f} percentage points "
-            f"({interval}){f'. {power[0].upper()}{power[1:]}' if power else ''}").replace("-", "−")  # fmt: skip
+    return (
+        f"{safe(said[0].upper() + said[1:])}: the middle item by {row['over_null']:+.1f} percentage points "
+        f"({interval}){f'. {power[0].upper()}{power[1:]}' if power else ''}"
+    ).replace("-", "−")
 
 
 def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
@@ -141,17 +158,19 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
         return "Flip risk unknown"
     each = found.iloc[0]
     floor = "" if math.isnan(each["null_risk"]) else f", null edits {100 * each['null_risk']:.1f} %"
-    return (f"Flip risk {100 * each['risk']:.1f} % ({between(each['low'], each['high'], each['n_items'])}{floor}) "
-            f"at a gap of {100 * each['gap']:g} % of its spread; never above 50 %. {_evidence(each)}")  # fmt: skip
+    return (
+        f"Flip risk {100 * each['risk']:.1f} % ({between(each['low'], each['high'], each['n_items'])}{floor}) "
+        f"at a gap of {100 * each['gap']:g} % of its spread; never above 50 %. {_evidence(each)}"
+    )
 
 
 def _evidence(row: pd.Series) -> str:
     """What a difference of scores must exceed, in words."""
     if not row["said"]:
         return ""
-    known = [] if math.isnan(row["evidence_low"]) else [
-        f"95 % CI {row['evidence_low']:.3g} to {row['evidence_high']:.3g}"
-    ]  # fmt: skip
+    known = (
+        [] if math.isnan(row["evidence_low"]) else [f"95 % CI {row['evidence_low']:.3g} to {row['evidence_high']:.3g}"]
+    )
     known += [] if math.isnan(row["of_iqr"]) else [f"{row['of_iqr']:.0f} % of its spread"]
     known += [] if math.isnan(row["null_evidence"]) else [f"null edits: {row['null_evidence']:.3g}"]
     said = str(row["said"])
@@ -166,47 +185,73 @@ def between(low: float, high: float, n: int, *, scale: float = 100, digits: int 
 def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
     percent = st.column_config.NumberColumn
     draw_table(
-        card, alt="The fairness card in numbers",
+        card,
+        alt="The fairness card in numbers",
         column_config={
-            "evaluator": "Evaluator", "axis": "Axis", "family": "Worst family",
+            "evaluator": "Evaluator",
+            "axis": "Axis",
+            "family": "Worst family",
             "median_percent": percent("Median %Δ", format="%+.2f"),
-            "low": percent("CI low", format="%+.2f"), "high": percent("CI high", format="%+.2f"),
+            "low": percent("CI low", format="%+.2f"),
+            "high": percent("CI high", format="%+.2f"),
             "median_abs_percent": percent("Median |%Δ|", format="%.2f"),
-            "abs_low": percent("CI low", format="%.2f"), "abs_high": percent("CI high", format="%.2f"),
+            "abs_low": percent("CI low", format="%.2f"),
+            "abs_high": percent("CI high", format="%.2f"),
             "beyond": percent("Items beyond the margin, %", format="%.0f"),
             "conflict": "Where interval and test differ",
-            "n_items": percent("n items"), "n_shifts": percent("n shifts"),
+            "n_items": percent("n items"),
+            "n_shifts": percent("n shifts"),
             "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0 or less"),
-            "n_missing": percent("Unscored"), "drift": "Drift", "scatter": "Scatter",
+            "n_missing": percent("Unscored"),
+            "drift": "Drift",
+            "scatter": "Scatter",
             "n_families": percent("Of families"),
-            "alike": percent("Alike", help="Families of the axis that nothing tells from the worst, it included: "
-                             "median, its interval, items beyond the margin and flip risk are the same"),
-            "worst_in": percent("Worst in draws, %", format="%.0f", help="Bootstrap draws of the same items, or their "
-                                "sources, in which this family is the worst of its axis"),
+            "alike": percent(
+                "Alike",
+                help="Families of the axis that nothing tells from the worst, it included: "
+                "median, its interval, items beyond the margin and flip risk are the same",
+            ),
+            "worst_in": percent(
+                "Worst in draws, %",
+                format="%.0f",
+                help="Bootstrap draws of the same items, or their "
+                "sources, in which this family is the worst of its axis",
+            ),
             "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
             "over_null": percent("Over null, percentage points", format="%+.2f"),
-            "over_null_low": percent("CI low", format="%+.2f"), "over_null_high": percent("CI high", format="%+.2f"),
+            "over_null_low": percent("CI low", format="%+.2f"),
+            "over_null_high": percent("CI high", format="%+.2f"),
             "than_null": "Beside null edits",
             "null_detectable": percent("Over null it would have shown", format="%.2f"),
-            "null_needed": percent("n to tell from null"), "scatter_needed": percent("n for the scatter"),
+            "null_needed": percent("n to tell from null"),
+            "scatter_needed": percent("n for the scatter"),
         },
-    )  # fmt: skip
+    )
     data_buttons(card, "fairness-card", key="overview.card.data")
     st.caption("Flip risk of the same families")
     shown: dict[str, Any] = {
-        "evaluator": "Evaluator", "axis": "Axis", "family": "Family", "unit": "Gap as a share of the",
-        "gap": percent("Gap", format="%.4f"), "d": percent("On the score's scale", format="%.5f"),
-        "risk": percent("Flip risk", format="percent"), "low": percent("CI low", format="percent"),
-        "high": percent("CI high", format="percent"), "null_risk": percent("Null edits", format="percent"),
+        "evaluator": "Evaluator",
+        "axis": "Axis",
+        "family": "Family",
+        "unit": "Gap as a share of the",
+        "gap": percent("Gap", format="%.4f"),
+        "d": percent("On the score's scale", format="%.5f"),
+        "risk": percent("Flip risk", format="percent"),
+        "low": percent("CI low", format="percent"),
+        "high": percent("CI high", format="percent"),
+        "null_risk": percent("Null edits", format="percent"),
         "over": percent("Less null", format="percent"),
-        "over_low": percent("CI low", format="percent"), "over_high": percent("CI high", format="percent"),
+        "over_low": percent("CI low", format="percent"),
+        "over_high": percent("CI high", format="percent"),
         "evidence": percent("Gap of evidence", format="%.4g", help=EVIDENCE),
-        "evidence_low": percent("CI low", format="%.4g"), "evidence_high": percent("CI high", format="%.4g"),
-        "of_iqr": percent("in % of the IQR", format="%.1f"), "null_evidence": percent("Null edits'", format="%.4g"),
-        "n_items": percent("n items"), "n_shifts": percent("n shifts"),
-    }  # fmt: skip
-    draw_table(risks, column_order=list(shown), column_config=shown,
-               alt="Flip risk of the families on the card")  # fmt: skip
+        "evidence_low": percent("CI low", format="%.4g"),
+        "evidence_high": percent("CI high", format="%.4g"),
+        "of_iqr": percent("in % of the IQR", format="%.1f"),
+        "null_evidence": percent("Null edits'", format="%.4g"),
+        "n_items": percent("n items"),
+        "n_shifts": percent("n shifts"),
+    }
+    draw_table(risks, column_order=list(shown), column_config=shown, alt="Flip risk of the families on the card")
     data_buttons(risks, "flip-risk-of-the-card", key="overview.card.risk")
 
 
@@ -254,8 +299,12 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
     records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
     named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}
     figure = worst_of_axes(rows, names=named)
-    draw(figure, key="overview.glance.axes", alt=_rows_spoken(records, axes),
-         clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
+    draw(
+        figure,
+        key="overview.glance.axes",
+        alt=_rows_spoken(records, axes),
+        clicked=partial(pairs_behind, chosen={}, scope={}),
+    )
     shown = pd.DataFrame(
         {"Evaluator": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]}
     )
@@ -363,8 +412,11 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
     figure_block(figure, frame, "overview-plane", title=drawing.title, alt=f"{drawing.title}: {spoken(figure)}")
     st.caption(safe(drawing.note, limit=500))
     of = f"Run {own.run}, caption {own.subject}, language {own.language}"
-    st.caption(safe(f"{of}." if own == scope else f"{of}: the scope above holds no broken meaning beside its edits.",
-                    limit=300))  # fmt: skip
+    st.caption(
+        safe(
+            f"{of}." if own == scope else f"{of}: the scope above holds no broken meaning beside its edits.", limit=300
+        )
+    )
     st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:")
 
 

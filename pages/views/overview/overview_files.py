@@ -41,9 +41,14 @@ def draw_upload(runs: tuple[Run, ...]) -> None:
         if not operates():
             return
         st.file_uploader(
-            "Published file", type=["duckdb"], key=UPLOAD, on_change=_take, args=(tuple(run.id for run in runs),),
-            label_visibility="collapsed", max_upload_size=64,
-        )  # fmt: skip
+            "Published file",
+            type=["duckdb"],
+            key=UPLOAD,
+            on_change=_take,
+            args=(tuple(run.id for run in runs),),
+            label_visibility="collapsed",
+            max_upload_size=64,
+        )
     if told := st.session_state.pop(_TOLD, None):
         kind, sentence = told
         (st.success if kind == "taken" else st.error)(safe(sentence, limit=600))
@@ -70,10 +75,14 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
         st.markdown("**Fairness card**")
         st.caption("One page of what stands above, made for A4: print it, or save it as PDF from the browser.")
         st.download_button(
-            "Card to print", lambda: card_report(store(files), scope).encode(),
-            "fairness-card.html", "text/html",
-            icon=":material/print:", on_click="ignore", key="overview.card.print",
-        )  # fmt: skip
+            "Card to print",
+            lambda: card_report(store(files), scope).encode(),
+            "fairness-card.html",
+            "text/html",
+            icon=":material/print:",
+            on_click="ignore",
+            key="overview.card.print",
+        )
     with whole.container(border=True, height="stretch"):
         st.markdown("**Whole report**")
         st.caption("The paper's tables and figures, with n, intervals, tests and a signature to cite.", help=THE_PAPER)
@@ -82,13 +91,18 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
 
 def _whole(files: Signature, scope: Narrowed) -> None:
     ids = scope.run_ids
-    st.caption(safe(f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; {scope.subject} "
-                    "captions.", limit=300))  # fmt: skip
+    st.caption(
+        safe(
+            f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; {scope.subject} captions.", limit=300
+        )
+    )
     wanted = (files, scope)
     st.button(
-        "Make the report", icon=":material/description:", key="overview.report.make",
+        "Make the report",
+        icon=":material/description:",
+        key="overview.report.make",
         on_click=lambda: st.session_state.update({_MADE: wanted}),
-    )  # fmt: skip
+    )
     if st.session_state.get(_MADE) != wanted:
         return
     try:
@@ -105,13 +119,23 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     st.code(made.signature, language=None, wrap_lines=True)
     stem = "-".join(("report", *ids))[:80]
     with st.container(horizontal=True, gap="small"):
-        st.download_button("HTML", lambda: html(made).encode(),
-                           f"{stem}.html", "text/html", on_click="ignore",
-                           key="overview.report.html")  # fmt: skip
+        st.download_button(
+            "HTML",
+            lambda: html(made).encode(),
+            f"{stem}.html",
+            "text/html",
+            on_click="ignore",
+            key="overview.report.html",
+        )
         for name, label in (("md", "Markdown"), ("latex", "LaTeX")):
-            st.download_button(label, partial(_zipped, made, name),
-                               f"{stem}-{name}.zip", "application/zip",
-                               on_click="ignore", key=f"overview.report.{name}")  # fmt: skip
+            st.download_button(
+                label,
+                partial(_zipped, made, name),
+                f"{stem}-{name}.zip",
+                "application/zip",
+                on_click="ignore",
+                key=f"overview.report.{name}",
+            )
 
 
 @st.cache_resource(max_entries=2, show_spinner="Making every table and figure …")

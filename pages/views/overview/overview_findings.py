@@ -71,10 +71,15 @@ def choose_thresholds(state: PageState) -> None:
     """Draw both, and say what follows from others than the usual ones."""
     with st.popover("Thresholds", icon=":material/tune:", type="tertiary"):
         st.number_input(
-            "Margin, ± %", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", key=state.key("margin"),
+            "Margin, ± %",
+            min_value=0.1,
+            max_value=LARGEST_MARGIN,
+            step=0.5,
+            format="%g",
+            key=state.key("margin"),
             help="A family is a finding where the interval of its median |%Δ| lies above this margin. How small a "
             "change would not matter to you?",
-        )  # fmt: skip
+        )
         st.number_input(
             "Fewest items",
             min_value=LEAST_N,
@@ -82,9 +87,11 @@ def choose_thresholds(state: PageState) -> None:
             step=10,
             key=state.key("least"),
             help=f"At least so many items with a %Δ behind a finding or a slice; under {LEAST_N} there is no interval.",
-        )  # fmt: skip
-        st.caption("Findings, slices and the verdicts of the fairness card on this page follow. The card to print and "
-                   f"the report keep ±{MARGIN:g} % and n ≥ {LEAST_N}.")  # fmt: skip
+        )
+        st.caption(
+            "Findings, slices and the verdicts of the fairness card on this page follow. The card to print and "
+            f"the report keep ±{MARGIN:g} % and n ≥ {LEAST_N}."
+        )
     held = thresholds(state)
     if held != Thresholds():
         st.caption(
@@ -143,18 +150,45 @@ def draw_ways(worst: pd.DataFrame) -> None:
     Args:
         worst: the worst findings; empty: the third way leads to the results.
     """
-    doors = [Door("Try your picture", "Upload one, edit it, see which metric moves", ":material/add_photo_alternate:",
-                  LAB, {"source": "upload"})]  # fmt: skip
+    doors = [
+        Door(
+            "Try your picture",
+            "Upload one, edit it, see which metric moves",
+            ":material/add_photo_alternate:",
+            LAB,
+            {"source": "upload"},
+        )
+    ]
     if may_operate():
-        doors.append(Door("Audit your metric", "Every item of a corpus under every probe, in the background",
-                          ":material/play_circle:", AUDIT))  # fmt: skip
+        doors.append(
+            Door(
+                "Audit your metric",
+                "Every item of a corpus under every probe, in the background",
+                ":material/play_circle:",
+                AUDIT,
+            )
+        )
     if not worst.empty:
         link = failures_link(worst.iloc[0][["family", "evaluator"]])
-        doors.append(Door("Read the worst cases", "The pairs that move the furthest, side by side",
-                          ":material/photo_library:", FAILURES, link))  # fmt: skip
+        doors.append(
+            Door(
+                "Read the worst cases",
+                "The pairs that move the furthest, side by side",
+                ":material/photo_library:",
+                FAILURES,
+                link,
+            )
+        )
     else:
-        doors.append(Door("Read the results", "Tables and figures by research question", ":material/bar_chart:",
-                          RESULTS, carried()))  # fmt: skip
+        doors.append(
+            Door(
+                "Read the results",
+                "Tables and figures by research question",
+                ":material/bar_chart:",
+                RESULTS,
+                carried(),
+            )
+        )
     draw_doors(doors)
 
 
@@ -170,8 +204,10 @@ SEAL_HELP = (
 def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
     """Draw each of the worst findings as a card with its example, linked into the Probe lab."""
     if found.empty:
-        st.info("No family is shown to move an evaluator by more than the margin in the middle item: no interval of a "
-                f"median \\|%Δ\\| lies above it{held.said()}.")  # fmt: skip
+        st.info(
+            "No family is shown to move an evaluator by more than the margin in the middle item: no interval of a "
+            f"median \\|%Δ\\| lies above it{held.said()}."
+        )
         return
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():
@@ -180,10 +216,14 @@ def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
 
 
 def _finding(row: pd.Series) -> None:
-    st.markdown(f"**{safe(row['evaluator'])}** moves by **{row['median_abs_percent']:.1f} %** "
-                f"under **{safe(family_title(row['family']))}**")  # fmt: skip
-    st.caption(f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
-               f"n = {counted(int(row['n_items']), 'item')}")  # fmt: skip
+    st.markdown(
+        f"**{safe(row['evaluator'])}** moves by **{row['median_abs_percent']:.1f} %** "
+        f"under **{safe(family_title(row['family']))}**"
+    )
+    st.caption(
+        f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
+        f"n = {counted(int(row['n_items']), 'item')}"
+    )
     example = _example(row)
     if isinstance(example, str):
         st.caption(safe(example, limit=300))
@@ -201,8 +241,9 @@ def _finding(row: pd.Series) -> None:
         f"Score {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}){edited}"
     )
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
-        st.page_link(FAILURES, label="See its failures", icon=":material/photo_library:",
-                     query_params=failures_link(row))  # fmt: skip
+        st.page_link(
+            FAILURES, label="See its failures", icon=":material/photo_library:", query_params=failures_link(row)
+        )
         if not isinstance(example, str):
             st.page_link(LAB, label="Open in Probe lab", icon=":material/science:", query_params=lab_link(row))
 
@@ -228,8 +269,11 @@ def warn_incomplete(runs: tuple[Run, ...]) -> None:
     """Say which runs are not complete."""
     table = run_table(runs)
     for _, row in table[table["status"] != "complete"].iterrows():
-        st.warning(f"Run {safe(row['run'])} is {safe(row['status'])}: its numbers are not all there. The same "
-                   "`python -m core audit` command resumes it.", icon=":material/hourglass_bottom:")  # fmt: skip
+        st.warning(
+            f"Run {safe(row['run'])} is {safe(row['status'])}: its numbers are not all there. The same "
+            "`python -m core audit` command resumes it.",
+            icon=":material/hourglass_bottom:",
+        )
 
 
 def draw_run_table(runs: tuple[Run, ...]) -> None:
@@ -241,17 +285,35 @@ def draw_run_table(runs: tuple[Run, ...]) -> None:
     tiles.metric("Evaluators", len(evaluator_names(runs)), border=True)
     tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
     draw_table(
-        table, alt="Runs that are loaded",
+        table,
+        alt="Runs that are loaded",
         column_config={
-            "run": "Run", "status": "Status", "seal": st.column_config.TextColumn("Seal", help=SEAL_HELP),
-            "corpus": "Corpus", "items": "Items kept", "left_out": "Items left out",
-            "evaluators": "Evaluators", "probes": "Probes", "pairs": "Pairs",
+            "run": "Run",
+            "status": "Status",
+            "seal": st.column_config.TextColumn("Seal", help=SEAL_HELP),
+            "corpus": "Corpus",
+            "items": "Items kept",
+            "left_out": "Items left out",
+            "evaluators": "Evaluators",
+            "probes": "Probes",
+            "pairs": "Pairs",
             "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
             "created": "Started",
         },
-        column_order=("run", "corpus", "items", "left_out", "probes", "pairs", "unscored", "status", "seal", "created",
-                      "evaluators"),
-    )  # fmt: skip
+        column_order=(
+            "run",
+            "corpus",
+            "items",
+            "left_out",
+            "probes",
+            "pairs",
+            "unscored",
+            "status",
+            "seal",
+            "created",
+            "evaluators",
+        ),
+    )
 
 
 def slices_field(files: Signature) -> Field:

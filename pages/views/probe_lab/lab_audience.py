@@ -56,10 +56,16 @@ def variant_slide(
     said = f"“{after}”" if before in (None, after) else f"“{before}” → “{after}”"
     made = ", ".join(f"{each} ({_digits(result, each)})" for each in result.evaluators)
     return Slide(
-        f"{title(name)}: {what}", (said[:400],), tuple(sides), COLUMNS,
+        f"{title(name)}: {what}",
+        (said[:400],),
+        tuple(sides),
+        COLUMNS,
         tuple(_row(result, rows[each]) for each in result.evaluators),
-        f"Scored in the Probe lab by {made}; one picture, probe {name}, seed {result.seed}"[:400], "", LAB, dict(link),
-    )  # fmt: skip
+        f"Scored in the Probe lab by {made}; one picture, probe {name}, seed {result.seed}"[:400],
+        "",
+        LAB,
+        dict(link),
+    )
 
 
 def _digits(result: LabResult, evaluator: str) -> str:
@@ -72,8 +78,13 @@ def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:
     if row.dropped is not None:
         where = "the meaning is broken; " + ("it drops" if row.dropped else "it does not drop")
     moved = "—" if row.percent is None else signed(row.percent)
-    return (row.evaluator, f"{number(row.baseline_score)} → {number(row.score)}", moved,
-            "—" if band != band else f"{number(band, digits=1)} %", where)  # fmt: skip
+    return (
+        row.evaluator,
+        f"{number(row.baseline_score)} → {number(row.score)}",
+        moved,
+        "—" if band != band else f"{number(band, digits=1)} %",
+        where,
+    )
 
 
 _ABOUT = "Each is one edit of one picture, with the scores before and after it; the numbers are of this picture alone."
@@ -89,10 +100,14 @@ def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes:
     st.download_button(
         "Hand-out as HTML",
         lambda: hand_out(link, bench, result, bench.variants(probes, caption)).encode(),
-        f"{result.corpus}-{result.item}-hand-out.html", "text/html", icon=":material/co_present:", on_click="ignore",
-        key=key, disabled=not bench.variants(probes, caption) or not result.evaluators,
+        f"{result.corpus}-{result.item}-hand-out.html",
+        "text/html",
+        icon=":material/co_present:",
+        on_click="ignore",
+        key=key,
+        disabled=not bench.variants(probes, caption) or not result.evaluators,
         help="One file with every picture and score, which any browser opens without a server",
-    )  # fmt: skip
+    )
 
 
 def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
@@ -179,10 +194,15 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     if not variants or not result.evaluators:
         return
     chosen = state.get("variant") if state.get("variant") in variants else next(iter(variants))
-    st.button("Present", icon=":material/slideshow:", type="tertiary", key="lab.present.open",
-              on_click=state.put, args=("present", True),
-              help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the evaluators, Esc "
-                   "leaves")  # fmt: skip
+    st.button(
+        "Present",
+        icon=":material/slideshow:",
+        type="tertiary",
+        key="lab.present.open",
+        on_click=state.put,
+        args=("present", True),
+        help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the evaluators, Esc leaves",
+    )
     collect_button(lambda: variant_slide(bench, result, variants, chosen, state.wanted()), key="lab")
     if state.get("present") and not finding():
         opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=_leave(state))
@@ -230,10 +250,14 @@ def _turned(variant: Variant) -> None:
     """Draw what shows the picture without its edit, and with it again."""
     clean = bool(st.session_state.get(_CLEAN))
     st.button(
-        "Show the edit" if clean else "Show it unedited", icon=":material/compare:", shortcut="O",
-        key="lab.present.clean", disabled=variant.pixels is None,
-        on_click=st.session_state.__setitem__, args=(_CLEAN, not clean),
-    )  # fmt: skip
+        "Show the edit" if clean else "Show it unedited",
+        icon=":material/compare:",
+        shortcut="O",
+        key="lab.present.clean",
+        disabled=variant.pixels is None,
+        on_click=st.session_state.__setitem__,
+        args=(_CLEAN, not clean),
+    )
 
 
 def _caption(row: LabRow) -> None:
@@ -256,9 +280,15 @@ def _evaluator(state: PageState, names: Sequence[str], name: str) -> None:
                 ("Evaluator after", "Down", ":material/arrow_downward:", at + 1),
             ):
                 st.button(
-                    "", icon=icon, shortcut=shortcut, help=label, key=f"lab.present.{label}",
-                    disabled=not 0 <= to < len(names), on_click=state.put, args=("looker", names[to % len(names)]),
-                )  # fmt: skip
+                    "",
+                    icon=icon,
+                    shortcut=shortcut,
+                    help=label,
+                    key=f"lab.present.{label}",
+                    disabled=not 0 <= to < len(names),
+                    on_click=state.put,
+                    args=("looker", names[to % len(names)]),
+                )
 
 
 def _pair(result: LabResult, row: LabRow) -> None:
@@ -269,10 +299,15 @@ def _pair(result: LabResult, row: LabRow) -> None:
         return
     own = [each.score for each in result.of(row.evaluator) if each.score is not None]
     scores = (row.baseline_score, row.score)
-    st.html(pair_of_bars(
-        scores, top=max(*own, row.baseline_score, SHIFT_FLOOR), colour=colours(result.evaluators)[row.evaluator],
-        words=("Clean", "Edited"), said=[number(each) for each in scores],
-    ))  # fmt: skip
+    st.html(
+        pair_of_bars(
+            scores,
+            top=max(*own, row.baseline_score, SHIFT_FLOOR),
+            colour=colours(result.evaluators)[row.evaluator],
+            words=("Clean", "Edited"),
+            said=[number(each) for each in scores],
+        )
+    )
     st.markdown(f"# {_coloured(row, signed(row.percent))}")
     st.caption(_beside(result, row))
 

@@ -159,13 +159,14 @@ def _words(heard: tuple[WordLoss, ...]) -> None:
         return
     rows = pd.DataFrame({"word": [each.word for each in heard], "change": [-each.loss for each in heard]})
     draw_table(
-        rows, height=min(35 * (len(rows) + 1) + 3, 320),
+        rows,
+        height=min(35 * (len(rows) + 1) + 3, 320),
         alt="Change of the score without each word",
         column_config={
             "word": "Word left out",
             "change": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
         },
-    )  # fmt: skip
+    )
 
 
 def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
@@ -199,10 +200,14 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     )
     done = kept
     st.download_button(
-        "Places as CSV", lambda: csv_text(done.rows_of_places()).encode("utf-8-sig"),
-        f"{bench.item.corpus}-{bench.item.id}-places.csv", "text/csv",
-        icon=":material/table:", on_click="ignore", key="lab.places.csv",
-    )  # fmt: skip
+        "Places as CSV",
+        lambda: csv_text(done.rows_of_places()).encode("utf-8-sig"),
+        f"{bench.item.corpus}-{bench.item.id}-places.csv",
+        "text/csv",
+        icon=":material/table:",
+        on_click="ignore",
+        key="lab.places.csv",
+    )
 
 
 def _draw_map(place: "st.delta_generator.DeltaGenerator", bench: Workbench, found: PositionMap) -> None:
@@ -269,14 +274,16 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         return
     pixels = as_picture(bench.image(variant)[1])
     with st.container(key=f"seen_{'variant' if variant else 'original'}"):
-        st.image(thumbnail(cropped_away(pixels, sight.crop), side=640), width="stretch",
-                 alt="The picture; what the evaluator's crop throws away is darkened")  # fmt: skip
+        st.image(
+            thumbnail(cropped_away(pixels, sight.crop), side=640),
+            width="stretch",
+            alt="The picture; what the evaluator's crop throws away is darkened",
+        )
     if not bench.item.frames:
         _inside(sight, pixels.shape[1], pixels.shape[0])
     views = st.container(horizontal=True, gap="small")
     for said, view in sight.views:
-        views.image(thumbnail(view, side=224), caption=safe(said), width=160,
-                    alt=f"What enters the network: {said}")  # fmt: skip
+        views.image(thumbnail(view, side=224), caption=safe(said), width=160, alt=f"What enters the network: {said}")
     st.caption("Prompt" + (f", {sight.tokens} tokens" if sight.tokens is not None else ""))
     with st.container(key=f"prompt_{'variant' if variant else 'original'}"):
         st.text(sight.prompt)
@@ -284,8 +291,11 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         st.warning(f"Cut off, never read: {safe(sight.truncated)}", icon=":material/content_cut:")
     if sight.evidence:
         evidence = pd.DataFrame(sight.evidence, columns=["Evidence", "Value"])
-        draw_table(evidence, alt="What the score rests on",
-                   column_config={"Value": st.column_config.NumberColumn(format="%.3f")})  # fmt: skip
+        draw_table(
+            evidence,
+            alt="What the score rests on",
+            column_config={"Value": st.column_config.NumberColumn(format="%.3f")},
+        )
     for note in sight.notes:
         st.caption(safe(note, limit=400))
 
@@ -350,8 +360,10 @@ def _search(bench: Workbench, caption: str, names: Sequence[str]) -> Table:
 def _crossed(bench: Workbench, caption: str, found: Sequence[Worst]) -> pd.DataFrame:
     """Every edit that was found under every evaluator: one row an edit, a column of %Δ an evaluator."""
     edits, others = [each.edit for each in found], references_of(bench.item.captions, caption)
-    rows: dict[str, list[object]] = {"worst for": [each.evaluator for each in found],
-                                     "edit": [str(edit) for edit in edits]}  # fmt: skip
+    rows: dict[str, list[object]] = {
+        "worst for": [each.evaluator for each in found],
+        "edit": [str(edit) for edit in edits],
+    }
     for each in found:
         with shared_pool().lease(each.evaluator) as loaded:
             scores = under(loaded, bench.pixels, caption, edits, references=others)
@@ -378,22 +390,32 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
                 f"median of the {each.scored} edits that were tried moves it by {middle} %."
             )
             st.download_button(
-                "This picture as PNG", partial(_png, bench, each.edit),
-                f"{stem}-worst-{each.evaluator}.png", "image/png", icon=":material/image:", on_click="ignore",
+                "This picture as PNG",
+                partial(_png, bench, each.edit),
+                f"{stem}-worst-{each.evaluator}.png",
+                "image/png",
+                icon=":material/image:",
+                on_click="ignore",
                 key=f"lab.worst.png.{each.evaluator}",
-            )  # fmt: skip
+            )
     numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="%Δ") for name in table.columns[2:]}
     draw_table(
-        table, alt="Every edit that was found, under every evaluator",
+        table,
+        alt="Every edit that was found, under every evaluator",
         column_config={"worst for": "Worst for", "edit": st.column_config.TextColumn("Edit", width="large"), **numbers},
-    )  # fmt: skip
+    )
     st.caption(
         "A lower bound for each evaluator: an edit that moves its score at least so far exists, and a longer search "
         "may find a worse one. Differential evolution, seeded by the run and the picture, so that the same search "
         "finds the same edit."
     )
     st.download_button(
-        "Every edit that was tried as CSV", lambda: csv_text(candidates(found)).encode("utf-8-sig"),
-        f"{stem}-worst-edits.csv", "text/csv", icon=":material/table:", on_click="ignore", key="lab.worst.csv",
+        "Every edit that was tried as CSV",
+        lambda: csv_text(candidates(found)).encode("utf-8-sig"),
+        f"{stem}-worst-edits.csv",
+        "text/csv",
+        icon=":material/table:",
+        on_click="ignore",
+        key="lab.worst.csv",
         help="Each with the evaluator, its five numbers in full, both scores and %Δ, so that it can be made again",
-    )  # fmt: skip
+    )

@@ -69,17 +69,23 @@ def draw_object(state: PageState, bench: Workbench) -> None:
     item, small = bench.item, thumbnail(bench.pixels, side=CANVAS_SIDE)
     what = item.label or "picture"
     _canvas()(
-        key=_KEY, on_drawn_change=lambda: _take_drawn(state, bench, small.shape[:2]),
+        key=_KEY,
+        on_drawn_change=lambda: _take_drawn(state, bench, small.shape[:2]),
         data={
-            "id": bench.image_key, "turn": st.session_state.get(_TURN, 0), "picture": _address("jpeg", jpeg(small)),
-            "width": item.width, "height": item.height, "size": [small.shape[1], small.shape[0]],
+            "id": bench.image_key,
+            "turn": st.session_state.get(_TURN, 0),
+            "picture": _address("jpeg", jpeg(small)),
+            "width": item.width,
+            "height": item.height,
+            "size": [small.shape[1], small.shape[0]],
             "box": [item.box.x, item.box.y, item.box.width, item.box.height] if item.box else None,
             "mask": _address("png", mask_png(at_size(item.mask.to_array(), small.shape[:2]))) if item.mask else None,
-            "colour": "rgb({},{},{})".format(*ACCENT), "undo": bool(st.session_state.get(_PAST)),
+            "colour": "rgb({},{},{})".format(*ACCENT),
+            "undo": bool(st.session_state.get(_PAST)),
             "own": any(state.get(each) for each in _FIELDS),
             "alt": f"{what}, its object outlined" if item.mask else f"{what}, as it is",
         },
-    )  # fmt: skip
+    )
     if refused := st.session_state.pop(_DRAWN_REFUSED, ""):
         st.warning(safe(refused, limit=400), icon=":material/select:")
 
@@ -88,10 +94,13 @@ def draw_numbers(state: PageState, item: Item) -> None:
     """Draw the way to type the box."""
     with st.popover("Box in numbers", type="tertiary"):
         st.text_input(
-            "Box: x, y, width, height in px", key=state.key("box"), on_change=state.put, args=("mask", ""),
+            "Box: x, y, width, height in px",
+            key=state.key("box"),
+            on_change=state.put,
+            args=("mask", ""),
             placeholder=format_box(item.box) if item.box else f"of {item.width} × {item.height} px",
             help="GrabCut finds the object in the box; repositioning moves it. Drawing on the picture does the same.",
-        )  # fmt: skip
+        )
 
 
 def typed_box(state: PageState, item: Item) -> Box | None:
@@ -196,9 +205,15 @@ A_PAGE = 12
 def choose_picture(state: PageState) -> Workbench | None:
     """Draw the choice of a picture; return it on a workbench, or None where there is none yet."""
     st.segmented_control(
-        "Picture from", SOURCES, format_func=str.capitalize, key=state.key("source"), required=True,
-        label_visibility="collapsed", width="stretch", help="A corpus item, your own file, or the camera",
-    )  # fmt: skip
+        "Picture from",
+        SOURCES,
+        format_func=str.capitalize,
+        key=state.key("source"),
+        required=True,
+        label_visibility="collapsed",
+        width="stretch",
+        help="A corpus item, your own file, or the camera",
+    )
     try:
         found = _from_corpus(state) if state.get("source") == "corpus" else _from_reader(state)
     except InvariscopeError as error:
@@ -242,9 +257,13 @@ def _from_corpus(state: PageState) -> _Found | None:
     chosen = state.get("item")
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.selectbox(
-        f"Item of {safe(name)}", ids if chosen in ids else [chosen, *ids], key=state.key("item"),
-        format_func=lambda each: _title(corpus.get(each)), on_change=forget_object, args=(state,),
-    )  # fmt: skip
+        f"Item of {safe(name)}",
+        ids if chosen in ids else [chosen, *ids],
+        key=state.key("item"),
+        format_func=lambda each: _title(corpus.get(each)),
+        on_change=forget_object,
+        args=(state,),
+    )
     if row.button("Browse", icon=":material/grid_view:", key="lab.browse"):
         _browse(state, corpus)
     item = corpus.get(state.get("item"))
@@ -256,8 +275,10 @@ def _from_reader(state: PageState) -> _Found | None:
         return None
     gives = bool(state.get("give")) and takes_audience()
     if gives:
-        st.info("What you upload here is given to whoever presents, who may show it to everybody.",
-                icon=":material/co_present:")  # fmt: skip
+        st.info(
+            "What you upload here is given to whoever presents, who may show it to everybody.",
+            icon=":material/co_present:",
+        )
     if state.get("source") == "upload":
         given = st.file_uploader("Upload a picture", type=PICTURES, key="lab.file", max_upload_size=64)
     else:
@@ -270,11 +291,15 @@ def _from_reader(state: PageState) -> _Found | None:
     if upload_held is None:
         st.caption("JPEG, PNG, WebP, GIF or TIFF, up to 64 MB. It stays in this server's memory and is never stored.")
         return None
-    return upload_held.item, upload_held.pixels, (
-        *upload_held.notes,
-        *filter(None, [st.session_state.get(_LET_GO)]),
-        "Links to this view work while this server runs; the picture itself is not in the link.",
-    )  # fmt: skip
+    return (
+        upload_held.item,
+        upload_held.pixels,
+        (
+            *upload_held.notes,
+            *filter(None, [st.session_state.get(_LET_GO)]),
+            "Links to this view work while this server runs; the picture itself is not in the link.",
+        ),
+    )
 
 
 def _take_upload(state: PageState, given: UploadedFile, *, gives: bool) -> None:

@@ -102,32 +102,51 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
     first.download_button(
-        "Results as CSV", lambda: csv_text(result.table()).encode("utf-8-sig"),
-        f"{stem}.csv", "text/csv",
-        icon=":material/table:", on_click="ignore", key="lab.csv",
-    )  # fmt: skip
+        "Results as CSV",
+        lambda: csv_text(result.table()).encode("utf-8-sig"),
+        f"{stem}.csv",
+        "text/csv",
+        icon=":material/table:",
+        on_click="ignore",
+        key="lab.csv",
+    )
     first.download_button(
-        "Results as JSON", lambda: result.as_json().encode(), f"{stem}.json", "application/json",
-        icon=":material/data_object:", on_click="ignore", key="lab.json",
-    )  # fmt: skip
+        "Results as JSON",
+        lambda: result.as_json().encode(),
+        f"{stem}.json",
+        "application/json",
+        icon=":material/data_object:",
+        on_click="ignore",
+        key="lab.json",
+    )
     first.download_button(
-        "Contact sheet as PNG", lambda: encode_png(_sheet(bench, result, probes)),
-        f"{stem}-sheet.png", "image/png",
-        icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
-    )  # fmt: skip
+        "Contact sheet as PNG",
+        lambda: encode_png(_sheet(bench, result, probes)),
+        f"{stem}-sheet.png",
+        "image/png",
+        icon=":material/grid_on:",
+        on_click="ignore",
+        key="lab.sheet",
+    )
     with first:
         draw_hand_out(state, bench, result, probes, key="lab.hand_out")
     name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
     second.download_button(
         "Picture as PNG",
         lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
-        f"{stem}-{name}.png", "image/png", icon=":material/image:", on_click="ignore", key="lab.png",
-    )  # fmt: skip
+        f"{stem}-{name}.png",
+        "image/png",
+        icon=":material/image:",
+        on_click="ignore",
+        key="lab.png",
+    )
 
 
 def _sheet(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np.ndarray:
-    return contact_sheet([_cell(bench, result, None), *(_cell(bench, result, probe) for probe in probes)],
-                         title=f"{result.caption}   ({result.corpus} / {result.item})")  # fmt: skip
+    return contact_sheet(
+        [_cell(bench, result, None), *(_cell(bench, result, probe) for probe in probes)],
+        title=f"{result.caption}   ({result.corpus} / {result.item})",
+    )
 
 
 def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
@@ -168,8 +187,18 @@ def _say_wait(place: DeltaGenerator, before: int) -> None:
 def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Hashable:
     """What a result is kept under."""
     item = bench.item
-    return (bench.image(None)[0], item.id, item.label, item.category, item.mask, caption,
-            tuple(probe.name for probe in probes), tuple(names), stamps(names), present())  # fmt: skip
+    return (
+        bench.image(None)[0],
+        item.id,
+        item.label,
+        item.category,
+        item.mask,
+        caption,
+        tuple(probe.name for probe in probes),
+        tuple(names),
+        stamps(names),
+        present(),
+    )
 
 
 def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> LabResult:
@@ -181,9 +210,15 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
         return kept
     status = place.status("Starting …", type="compact")
     result = run_lab(
-        bench, caption, probes, names, pool=shared_pool(), cache=partial(shared().embeddings_of, bench),
-        progress=lambda step: status.update(label=f"{step} …"), bands=null_bands(present()),
-    )  # fmt: skip
+        bench,
+        caption,
+        probes,
+        names,
+        pool=shared_pool(),
+        cache=partial(shared().embeddings_of, bench),
+        progress=lambda step: status.update(label=f"{step} …"),
+        bands=null_bands(present()),
+    )
     shared().embeddings.flush()
     place.empty()
     return result if result.failures else shared().results.put(key, result)
@@ -227,10 +262,13 @@ def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject)
         st.markdown(f"**{safe(said)}**", help=safe(probe.name))
     else:
         st.button(
-            f"**{safe(said)}**", key=f"lab.see.{probe.name}", on_click=_see, args=(state, probe.name),
+            f"**{safe(said)}**",
+            key=f"lab.see.{probe.name}",
+            on_click=_see,
+            args=(state, probe.name),
             type="primary" if state.get("variant") == probe.name else "tertiary",
             help=f"{safe(probe.name)}: show below what the metric saw of it",
-        )  # fmt: skip
+        )
     other = apart(probe.construction, bench.item, subject.caption)
     if other:
         st.badge(other, color="gray")
@@ -262,10 +300,14 @@ def charts(bench: Workbench, result: LabResult) -> None:
         return
     colour = colours(result.evaluators)
     bars = {
-        name: shift_bars(rows.assign(title=rows["probe"].map(title)), low=-result.bands[name].reach,
-                         high=result.bands[name].reach, colour=colour[name])
+        name: shift_bars(
+            rows.assign(title=rows["probe"].map(title)),
+            low=-result.bands[name].reach,
+            high=result.bands[name].reach,
+            colour=colour[name],
+        )
         for name, rows in shifts.items()
-    }  # fmt: skip
+    }
     bands = {name: _band(result.bands[name]) for name in shifts}
     st.html(bars_beside(bars, heads=heads, bands=bands, alt="; ".join(_spoken(*each) for each in shifts.items())))
     for line in _below(bench, result, shifts):
@@ -285,7 +327,7 @@ def _reused(result: LabResult) -> None:
             f"{thousands(known)} of {thousands(asked)} encodings were kept from before ({100 * known / asked:.0f} %).",
             help="What an evaluator makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
             "is kept on the server's disk, of a picture or evaluator that somebody brought in memory alone.",
-        )  # fmt: skip
+        )
 
 
 def curves(result: LabResult) -> None:
@@ -298,9 +340,13 @@ def curves(result: LabResult) -> None:
     for (family, fact), points in found.items():
         along = AlongAxis(*measured_in(fact))
         figure = shift_curves(
-            rows, points, title=family, along=along, colours=colours(result.evaluators),
+            rows,
+            points,
+            title=family,
+            along=along,
+            colours=colours(result.evaluators),
             reaches={name: band.reach for name, band in result.bands.items()},
-        )  # fmt: skip
+        )
         with cells.container(border=True):
             st.markdown(f"**{safe(family_title(family))}** along its strength")
             if figure.frame.empty:
@@ -335,8 +381,9 @@ def _below(bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFram
         for line in _known(bench, result, name, rows):
             told.setdefault(line, []).append(name)
     every = len(shifts)
-    return [line if len(names) == every else f"**{', '.join(map(safe, names))}**: {line}"
-            for line, names in told.items()]  # fmt: skip
+    return [
+        line if len(names) == every else f"**{', '.join(map(safe, names))}**: {line}" for line, names in told.items()
+    ]
 
 
 def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
@@ -367,9 +414,10 @@ def _spoken(name: str, rows: pd.DataFrame) -> str:
     if (sizes >= 0).any():
         top = rows.iloc[int(sizes.argmax())]
         same = int((sizes == sizes.max()).sum()) - 1
-        return (f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the null band; "
-                f"largest {title(top['probe'])} {signed(top['percent'])}"
-                + (f" and {same} more as large" if same else ""))  # fmt: skip
+        return (
+            f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the null band; "
+            f"largest {title(top['probe'])} {signed(top['percent'])}" + (f" and {same} more as large" if same else "")
+        )
     return f"Percent change under {name}: none is defined for {len(rows)} probes"
 
 
@@ -384,15 +432,24 @@ def table(result: LabResult) -> None:
     rows = result.table()
     shown = pd.DataFrame(
         {
-            "probe": rows["probe"].map(title), "axis": rows["axis"], "of": rows["construction"],
-            "evaluator": rows["evaluator"], "score": rows["score"],
-            "baseline": rows["baseline_score"], "delta": rows["delta"], "percent": rows["percent"],
-            "mind": [_mind(row) for _, row in rows.iterrows()], "against": rows["baseline"].map(title),
-            "inside": rows["object_inside"], "caption": rows["caption"],
+            "probe": rows["probe"].map(title),
+            "axis": rows["axis"],
+            "of": rows["construction"],
+            "evaluator": rows["evaluator"],
+            "score": rows["score"],
+            "baseline": rows["baseline_score"],
+            "delta": rows["delta"],
+            "percent": rows["percent"],
+            "mind": [_mind(row) for _, row in rows.iterrows()],
+            "against": rows["baseline"].map(title),
+            "inside": rows["object_inside"],
+            "caption": rows["caption"],
         }
-    )  # fmt: skip
+    )
     draw_table(
-        shown, key="lab.table", alt="Scores and shifts of every probe",
+        shown,
+        key="lab.table",
+        alt="Scores and shifts of every probe",
         column_config={
             "probe": st.column_config.TextColumn("Probe", pinned=True),
             "axis": "Axis",
@@ -403,12 +460,13 @@ def table(result: LabResult) -> None:
             "percent": st.column_config.NumberColumn("%Δ", format="%+.2f", help="— where the baseline is 0 or less"),
             "mind": st.column_config.TextColumn("To note", width="medium"),
             "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
-            "inside": st.column_config.NumberColumn("Object inside", format="percent",
-                                                    help="Share of the object that the evaluator's crop keeps"),
+            "inside": st.column_config.NumberColumn(
+                "Object inside", format="percent", help="Share of the object that the evaluator's crop keeps"
+            ),
             "of": st.column_config.TextColumn("Made of", help=_MADE_OF),
             "caption": st.column_config.TextColumn("Caption", width="large"),
         },
-    )  # fmt: skip
+    )
 
 
 def _mind(row: pd.Series) -> str:

@@ -36,15 +36,23 @@ _SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Fre
 def choose_caption(state: PageState, item: Item) -> str:
     """Draw the choice of the subject caption; return it, empty where there is none yet."""
     st.segmented_control(
-        "Caption", SUBJECTS, format_func=_SUBJECT_WORDS.__getitem__, key=state.key("subject"), required=True,
+        "Caption",
+        SUBJECTS,
+        format_func=_SUBJECT_WORDS.__getitem__,
+        key=state.key("subject"),
+        required=True,
         help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
-    )  # fmt: skip
+    )
     subject = state.get("subject")
     if subject == "free":
         text = st.text_area(
-            "Caption to score", key=state.key("caption"), max_chars=CAPTION_LIMIT, height=70,
-            placeholder="Type any caption, then press Ctrl+Enter", label_visibility="collapsed",
-        )  # fmt: skip
+            "Caption to score",
+            key=state.key("caption"),
+            max_chars=CAPTION_LIMIT,
+            height=70,
+            placeholder="Type any caption, then press Ctrl+Enter",
+            label_visibility="collapsed",
+        )
         caption = (text or "").strip()
     else:
         caption = _human(state, item) if subject == "human" else _template(state, item)
@@ -58,18 +66,26 @@ def _label(state: PageState, item: Item) -> None:
     """The object's name and category: every caption probe starts from them."""
     left, right = st.columns(2)
     left.text_input(
-        "Object", key=state.key("label"), max_chars=80, placeholder=item.label or "e.g. bicycle",
+        "Object",
+        key=state.key("label"),
+        max_chars=80,
+        placeholder=item.label or "e.g. bicycle",
         help="A singular noun, as the caption says it. Societal words are put before it: in your caption, or in “There "
         "is a …”, as you chose. Rows marked template start from “There is a …” whatever caption is chosen.",
-    )  # fmt: skip
+    )
     right.selectbox(
-        "Category", (*CATEGORIES, *EXTRA_CATEGORIES), index=None, key=state.key("category"),
+        "Category",
+        (*CATEGORIES, *EXTRA_CATEGORIES),
+        index=None,
+        key=state.key("category"),
         placeholder=item.category or "unknown",
         help="Decides which modifiers are plausible: no happy chair. Empty: that of the object's name.",
-    )  # fmt: skip
+    )
     if item.label and not item.category:
-        st.caption(f"No table knows the category of {safe(item.label)}: choose one, or words that are said of some "
-                   "kinds of things only are left out.")  # fmt: skip
+        st.caption(
+            f"No table knows the category of {safe(item.label)}: choose one, or words that are said of some "
+            "kinds of things only are left out."
+        )
 
 
 def _template(state: PageState, item: Item) -> str:
@@ -82,9 +98,13 @@ def _template(state: PageState, item: Item) -> str:
     if chosen not in words:
         state.put("adjective", None)
     st.selectbox(
-        "Modifier", tuple(words), index=None, key=state.key("adjective"), placeholder="none: the bare template",
+        "Modifier",
+        tuple(words),
+        index=None,
+        key=state.key("adjective"),
+        placeholder="none: the bare template",
         format_func=lambda word: f"{word} · {words[word]}",
-    )  # fmt: skip
+    )
     adjective = state.get("adjective")
     try:
         return attribute_caption(item.label, adjective) if adjective else base_caption(item.label)
@@ -103,9 +123,13 @@ def _human(state: PageState, item: Item) -> str:
         st.caption("This picture has no human caption; use the template or free text.")
         return ""
     chosen = state.choose(
-        st.container(), "human", "Human caption", tuple(texts), label_visibility="collapsed",
+        st.container(),
+        "human",
+        "Human caption",
+        tuple(texts),
+        label_visibility="collapsed",
         format_func=lambda key: f"{texts[key]}  ({key.split(':')[0]})",
-    )  # fmt: skip
+    )
     return texts[chosen]
 
 
@@ -129,8 +153,11 @@ def choose_evaluators(
     chip = f"Evaluators: **{len(state.get('evaluators'))}**"
     panel = st.popover(chip, key=f"{state.page}.panel") if folded else st
     chosen = panel.container(key=f"{state.page}_evaluator_panel").multiselect(
-        "Evaluators", ready, key=state.key("evaluators"), placeholder="Choose at least one",
-    )  # fmt: skip
+        "Evaluators",
+        ready,
+        key=state.key("evaluators"),
+        placeholder="Choose at least one",
+    )
     missing = {name: found for name, found in availabilities().items() if not found.ready}
     if missing or known.broken or gone:
         said = (
@@ -138,8 +165,13 @@ def choose_evaluators(
             if folded
             else f"{counted(len(missing) + len(gone), 'evaluator')} not available here"
         )
-        panel = st.popover(said, type="tertiary", key=f"{state.page}.missing", on_change="rerun",
-                           help="How to get what is not available here")  # fmt: skip
+        panel = st.popover(
+            said,
+            type="tertiary",
+            key=f"{state.page}.missing",
+            on_change="rerun",
+            help="How to get what is not available here",
+        )
         if is_open(panel):
             with panel:
                 _draw_missing(missing, gone, known.broken, get)
@@ -195,9 +227,15 @@ def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str,
     key = f"lab.probes.{group}.{first.default}.{first.expectation.value}"
     st.session_state[key] = [name for name in names if name in state.get("probes")]
     return st.pills(
-        group.capitalize(), names, selection_mode="multi", key=key, on_change=_toggle, args=(state, key, names),
-        format_func=partial(_short, group), help=first.source or None,
-    )  # fmt: skip
+        group.capitalize(),
+        names,
+        selection_mode="multi",
+        key=key,
+        on_change=_toggle,
+        args=(state, key, names),
+        format_func=partial(_short, group),
+        help=first.source or None,
+    )
 
 
 @cache

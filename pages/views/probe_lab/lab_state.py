@@ -159,9 +159,19 @@ WITH_VARIANTS = 4
 CAPTION_LIMIT = 10_000
 
 DEFAULT_PROBES = (
-    "vflip", "hflip", "rotate+10", "blur-2", "reposition-TL", "reposition-BR", "cultural:American",
-    "cultural:African", "economic:luxury", "economic:cheap", "gender:female", "emotion:happy",
-)  # fmt: skip
+    "vflip",
+    "hflip",
+    "rotate+10",
+    "blur-2",
+    "reposition-TL",
+    "reposition-BR",
+    "cultural:American",
+    "cultural:African",
+    "economic:luxury",
+    "economic:cheap",
+    "gender:female",
+    "emotion:happy",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +219,19 @@ def shared() -> Shared:
     """Return the shelves of this server, made once."""
     return Shared(
         Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
-        Shelf(BENCHES), Shelf(WITH_VARIANTS, Workbench.forget), Shelf(64), Shelf(16),
-        Uploads(each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB), Shelf(32), Shelf(32), Shelf(32),
-        _kept_embeddings(), EmbeddingCache(None, memory_mb=64), Shelf(4), Turns(AT_ONCE),
-    )  # fmt: skip
+        Shelf(BENCHES),
+        Shelf(WITH_VARIANTS, Workbench.forget),
+        Shelf(64),
+        Shelf(16),
+        Uploads(each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB),
+        Shelf(32),
+        Shelf(32),
+        Shelf(32),
+        _kept_embeddings(),
+        EmbeddingCache(None, memory_mb=64),
+        Shelf(4),
+        Turns(AT_ONCE),
+    )
 
 
 def _kept_embeddings() -> EmbeddingCache:

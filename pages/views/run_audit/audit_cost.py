@@ -34,9 +34,12 @@ def draw_cost(state: PageState, asked: Asked) -> None:
     if request is not None and asked.corpus is not None:
         try:
             told = estimate(
-                request.plan(asked.corpus), runs_dir(), workers=request.workers, device=request.device,
+                request.plan(asked.corpus),
+                runs_dir(),
+                workers=request.workers,
+                device=request.device,
                 cluster=request.cluster is not None,
-            )  # fmt: skip
+            )
         except InvariscopeError as error:
             problem = str(error)
     if told is None:
@@ -48,10 +51,16 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         if problem:
             st.error(safe(problem, limit=600), icon=":material/error:")
     st.button(
-        "Start the audit", type="primary", icon=":material/play_arrow:", key="run.start", disabled=bool(problem),
-        on_click=_start, args=(state, request), width="stretch",
+        "Start the audit",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="run.start",
+        disabled=bool(problem),
+        on_click=_start,
+        args=(state, request),
+        width="stretch",
         help="It runs outside the browser: close this page, it goes on. One audit runs at a time, others wait in line.",
-    )  # fmt: skip
+    )
     said, sentence = st.session_state.pop("run.said", ("", ""))
     if said:
         (st.error if said == "error" else st.success)(safe(sentence, limit=600))
@@ -69,15 +78,23 @@ def _workers(state: PageState) -> None:
     left, right = st.columns(2) if has_ray() else (st.container(), None)
     cluster = st.session_state.get(CLUSTER)
     left.number_input(
-        "Workers", min_value=1, max_value=4096 if cluster else cores(), step=1, key=state.key("workers"), width=200,
+        "Workers",
+        min_value=1,
+        max_value=4096 if cluster else cores(),
+        step=1,
+        key=state.key("workers"),
+        width=200,
         help="Processes that render and score, each with models of its own: faster with cores and memory for them. "
         "The tables are the same to the bit for as many threads each.",
-    )  # fmt: skip
+    )
     if right is not None:
         right.text_input(
-            "Ray cluster", key=CLUSTER, max_chars=300, placeholder="This machine",
+            "Ray cluster",
+            key=CLUSTER,
+            max_chars=300,
+            placeholder="This machine",
             help="Address of a cluster that exists, HOST:6379 or auto; its actors are the workers. Not in the link.",
-        )  # fmt: skip
+        )
 
 
 def _numbers(told: Estimate) -> None:
@@ -87,29 +104,50 @@ def _numbers(told: Estimate) -> None:
         ("Items", thousands(cost.items), "Images of the corpus."),
         ("Unique images", thousands(cost.images), "Unedited and edited, at most: variants that cannot be made leave."),
         ("Unique captions", thousands(cost.captions), "Unedited and edited, at most."),
-        ("Model calls", thousands(told.inputs), "What enters the evaluators, at most. A dual encoder reads every "
-         "unique image and every unique caption once, any other evaluator every pair; up to 32 go in together."),
-        ("Time", _time(told), "By the speed that earlier runs with this machine's processor and as many threads a "
-         "worker measured, model by model, if no worker slows another; unknown where none has."),
-        ("Disk", _size(told.working_bytes), f"While it runs, about; {_size(told.kept_bytes)} stay. "
-         f"{_size(told.free_bytes)} are free."),
-    ):  # fmt: skip
+        (
+            "Model calls",
+            thousands(told.inputs),
+            "What enters the evaluators, at most. A dual encoder reads every "
+            "unique image and every unique caption once, any other evaluator every pair; up to 32 go in together.",
+        ),
+        (
+            "Time",
+            _time(told),
+            "By the speed that earlier runs with this machine's processor and as many threads a "
+            "worker measured, model by model, if no worker slows another; unknown where none has.",
+        ),
+        (
+            "Disk",
+            _size(told.working_bytes),
+            f"While it runs, about; {_size(told.kept_bytes)} stay. {_size(told.free_bytes)} are free.",
+        ),
+    ):
         cells.metric(label, value, help=help_text)
     if told.unmeasured:
         threads = counted(told.threads, "thread")
-        st.caption(f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} with {threads} "
-                   "a worker yet, so the time is not known.")  # fmt: skip
+        st.caption(
+            f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} with {threads} "
+            "a worker yet, so the time is not known."
+        )
 
 
 def _each(told: Estimate) -> None:
     with st.expander("Evaluator by evaluator"):
         draw_table(
-            pd.DataFrame([{"Evaluator": each.name, "Model calls": each.inputs,
-                           "Reads": "unique images and captions" if each.dual else "pairs",
-                           "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}"}
-                          for each in told.work]),
-            width="stretch", alt="Model calls and time of each evaluator",
-        )  # fmt: skip
+            pd.DataFrame(
+                [
+                    {
+                        "Evaluator": each.name,
+                        "Model calls": each.inputs,
+                        "Reads": "unique images and captions" if each.dual else "pairs",
+                        "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
+                    }
+                    for each in told.work
+                ]
+            ),
+            width="stretch",
+            alt="Model calls and time of each evaluator",
+        )
 
 
 def _machines(told: Estimate) -> None:
@@ -118,9 +156,14 @@ def _machines(told: Estimate) -> None:
         left, right = st.columns(2)
         machines = left.number_input("Machines like this one", 1, 10_000, 1, key="run.machines")
         price = right.number_input(
-            "Price of one for an hour", 0.0, 1e6, value=None, key="run.price", placeholder="None",
+            "Price of one for an hour",
+            0.0,
+            1e6,
+            value=None,
+            key="run.price",
+            placeholder="None",
             help="In your own currency. It is not kept and not sent anywhere.",
-        )  # fmt: skip
+        )
         seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
         workers = counted(told.workers, "worker")
         held = f"Each holds at most {_size(told.weights_mb * 1e6)} of weights in {workers}."
@@ -133,18 +176,24 @@ def _machines(told: Estimate) -> None:
         cost = "" if price is None else f", at that price {told.price(machines, price):,.2f}"
         st.markdown(f"**About {duration(seconds)}**{cost}")
         among = counted(told.workers_on(machines), "worker")
-        st.caption(f"{shards}, shared out as wholes among {among}; scoring alone, "
-                   f"at the speed measured here. {held}")  # fmt: skip
+        st.caption(f"{shards}, shared out as wholes among {among}; scoring alone, at the speed measured here. {held}")
 
 
 def _power(plan: Plan, items: int) -> None:
     """Draw what so many items could show, before they are scored."""
     names, families = tuple(spec.name for spec in plan.specs), drifting(plan.probes)
-    found = planned(_prior(present(), names, families, plan.corpus.name, plan.subjects[0]),
-                    evaluators=names, families=families, n=items)  # fmt: skip
-    st.markdown("**What it could show**", help="The smallest drift whose 95 % interval would exclude 0 in four audits "
-                "of five. How far items scatter is taken from the stored run that is named; it falls with the root of "
-                "the number of items.")  # fmt: skip
+    found = planned(
+        _prior(present(), names, families, plan.corpus.name, plan.subjects[0]),
+        evaluators=names,
+        families=families,
+        n=items,
+    )
+    st.markdown(
+        "**What it could show**",
+        help="The smallest drift whose 95 % interval would exclude 0 in four audits "
+        "of five. How far items scatter is taken from the stored run that is named; it falls with the root of "
+        "the number of items.",
+    )
     for sentence in found.sentences(called=family_title):
         st.caption(safe(sentence, limit=900))
     if found.table.empty:
@@ -152,18 +201,23 @@ def _power(plan: Plan, items: int) -> None:
     number = st.column_config.NumberColumn
     with st.expander("Family by family"):
         draw_table(
-            found.table, width="stretch", alt="Smallest drift of each family under each evaluator",
+            found.table,
+            width="stretch",
+            alt="Smallest drift of each family under each evaluator",
             column_order=("family", "evaluator", "n_items", "detectable", "needed", "run", "n_prior"),
             column_config={
-                "family": "Family", "evaluator": "Evaluator",
+                "family": "Family",
+                "evaluator": "Evaluator",
                 "n_items": number("n items", help="Expected: not every item can be edited so"),
                 "detectable": number("Smallest drift", format="%.2f %%"),
-                "needed": number(f"n for ±{MARGIN:g} %", help="Items that would place a drift of none within that "
-                                 "margin, in four audits of five"),
+                "needed": number(
+                    f"n for ±{MARGIN:g} %",
+                    help="Items that would place a drift of none within that margin, in four audits of five",
+                ),
                 "run": "Scatter as in run",
                 "n_prior": number("n there", help="Items of that run behind the scatter"),
             },
-        )  # fmt: skip
+        )
 
 
 @st.cache_data(max_entries=32, show_spinner="Looking at earlier runs …")
@@ -176,8 +230,10 @@ def _obstacle(told: Estimate) -> str:
         if not each.available.ready:
             return f"{each.name} is not available: {each.available.reason}. Get it with: {each.available.command}"
     if not told.fits:
-        return (f"The run needs about {_size(told.working_bytes)} and {_size(told.free_bytes)} are free; "
-                "free some space or take fewer items.")  # fmt: skip
+        return (
+            f"The run needs about {_size(told.working_bytes)} and {_size(told.free_bytes)} are free; "
+            "free some space or take fewer items."
+        )
     return ""
 
 
@@ -187,11 +243,14 @@ def _start(state: PageState, request: AuditRequest | None) -> None:
     if request is None:
         return
     try:
-        twin = next((job for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE and _same(job.request, request)),
-                    None)  # fmt: skip
+        twin = next(
+            (job for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE and _same(job.request, request)), None
+        )
         if twin is not None and request.run_id is None:
-            st.session_state["run.said"] = ("error", f"The same audit is in line already as {twin.id}. "
-                                            "Give a run id to start it twice.")  # fmt: skip
+            st.session_state["run.said"] = (
+                "error",
+                f"The same audit is in line already as {twin.id}. Give a run id to start it twice.",
+            )
             return
         job = jobs.start(request)
     except InvariscopeError as error:

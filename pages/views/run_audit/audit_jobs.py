@@ -47,11 +47,15 @@ def draw_get(name: str) -> None:
     )
     active = _active(name)
     st.button(
-        "Being fetched" if active else f"Get {name}", key=f"run.get.{name}", icon=":material/download:",
-        on_click=_start, args=(name,), disabled=active is not None,
+        "Being fetched" if active else f"Get {name}",
+        key=f"run.get.{name}",
+        icon=":material/download:",
+        on_click=_start,
+        args=(name,),
+        disabled=active is not None,
         help="A job fetches the files, holds them to the published hash where there is one, and scores the publisher's "
         "example. One that is stopped goes on where it was.",
-    )  # fmt: skip
+    )
 
 
 def draw_said() -> None:
@@ -80,8 +84,14 @@ def _told(known: Weights) -> str:
 
 
 def _active(name: str) -> Job | None:
-    return next((job for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE
-                 and isinstance(job.request, GetRequest) and job.request.name == name), None)  # fmt: skip
+    return next(
+        (
+            job
+            for job in jobs.list_jobs()[0]
+            if job.status in jobs.ACTIVE and isinstance(job.request, GetRequest) and job.request.name == name
+        ),
+        None,
+    )
 
 
 @operators_only
@@ -112,19 +122,29 @@ def draw_checked(request: CheckRequest, *, key: str) -> None:
     with st.expander("The report", icon=":material/rule:"):
         st.markdown("**Promises**")
         draw_table(
-            pd.DataFrame([{"Promise": each.check, "": "ok" if each.passed else "fails", "Found": each.detail}
-                          for each in report.contract]),
-            width="stretch", alt="Promises of a metric, kept or broken",
-        )  # fmt: skip
-        st.markdown(f"**Edits that change no meaning**, {counted(report.items, 'item')}, threshold "
-                    f"{report.threshold:g} %")  # fmt: skip
+            pd.DataFrame(
+                [
+                    {"Promise": each.check, "": "ok" if each.passed else "fails", "Found": each.detail}
+                    for each in report.contract
+                ]
+            ),
+            width="stretch",
+            alt="Promises of a metric, kept or broken",
+        )
+        st.markdown(
+            f"**Edits that change no meaning**, {counted(report.items, 'item')}, threshold {report.threshold:g} %"
+        )
         _families(report)
         if report.broken is not None:
             _broken(report.broken, report.items)
         st.download_button(
-            "Report as JSON", request.report.read_bytes(), request.report.name, "application/json", key=f"{key}.json",
+            "Report as JSON",
+            request.report.read_bytes(),
+            request.report.name,
+            "application/json",
+            key=f"{key}.json",
             on_click="ignore",
-        )  # fmt: skip
+        )
 
 
 def _verdict(report: CheckReport, *, strict: bool) -> None:
@@ -160,40 +180,62 @@ def _undecided(report: CheckReport) -> list[str]:
 
 def _families(report: CheckReport) -> None:
     rows = [
-        {"Family": each.family, "": _VERDICTS.get(each.verdict, each.verdict), "Median |%Δ|": each.size.estimate,
-         "95 % interval": _interval(each.size), "Median %Δ": each.shift.estimate, "n items": each.size.n,
-         "n to decide": each.needed, "Without": each.missing}
+        {
+            "Family": each.family,
+            "": _VERDICTS.get(each.verdict, each.verdict),
+            "Median |%Δ|": each.size.estimate,
+            "95 % interval": _interval(each.size),
+            "Median %Δ": each.shift.estimate,
+            "n items": each.size.n,
+            "n to decide": each.needed,
+            "Without": each.missing,
+        }
         for each in report.families
-    ]  # fmt: skip
+    ]
     draw_table(
-        pd.DataFrame(rows), width="stretch", alt="How far each family moves it", families=("Family",),
+        pd.DataFrame(rows),
+        width="stretch",
+        alt="How far each family moves it",
+        families=("Family",),
         column_config={
             "Median |%Δ|": st.column_config.NumberColumn(format="%.2f"),
             "Median %Δ": st.column_config.NumberColumn(format="%+.2f"),
             "n to decide": st.column_config.NumberColumn(format="%.0f", help=f"Items {_DECIDE}"),
             "Without": st.column_config.NumberColumn(help="Pairs without a %Δ"),
         },
-    )  # fmt: skip
+    )
 
 
 def _broken(found: Breaks, items: int) -> None:
     st.markdown(f"**Edits that break the meaning**, {counted(items, 'item')}, at most {found.most:g} % failures")
     rows = [
-        {"Family": each.family, "": _VERDICTS.get(each.verdict, each.verdict),
-         "Failures, %": _percent(each.found.failure.estimate), "95 % interval": _interval(each.found.failure, 100, 0),
-         "Ties, %": _percent(each.found.ties.estimate), "95 % interval of ties": _interval(each.found.ties, 100, 0),
-         "n": each.found.n, "n to decide": each.needed,
-         "Without": each.missing}
+        {
+            "Family": each.family,
+            "": _VERDICTS.get(each.verdict, each.verdict),
+            "Failures, %": _percent(each.found.failure.estimate),
+            "95 % interval": _interval(each.found.failure, 100, 0),
+            "Ties, %": _percent(each.found.ties.estimate),
+            "95 % interval of ties": _interval(each.found.ties, 100, 0),
+            "n": each.found.n,
+            "n to decide": each.needed,
+            "Without": each.missing,
+        }
         for each in found.families
-    ]  # fmt: skip
+    ]
     number = st.column_config.NumberColumn
     draw_table(
-        pd.DataFrame(rows), width="stretch", alt="Failures by family", families=("Family",),
-        column_config={"Failures, %": number(format="%.0f"), "Ties, %": number(format="%.0f"),
-                       "n": number(help="Comparisons"),
-                       "n to decide": number(format="%.0f", help=f"Comparisons {_DECIDE}"),
-                       "Without": number(help="Comparisons without two scores")},
-    )  # fmt: skip
+        pd.DataFrame(rows),
+        width="stretch",
+        alt="Failures by family",
+        families=("Family",),
+        column_config={
+            "Failures, %": number(format="%.0f"),
+            "Ties, %": number(format="%.0f"),
+            "n": number(help="Comparisons"),
+            "n to decide": number(format="%.0f", help=f"Comparisons {_DECIDE}"),
+            "Without": number(help="Comparisons without two scores"),
+        },
+    )
     if found.selectivity is None or found.selectivity.value.estimate is None:
         st.caption(
             "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."
@@ -201,8 +243,10 @@ def _broken(found: Breaks, items: int) -> None:
         return
     value = found.selectivity.value
     asked = "" if found.least is None else f", at least {found.least:g} asked for"
-    st.caption(f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}{asked}; "
-               "0.5 is chance.")  # fmt: skip
+    st.caption(
+        f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}{asked}; "
+        "0.5 is chance."
+    )
 
 
 def _percent(share: float | None) -> float | None:
@@ -284,8 +328,10 @@ def _draw(polled: bool) -> None:
     if stuck := jobs.trouble():
         st.error(f"The jobs in line cannot be begun. {safe(stuck, limit=500)}")
     if not found and not problems:
-        st.info("No audit was started from here yet. Choose what to audit, look at what it costs, and start it.",
-                icon=":material/playlist_play:")  # fmt: skip
+        st.info(
+            "No audit was started from here yet. Choose what to audit, look at what it costs, and start it.",
+            icon=":material/playlist_play:",
+        )
         return
     place = 0
     for job in found:
@@ -306,10 +352,14 @@ def _history(ended: list[Job]) -> None:
         if pages > 1:
             st.pagination(pages, key="run.jobs.page")
         st.button(
-            "Clear the list", key="run.forget", type="tertiary", icon=":material/clear_all:",
-            on_click=_do, args=(lambda: jobs.forget([job.id for job in ended]),),
+            "Clear the list",
+            key="run.forget",
+            type="tertiary",
+            icon=":material/clear_all:",
+            on_click=_do,
+            args=(lambda: jobs.forget([job.id for job in ended]),),
             help="Takes the jobs that have ended off this list. Their runs stay.",
-        )  # fmt: skip
+        )
 
 
 def draw_card(job: Job, place: int = 0) -> None:
@@ -370,8 +420,10 @@ def _ended(job: Job, _place: int) -> None:
     elif job.status == "failed":
         st.error(safe(job.last_line or "It ended without a word.", limit=500))
     elif job.status == "died":
-        st.warning("Its process ended without a word: it was killed, or the machine went down. "
-                   + ("What it finished is kept; resume it to go on." if job.request.keeps else AGAIN))  # fmt: skip
+        st.warning(
+            "Its process ended without a word: it was killed, or the machine went down. "
+            + ("What it finished is kept; resume it to go on." if job.request.keeps else AGAIN)
+        )
     elif job.state.cancel is None:
         st.warning(safe(job.last_line or "It was interrupted.", limit=500))
     if job.status == "cancelled":
@@ -379,8 +431,11 @@ def _ended(job: Job, _place: int) -> None:
         if not job.request.keeps:
             st.caption(AGAIN)
         else:
-            st.caption(f"{_done(job, told.done, told.total)} done; resume it to go on."
-                       if told and told.done else f"Nothing was {done} yet; resume it to begin.")  # fmt: skip
+            st.caption(
+                f"{_done(job, told.done, told.total)} done; resume it to go on."
+                if told and told.done
+                else f"Nothing was {done} yet; resume it to begin."
+            )
     _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
 
 
@@ -392,8 +447,12 @@ def _complete(job: Job) -> None:
     """Say what a job that is complete made, and where to look at it."""
     if isinstance(job.request, MeasureRequest):
         st.caption(f"Took {_took(job)}. Calibration shows it beside what holds by construction.")
-        st.page_link("pages/calibration.py", label="Calibration", icon=":material/tune:",
-                     query_params={"evaluator": job.request.evaluator, "reading": job.request.reading})  # fmt: skip
+        st.page_link(
+            "pages/calibration.py",
+            label="Calibration",
+            icon=":material/tune:",
+            query_params={"evaluator": job.request.evaluator, "reading": job.request.reading},
+        )
     elif isinstance(job.request, SuiteRequest):
         st.caption(f"Took {_took(job)}. Suites shows what the evaluators reach.")
         st.page_link("pages/suites.py", label="Suites", icon=":material/fact_check:")
@@ -424,22 +483,31 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
     with st.container(horizontal=True, vertical_alignment="center"):
         if cancel:
             st.button(
-                "Cancel", key=f"run.cancel.{job.id}", icon=":material/stop:", on_click=_do,
+                "Cancel",
+                key=f"run.cancel.{job.id}",
+                icon=":material/stop:",
+                on_click=_do,
                 args=(lambda: jobs.cancel(job.id),),
                 help=f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}.",
-            )  # fmt: skip
+            )
         if resume:
             st.button(
-                "Resume", key=f"run.resume.{job.id}", icon=":material/play_arrow:", on_click=_do,
+                "Resume",
+                key=f"run.resume.{job.id}",
+                icon=":material/play_arrow:",
+                on_click=_do,
                 args=(lambda: jobs.resume(job.id),),
                 help=_goes_on(job),
-            )  # fmt: skip
+            )
         if ended:
             st.button(
-                "Remove from the list", key=f"run.forget.{job.id}", type="tertiary", on_click=_do,
+                "Remove from the list",
+                key=f"run.forget.{job.id}",
+                type="tertiary",
+                on_click=_do,
                 args=(lambda: jobs.forget([job.id]),),
                 help="The run stays." if job.request.keeps and job.request.unit != SHARE else "What it made stays.",
-            )  # fmt: skip
+            )
         shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that it said.")
     if shown:
         st.code(job.log(lines=60) or "It has said nothing yet.", language=None, wrap_lines=True, height=240)

@@ -177,10 +177,16 @@ def _draw_axis(state: PageState, axis: Axis, families: Mapping[str, list[str]], 
     key = f"run.families.{axis.value}"
     st.session_state[key] = [family for family, names in families.items() if chosen & set(names)]
     st.pills(
-        axis.value.capitalize(), list(families), selection_mode="multi", key=key, wrap=True, help=_AXES[axis],
-        on_change=_toggle, args=(state, key, dict(families)),
+        axis.value.capitalize(),
+        list(families),
+        selection_mode="multi",
+        key=key,
+        wrap=True,
+        help=_AXES[axis],
+        on_change=_toggle,
+        args=(state, key, dict(families)),
         format_func=lambda family: _label(family, families[family], chosen),
-    )  # fmt: skip
+    )
 
 
 def _label(family: str, names: list[str], chosen: set[str]) -> str:
@@ -205,9 +211,13 @@ def _single(state: PageState) -> None:
     known = probes.catalogue()
     with st.expander("Probe by probe"):
         st.multiselect(
-            "Probes", known.names(), key=state.key("probes"), label_visibility="collapsed",
-            placeholder="Search a probe", format_func=lambda name: f"{name} · {known.get(name).axis.value}",
-        )  # fmt: skip
+            "Probes",
+            known.names(),
+            key=state.key("probes"),
+            label_visibility="collapsed",
+            placeholder="Search a probe",
+            format_func=lambda name: f"{name} · {known.get(name).axis.value}",
+        )
         st.caption("Probes that a chosen one is compared with are added by themselves.")
     for broken in known.broken:
         st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
@@ -248,10 +258,14 @@ def choose_audit(state: PageState) -> Asked:
     draw_check([*own, *named])
     st.header("Captions", anchor=False)
     st.segmented_control(
-        "Subject caption", tuple(_SUBJECTS), format_func=_SUBJECTS.__getitem__, key=state.key("subject"), required=True,
+        "Subject caption",
+        tuple(_SUBJECTS),
+        format_func=_SUBJECTS.__getitem__,
+        key=state.key("subject"),
+        required=True,
         help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
         "the item's first human caption in English, or each in turn. Caption probes always start from the template.",
-    )  # fmt: skip
+    )
     st.header("Probes", anchor=False)
     chosen = choose_probes(state)
     own_probes = _own_code("Probes of your own", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
@@ -267,9 +281,13 @@ def choose_audit(state: PageState) -> Asked:
 def _corpus(state: PageState) -> str | None:
     """Draw the choice of the corpus; return its folder, None where it needs none, empty where none is given."""
     st.selectbox(
-        "Corpus", corpus_loaders(), key=state.key("corpus"), on_change=_other_corpus, args=(state,),
+        "Corpus",
+        corpus_loaders(),
+        key=state.key("corpus"),
+        on_change=_other_corpus,
+        args=(state,),
         help="A named, ordered set of images with captions, labels and boxes.",
-    )  # fmt: skip
+    )
     loader = corpora.catalogue().get(state.get("corpus"))
     told = loader.summary.removesuffix(".")
     st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))
@@ -278,30 +296,48 @@ def _corpus(state: PageState) -> str | None:
     folder: str | None = None
     if loader.needs_root or own:
         st.text_input(
-            "Folder on the server", key=state.key("root"), max_chars=500,
+            "Folder on the server",
+            key=state.key("root"),
+            max_chars=500,
             placeholder=str(known) if known else f"e.g. {data_dir().absolute() / 'corpora' / loader.name}",
             help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
-        )  # fmt: skip
+        )
         folder = state.get("root").strip() or (None if own else str(known) if known else "")
     left, middle, right = st.columns(3)
     left.number_input(
-        "Number of items", min_value=1, max_value=10**9, step=1, key=state.key("limit"), placeholder="All",
+        "Number of items",
+        min_value=1,
+        max_value=10**9,
+        step=1,
+        key=state.key("limit"),
+        placeholder="All",
         help="Only the first items of the corpus. Leave it empty to take all.",
-    )  # fmt: skip
+    )
     middle.number_input(
-        "Sample", min_value=1, max_value=10**9, step=1, key=state.key("sample"), placeholder="None",
+        "Sample",
+        min_value=1,
+        max_value=10**9,
+        step=1,
+        key=state.key("sample"),
+        placeholder="None",
         help="Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
         "Not together with the number of items.",
-    )  # fmt: skip
+    )
     right.text_input(
-        "Run id", key=state.key("run_id"), max_chars=100, placeholder="Corpus and time",
+        "Run id",
+        key=state.key("run_id"),
+        max_chars=100,
+        placeholder="Corpus and time",
         help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
-    )  # fmt: skip
+    )
     with st.expander("Options of this corpus", expanded=bool(state.get("options"))):
         st.text_input(
-            "Options", key=state.key("options"), max_chars=300, placeholder="key=value, key=value",
+            "Options",
+            key=state.key("options"),
+            max_chars=300,
+            placeholder="key=value, key=value",
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
         st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.takes.items()))
     for name in ("root", "options"):
         typed(state.get(name))
@@ -318,9 +354,13 @@ def _further_evaluators() -> list[str]:
     """Evaluators by path. They are not in the link: naming a file runs it, and a link must not run anything."""
     with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
         text = st.text_input(
-            "Evaluators of your own", key=FILES, max_chars=1000, label_visibility="collapsed",
-            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai", on_change=_check_first,
-        )  # fmt: skip
+            "Evaluators of your own",
+            key=FILES,
+            max_chars=1000,
+            label_visibility="collapsed",
+            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai",
+            on_change=_check_first,
+        )
         st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
         brought = bring_metric()
     return [*_split(text), *(each for each in brought if each not in _split(text))]

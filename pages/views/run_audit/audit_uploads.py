@@ -51,28 +51,40 @@ def draw_check(evaluators: Sequence[str]) -> None:
         chosen = st.selectbox("Metric", evaluators, key=METRIC, format_func=_without_folder)
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         threshold = left.number_input(
-            "Threshold, %", 0.1, 1000.0, THRESHOLD, 0.5, key="run.check.threshold",
+            "Threshold, %",
+            0.1,
+            1000.0,
+            THRESHOLD,
+            0.5,
+            key="run.check.threshold",
             help="Most that a family may move the score: the median over items of |%Δ|. A family fails where the 95 % "
             "interval lies above it, and is undecided where the interval lies astride or there are fewer than 10 "
             "items.",
-        )  # fmt: skip
+        )
         items = middle.number_input(
             "Items", 3, 252, ITEMS, 1, key="run.check.items", help="Of the demo corpus, evenly spread."
         )
         strict = right.toggle("Strict", key="run.check.strict", help="An undecided family fails too.")
         families = st.multiselect(
-            "Families", _families(), key="run.check.probes", format_func=family_title,
+            "Families",
+            _families(),
+            key="run.check.probes",
+            format_func=family_title,
             placeholder=f"The usual ones: {', '.join(map(family_title, PROBES))}",
-        )  # fmt: skip
+        )
         directional = st.toggle(
             "Also edits that break the meaning", key="run.check.directional", help="The score must drop."
         )
         most, least = _bounds() if directional else (MOST_FAILURES, None)
         request = _request(chosen, threshold, items, strict, families, directional, most, least)
         st.button(
-            "Check it", key="run.check.start", icon=":material/play_arrow:", on_click=_start, args=(request,),
+            "Check it",
+            key="run.check.start",
+            icon=":material/play_arrow:",
+            on_click=_start,
+            args=(request,),
             disabled=request is None,
-        )  # fmt: skip
+        )
         kind, said = st.session_state.pop(_CHECK_SAID, ("", ""))
         if said:
             (st.error if kind == "error" else st.success)(safe(said, limit=600))
@@ -83,25 +95,48 @@ def draw_check(evaluators: Sequence[str]) -> None:
 def _bounds() -> tuple[float, float | None]:
     left, right = st.columns(2)
     most = left.number_input(
-        "Failures at most, %", 0.0, 100.0, MOST_FAILURES, 5.0, key="run.check.most",
+        "Failures at most, %",
+        0.0,
+        100.0,
+        MOST_FAILURES,
+        5.0,
+        key="run.check.most",
         help="Of a family's comparisons, those in which the broken meaning scores at least as high; 50 is chance.",
-    )  # fmt: skip
+    )
     least = right.number_input(
-        "Selectivity at least", 0.0, 1.0, None, 0.05, key="run.check.least", placeholder="Not judged",
+        "Selectivity at least",
+        0.0,
+        1.0,
+        None,
+        0.05,
+        key="run.check.least",
+        placeholder="Not judged",
         help="Probability that a broken meaning costs more than a harmless edit moves the score; 0.5 is chance.",
-    )  # fmt: skip
+    )
     return most, least
 
 
 def _request(
-    chosen: str, threshold: float, items: int, strict: bool, families: list[str], directional: bool, most: float,
+    chosen: str,
+    threshold: float,
+    items: int,
+    strict: bool,
+    families: list[str],
+    directional: bool,
+    most: float,
     least: float | None,
-) -> CheckRequest | None:  # fmt: skip
+) -> CheckRequest | None:
     try:
         return check_request(
-            evaluator=chosen, threshold=threshold, items=items, strict=strict, probes=tuple(families),
-            directional=directional, failures_at_most=most, selectivity_at_least=least,
-        )  # fmt: skip
+            evaluator=chosen,
+            threshold=threshold,
+            items=items,
+            strict=strict,
+            probes=tuple(families),
+            directional=directional,
+            failures_at_most=most,
+            selectivity_at_least=least,
+        )
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return None
@@ -141,9 +176,12 @@ def bring_pictures(state: PageState) -> None:
     """Draw the way in for photographs; what was brought becomes the corpus. Drawn before the corpus is chosen."""
     with st.expander("Bring photographs", icon=":material/add_photo_alternate:"):
         given = st.file_uploader(
-            "A zip, or pictures with captions.csv", type=_PICTURES, accept_multiple_files=True, key="run.pictures",
+            "A zip, or pictures with captions.csv",
+            type=_PICTURES,
+            accept_multiple_files=True,
+            key="run.pictures",
             max_upload_size=MOST_MB,
-        )  # fmt: skip
+        )
         st.caption(
             "captions.csv has the columns image and caption and, where you have them, language, label, category, x, y, "
             f"width, height (the object's box in px). A file has {MOST_MB} MB at most: bring a larger set as pictures, "
@@ -170,11 +208,18 @@ def _draw_sets(state: PageState) -> None:
         return
     name = st.selectbox("Sets that are here", known, key="run.sets", format_func=lambda each: _named(known[each]))
     with st.container(horizontal=True, gap="small"):
-        st.button("Use it", icon=":material/photo_library:", key="run.sets.use", on_click=_use,
-                  args=(state, known[name].folder))  # fmt: skip
+        st.button(
+            "Use it",
+            icon=":material/photo_library:",
+            key="run.sets.use",
+            on_click=_use,
+            args=(state, known[name].folder),
+        )
         with st.popover("Remove", icon=":material/delete:", type="tertiary"):
-            st.caption(f"Removes {counted(known[name].pictures, 'picture')} for good. Runs of them keep their scores "
-                       "and can show their pictures no more.")  # fmt: skip
+            st.caption(
+                f"Removes {counted(known[name].pictures, 'picture')} for good. Runs of them keep their scores "
+                "and can show their pictures no more."
+            )
             st.button("Remove now", key="run.sets.remove", on_click=_remove, args=(state, known[name].folder))
 
 
@@ -205,8 +250,11 @@ def _use(state: PageState, folder: Path) -> None:
 def _remove(state: PageState, folder: Path) -> None:
     """Remove a set that no job reads; a callback."""
     try:
-        reading = [job.id for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE
-                   and getattr(job.request, "root", None) == str(folder.absolute())]  # fmt: skip
+        reading = [
+            job.id
+            for job in jobs.list_jobs()[0]
+            if job.status in jobs.ACTIVE and getattr(job.request, "root", None) == str(folder.absolute())
+        ]
         if reading:
             raise NotAvailable(f"{', '.join(reading)} reads these pictures; wait for its end or cancel it first")
         remove_set(folder.name)

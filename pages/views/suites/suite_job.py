@@ -64,9 +64,13 @@ def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:
     """Draw the choice of a suite; return its result."""
     told = {each.id: each.told for each in results}
     chosen = state.choose(
-        st.container(), "suite", "Suite", tuple(told), format_func=told.__getitem__,
+        st.container(),
+        "suite",
+        "Suite",
+        tuple(told),
+        format_func=told.__getitem__,
         help="Judgements of people, read from these files in this way; each result is a file in the data folder.",
-    )  # fmt: skip
+    )
     return next(each for each in results if each.id == chosen)
 
 
@@ -114,10 +118,15 @@ class Asked:
 
 def draw_start(state: PageState) -> None:
     """Draw the choices, the cost and the button; below, the jobs of suites that this server knows."""
-    with st.expander("Hold evaluators to a suite", icon=":material/play_arrow:",
-                     expanded=bool(state.get("file") or state.get("folder"))):  # fmt: skip
-        st.caption("The publisher's file and its pictures lie on the machine that this page runs on; they are only "
-                   "read. The scoring is a job: it goes on when this page is closed.")  # fmt: skip
+    with st.expander(
+        "Hold evaluators to a suite",
+        icon=":material/play_arrow:",
+        expanded=bool(state.get("file") or state.get("folder")),
+    ):
+        st.caption(
+            "The publisher's file and its pictures lie on the machine that this page runs on; they are only "
+            "read. The scoring is a job: it goes on when this page is closed."
+        )
         if not operates():
             return
         asked = _choices(state)
@@ -125,8 +134,15 @@ def draw_start(state: PageState) -> None:
             _tell(asked.cost)
         elif asked.missing:
             (st.error if asked.wrong else st.info)(safe(asked.missing, limit=600))
-        st.button("Start", type="primary", icon=":material/play_arrow:", key="suites.start",
-                  disabled=asked.request is None, on_click=start, args=(asked.request,))  # fmt: skip
+        st.button(
+            "Start",
+            type="primary",
+            icon=":material/play_arrow:",
+            key="suites.start",
+            disabled=asked.request is None,
+            on_click=start,
+            args=(asked.request,),
+        )
         if asked.request is not None:
             st.caption("The same in a shell, in the folder of the checkout:")
             st.code(asked.request.shell(), language="shell", wrap_lines=True)
@@ -139,24 +155,40 @@ def _choices(state: PageState) -> Asked:
     place = data_dir().absolute() / "suites-of-publishers"
     left, right = st.columns(2, gap="medium")
     left.text_input(
-        "Files of the suite on the server", key=state.key("file"), max_chars=1000,
+        "Files of the suite on the server",
+        key=state.key("file"),
+        max_chars=1000,
         placeholder=f"e.g. {place}/flickr8k.json",
         help="An absolute path; several of one suite, as Composite's, separated by commas.",
-    )  # fmt: skip
+    )
     right.text_input(
-        "Folder of its pictures on the server", key=state.key("folder"), max_chars=1000,
-        placeholder=f"e.g. {place}/images", help="An absolute path; several separated by commas.",
-    )  # fmt: skip
-    left.multiselect("Evaluators", judges(), key=state.key("judges"), placeholder="Choose at least one",
-                     help="bleu-4, rouge-l and cider-d read no picture: they compare a caption with the suite's "
-                     "references by their words.")  # fmt: skip
-    right.toggle("Keep self-references", key=state.key("selves"),
-                 help="Ratings of Flickr8k whose caption is an own reference; the field drops them.")  # fmt: skip
+        "Folder of its pictures on the server",
+        key=state.key("folder"),
+        max_chars=1000,
+        placeholder=f"e.g. {place}/images",
+        help="An absolute path; several separated by commas.",
+    )
+    left.multiselect(
+        "Evaluators",
+        judges(),
+        key=state.key("judges"),
+        placeholder="Choose at least one",
+        help="bleu-4, rouge-l and cider-d read no picture: they compare a caption with the suite's "
+        "references by their words.",
+    )
+    right.toggle(
+        "Keep self-references",
+        key=state.key("selves"),
+        help="Ratings of Flickr8k whose caption is an own reference; the field drops them.",
+    )
     for name in ("file", "folder"):
         typed(state.get(name))
     files, folders = (_paths(state.get(name)) for name in ("file", "folder"))
-    for given, what in ((files, "Give the publisher's file."), (folders, "Give the folder of its pictures."),
-                        (state.get("judges"), "Choose an evaluator.")):  # fmt: skip
+    for given, what in (
+        (files, "Give the publisher's file."),
+        (folders, "Give the folder of its pictures."),
+        (state.get("judges"), "Choose an evaluator."),
+    ):
         if not given:
             return Asked(missing=what)
     try:
@@ -209,12 +241,15 @@ def _tell(cost: SuiteCost) -> None:
     else:
         time = f"about {duration(seconds)} by the speed of earlier runs here"
     read = "; ".join(map(_told_work, cost.work))
-    st.markdown(f"**{counted(cost.captions, 'caption')}** of **{counted(cost.images, 'picture')}**: {read}. "
-                f"Time: {time}.")  # fmt: skip
+    st.markdown(
+        f"**{counted(cost.captions, 'caption')}** of **{counted(cost.images, 'picture')}**: {read}. Time: {time}."
+    )
     if cost.missing:
         shown = ", ".join(safe(each) for each in cost.missing[:_SHOWN])
-        st.warning(f"In none of the folders: {counted(len(cost.missing), 'picture')} of the suite, such as {shown}. "
-                   "Their captions have no score.")  # fmt: skip
+        st.warning(
+            f"In none of the folders: {counted(len(cost.missing), 'picture')} of the suite, such as {shown}. "
+            "Their captions have no score."
+        )
 
 
 def _told_work(work: SuiteWork) -> str:

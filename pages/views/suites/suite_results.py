@@ -28,14 +28,20 @@ from pages.views.common.url_state import PageState
 from pages.views.suites.suite_job import example_request, start
 
 _COMMANDS = (
-    ("Evaluators of this machine, on the publisher's file and pictures:",
-     "python -m core suite flickr8k.json images/ --evaluator conse-lite0,grounding-judge"),
-    ("A metric that runs elsewhere: the captions out, its scores in:",
-     "python -m core suite flickr8k.json images/ --export-pairs given\n"
-     "python -m core suite flickr8k.json --scores scores.csv --evaluator my-metric"),
-    ("Before and after a calibration:",
-     "python -m core suite pascal_50s.json images/ --evaluator conse-lite0 --calibrator calibrator.json"),
-)  # fmt: skip
+    (
+        "Evaluators of this machine, on the publisher's file and pictures:",
+        "python -m core suite flickr8k.json images/ --evaluator conse-lite0,grounding-judge",
+    ),
+    (
+        "A metric that runs elsewhere: the captions out, its scores in:",
+        "python -m core suite flickr8k.json images/ --export-pairs given\n"
+        "python -m core suite flickr8k.json --scores scores.csv --evaluator my-metric",
+    ),
+    (
+        "Before and after a calibration:",
+        "python -m core suite pascal_50s.json images/ --evaluator conse-lite0 --calibrator calibrator.json",
+    ),
+)
 
 
 def draw_nothing() -> None:
@@ -48,8 +54,10 @@ def draw_nothing() -> None:
     )
     request = example_request() if may_operate() else None
     if request is not None:
-        told = ("27 captions of the demo corpus, each beside one with a wrong object: right and wrong by construction, "
-                "nobody was asked")  # fmt: skip
+        told = (
+            "27 captions of the demo corpus, each beside one with a wrong object: right and wrong by construction, "
+            "nobody was asked"
+        )
         draw_doors([Door("Try an example", told, ":material/play_circle:", act=partial(start, request), key="example")])
 
 
@@ -71,27 +79,48 @@ _SHOWN = 3
 def draw_bring() -> None:
     """Draw the files, the options and the button."""
     with st.expander("Bring scores of a suite", icon=":material/upload_file:"):
-        st.caption("The publisher's file, and a file of scores: by the ids of --export-pairs, or the text that FLEUR's "
-                   "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them, ActivityNet-FOIL its "
-                   "four files.")  # fmt: skip
+        st.caption(
+            "The publisher's file, and a file of scores: by the ids of --export-pairs, or the text that FLEUR's "
+            "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them, ActivityNet-FOIL its "
+            "four files."
+        )
         if not operates():
             return
         left, right = st.columns(2, gap="medium")
-        given = left.file_uploader("Files of one suite", type=_SUITE_FILES, accept_multiple_files=True,
-                                   key="suites.files", max_upload_size=MOST_MB)  # fmt: skip
-        scores = right.file_uploader("Scores of one metric", type=_SCORE_FILES, key="suites.scores",
-                                     max_upload_size=MOST_MB)  # fmt: skip
+        given = left.file_uploader(
+            "Files of one suite",
+            type=_SUITE_FILES,
+            accept_multiple_files=True,
+            key="suites.files",
+            max_upload_size=MOST_MB,
+        )
+        scores = right.file_uploader(
+            "Scores of one metric", type=_SCORE_FILES, key="suites.scores", max_upload_size=MOST_MB
+        )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            called = st.text_input("Name of the metric", key="suites.called", max_chars=100, width=240,
-                                   placeholder="As the file is called")  # fmt: skip
-            column = st.text_input("Column of the scores", key="suites.column", max_chars=100, width=240,
-                                   placeholder="The only one, or score")  # fmt: skip
+            called = st.text_input(
+                "Name of the metric", key="suites.called", max_chars=100, width=240, placeholder="As the file is called"
+            )
+            column = st.text_input(
+                "Column of the scores",
+                key="suites.column",
+                max_chars=100,
+                width=240,
+                placeholder="The only one, or score",
+            )
             keep = st.checkbox(
-                "Keep self-references", key="suites.keep",
+                "Keep self-references",
+                key="suites.keep",
                 help="Ratings of Flickr8k whose caption is an own reference; the field drops them.",
-            )  # fmt: skip
-        st.button("Hold the scores to the suite", type="primary", icon=":material/fact_check:", key="suites.hold",
-                  on_click=_ask, disabled=not given or scores is None)  # fmt: skip
+            )
+        st.button(
+            "Hold the scores to the suite",
+            type="primary",
+            icon=":material/fact_check:",
+            key="suites.hold",
+            on_click=_ask,
+            disabled=not given or scores is None,
+        )
         if st.session_state.pop(_ASKED, False) and given and scores is not None:
             with st.spinner("Reading, resampling images …"):
                 kind, sentence = _hold(given, scores, called.strip(), column.strip(), keep=keep)
@@ -160,8 +189,10 @@ def draw_result(state: PageState, result: SuiteResult) -> None:
     )
     table = tables.reached_table([result])
     if table.empty:
-        st.info("No evaluator was held to this suite yet. Bring scores below, or run the command at the end of the "
-                "page.", icon=":material/fact_check:")  # fmt: skip
+        st.info(
+            "No evaluator was held to this suite yet. Bring scores below, or run the command at the end of the page.",
+            icon=":material/fact_check:",
+        )
     else:
         _figure(state, result, table)
         _rows(table, tables.reached_columns([result]), f"What evaluators reach on {result.suite}", "suites.reached")
@@ -177,18 +208,27 @@ def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
     first = [result.convention, *(name for name in there if name != result.convention)]
     measures = [name for name in first if name in there]
     if not measures:
-        st.info("No evaluator has a number here: every score is missing, or they are all alike.",
-                icon=":material/info:")  # fmt: skip
+        st.info(
+            "No evaluator has a number here: every score is missing, or they are all alike.", icon=":material/info:"
+        )
         return
-    chosen = state.choose(st.container(width=420), "measure", "Measure", measures,
-                          format_func=tables.MEASURES.__getitem__)  # fmt: skip
+    chosen = state.choose(
+        st.container(width=420), "measure", "Measure", measures, format_func=tables.MEASURES.__getitem__
+    )
     figure = agreement(table, measure=chosen, axis=tables.MEASURES[chosen])
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**Agreement with people: {safe(tables.MEASURES[chosen])}**", width="content")
-        figure_buttons(figure, table, f"{result.id}-{chosen}", title=f"{result.suite}: {tables.MEASURES[chosen]}",
-                       key="suites.figure")  # fmt: skip
-    said = "; ".join(f"{row.label}, {row.series}: {row.value:.1f} ({row.low:.1f} to {row.high:.1f})"
-                     for row in figure.frame.head(12).itertuples())  # fmt: skip
+        figure_buttons(
+            figure,
+            table,
+            f"{result.id}-{chosen}",
+            title=f"{result.suite}: {tables.MEASURES[chosen]}",
+            key="suites.figure",
+        )
+    said = "; ".join(
+        f"{row.label}, {row.series}: {row.value:.1f} ({row.low:.1f} to {row.high:.1f})"
+        for row in figure.frame.head(12).itertuples()
+    )
     draw(figure, key="suites.agreement", alt=f"{tables.MEASURES[chosen]} on {result.suite}. {said}")
 
 
@@ -216,12 +256,23 @@ def _before_and_after(result: SuiteResult) -> None:
 def _decisions(result: SuiteResult) -> None:
     st.header("Why is mine different?", anchor=False)
     decisions = tables.decision_table(result)
-    _rows(decisions, tables.DECISION_COLUMNS, f"Every decision on the way to the numbers of {result.suite}",
-          "suites.decisions", tall=_SENTENCE)  # fmt: skip
+    _rows(
+        decisions,
+        tables.DECISION_COLUMNS,
+        f"Every decision on the way to the numbers of {result.suite}",
+        "suites.decisions",
+        tall=_SENTENCE,
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
-        st.download_button("Result as JSON", lambda: result.model_dump_json(indent=2).encode(),
-                           f"{result.id}.json", "application/json", on_click="ignore", key="suites.json")  # fmt: skip
+        st.download_button(
+            "Result as JSON",
+            lambda: result.model_dump_json(indent=2).encode(),
+            f"{result.id}.json",
+            "application/json",
+            on_click="ignore",
+            key="suites.json",
+        )
     st.caption(tables.DECISION_NOTE)
     hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)
     st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))
@@ -246,5 +297,4 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *,
             shown[f"{column.name}_interval"], config[f"{column.name}_interval"] = interval(
                 frame, column.low, column.high, column.digits, column.signed
             )
-    draw_table(shown, alt=alt, key=f"{key}.rows", column_config=config,
-               row_height=tall)  # fmt: skip
+    draw_table(shown, alt=alt, key=f"{key}.rows", column_config=config, row_height=tall)

@@ -44,8 +44,10 @@ def draw_behind(made: Leaderboard, opens: str) -> None:
 
 def _lowest(made: Leaderboard, asked: dict[str, str]) -> None:
     found = lowest(made.rows, asked["evaluator"], asked["system"])
-    st.markdown(f"**{safe(asked['system'])}** by **{safe(asked['evaluator'])}**: "
-                f"{counted(len(found), 'picture')}, the lowest scores first.")  # fmt: skip
+    st.markdown(
+        f"**{safe(asked['system'])}** by **{safe(asked['evaluator'])}**: "
+        f"{counted(len(found), 'picture')}, the lowest scores first."
+    )
     for row in _page(found):
         left, right = st.columns([3, 4], gap="medium")
         with left:
@@ -58,13 +60,16 @@ def _swapped(made: Leaderboard, asked: dict[str, str]) -> None:
     higher, lower, family = asked["higher"], asked["lower"], asked["family"]
     found = swapped(made.rows, asked["evaluator"], higher, lower, family)
     title = family_title(family)
-    st.markdown(f"**A: {safe(higher)}** above **B: {safe(lower)}** by **{safe(asked['evaluator'])}**, under "
-                f"**{safe(title)}**")  # fmt: skip
+    st.markdown(
+        f"**A: {safe(higher)}** above **B: {safe(lower)}** by **{safe(asked['evaluator'])}**, under **{safe(title)}**"
+    )
     if found.empty:
         st.caption("On no picture do their two captions change order, whatever becomes of the means.")
         return
-    st.caption(f"On {counted(found['item'].nunique(), 'picture')} their captions change order "
-               f"({counted(len(found), 'edited picture')}); largest change first.")  # fmt: skip
+    st.caption(
+        f"On {counted(found['item'].nunique(), 'picture')} their captions change order "
+        f"({counted(len(found), 'edited picture')}); largest change first."
+    )
     for row in _page(found):
         pair_card({**row, "corpus": corpus_holding(made.corpus, str(row["item"]))})
 
@@ -82,14 +87,26 @@ def _page(found: pd.DataFrame) -> list[dict[str, Any]]:
 
 _NUMBER = st.column_config.NumberColumn
 _INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")
-_SHARE = {"probability": _NUMBER("Samples that change order, %", format="%.1f"),
-          "chance": _NUMBER("Other pictures alone, %", format="%.1f")}  # fmt: skip
+_SHARE = {
+    "probability": _NUMBER("Samples that change order, %", format="%.1f"),
+    "chance": _NUMBER("Other pictures alone, %", format="%.1f"),
+}
 _NEIGHBOURS = {
-    "evaluator": None, "family": "Family", "higher": "Higher", "lower": "Lower", "edits": "Edits",
-    "gap": _NUMBER("Gap", format="%.4f"), "gap_before": _NUMBER("Gap before", format="%.4f"),
-    "gap_after": _NUMBER("Gap after", format="%+.4f"), "least_n": "n pictures", "n_items": "n pictures",
-    "note": "Note", "probe": "Edit", "system": "System", "ranks": "Rank interval",
-}  # fmt: skip
+    "evaluator": None,
+    "family": "Family",
+    "higher": "Higher",
+    "lower": "Lower",
+    "edits": "Edits",
+    "gap": _NUMBER("Gap", format="%.4f"),
+    "gap_before": _NUMBER("Gap before", format="%.4f"),
+    "gap_after": _NUMBER("Gap after", format="%+.4f"),
+    "least_n": "n pictures",
+    "n_items": "n pictures",
+    "note": "Note",
+    "probe": "Edit",
+    "system": "System",
+    "ranks": "Rank interval",
+}
 
 
 def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
@@ -99,36 +116,62 @@ def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> No
     st.header("Standings", anchor=False)
     st.markdown(_said(rows))
     figure = system_means(rows)
-    draw(figure, key="systems.means", alt=f"Mean score of every system by {evaluator}, with 95 % intervals",
-         clicked=partial(draw_behind, made))  # fmt: skip
+    draw(
+        figure,
+        key="systems.means",
+        alt=f"Mean score of every system by {evaluator}, with 95 % intervals",
+        clicked=partial(draw_behind, made),
+    )
     figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     ranks = system_ranks(every, order=order)
-    draw(ranks, key="systems.ranks", alt="Rank of every system by every evaluator, with 95 % intervals",
-         clicked=partial(draw_behind, made))  # fmt: skip
-    st.caption("A click on a mark shows the captions behind it, lowest scores first. Rank 1 has the highest mean. The "
-               "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; among many nearly equal "
-               "systems it is too short, and the sure ranks below are the safe reading.")  # fmt: skip
+    draw(
+        ranks,
+        key="systems.ranks",
+        alt="Rank of every system by every evaluator, with 95 % intervals",
+        clicked=partial(draw_behind, made),
+    )
+    st.caption(
+        "A click on a mark shows the captions behind it, lowest scores first. Rank 1 has the highest mean. The "
+        "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; among many nearly equal "
+        "systems it is too short, and the sure ranks below are the safe reading."
+    )
     figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
     shown = rows.assign(
         interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)],
         sure=[rank_range(*each) for each in zip(rows["sure_low"], rows["sure_high"], strict=True)],
-        first=100 * rows["first"], mean_interval=interval(rows, "low", "high", 4, False)[0],
-    )  # fmt: skip
+        first=100 * rows["first"],
+        mean_interval=interval(rows, "low", "high", 4, False)[0],
+    )
     draw_table(
-        shown, alt="Standings in numbers",
-        column_order=("rank", "system", "interval", "sure", "mean", "mean_interval", "first", "n_items", "own_mean",
-                      "own_n"),
+        shown,
+        alt="Standings in numbers",
+        column_order=(
+            "rank",
+            "system",
+            "interval",
+            "sure",
+            "mean",
+            "mean_interval",
+            "first",
+            "n_items",
+            "own_mean",
+            "own_n",
+        ),
         column_config={
-            "rank": "Rank", "system": "System", "interval": "Rank interval",
-            "sure": st.column_config.TextColumn("Sure ranks", help="When only differences count that are sure after "
-                                                "Holm's correction"),
-            "mean": _NUMBER("Mean", format="%.4f"), "mean_interval": _INTERVAL,
+            "rank": "Rank",
+            "system": "System",
+            "interval": "Rank interval",
+            "sure": st.column_config.TextColumn(
+                "Sure ranks", help="When only differences count that are sure after Holm's correction"
+            ),
+            "mean": _NUMBER("Mean", format="%.4f"),
+            "mean_interval": _INTERVAL,
             "first": _NUMBER("First, %", format="%.1f", help="Share of samples in which nobody is above"),
             "n_items": _NUMBER("n pictures"),
             "own_mean": _NUMBER("Own mean", format="%.4f", help="Over all pictures of the system itself"),
             "own_n": _NUMBER("Own n"),
         },
-    )  # fmt: skip
+    )
     data_buttons(every, "systems-standings", key="systems.standings")
 
 
@@ -139,24 +182,30 @@ def draw_beside(every: pd.DataFrame) -> None:
     st.header("Beside references", anchor=False)
     wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
     draw_table(
-        wide, alt="Metrics of references of every system",
+        wide,
+        alt="Metrics of references of every system",
         column_config={"system": "System"} | {name: _NUMBER(name, format="%.4f") for name in METRICS},
-    )  # fmt: skip
-    st.caption(f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
-               f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "
-               "CIDEr-D rank systems as evaluators do; BLEU and METEOR are of all captions together and do "
-               "not.")  # fmt: skip
+    )
+    st.caption(
+        f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
+        f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "
+        "CIDEr-D rank systems as evaluators do; BLEU and METEOR are of all captions together and do "
+        "not."
+    )
     with st.expander("Every number with its interval", icon=":material/table:"):
         draw_table(
             every.assign(interval=interval(every, "low", "high", 4, False)[0]),
             column_order=("system", "metric", "value", "interval", "n_items", "note"),
             alt="Metrics of references with their intervals",
             column_config={
-                "system": "System", "metric": "Metric", "value": _NUMBER("Value", format="%.4f"),
+                "system": "System",
+                "metric": "Metric",
+                "value": _NUMBER("Value", format="%.4f"),
                 "interval": _INTERVAL,
-                "n_items": _NUMBER("n pictures"), "note": "Note",
+                "n_items": _NUMBER("n pictures"),
+                "note": "Note",
             },
-        )  # fmt: skip
+        )
         data_buttons(every, "systems-references", key="systems.references")
 
 
@@ -168,21 +217,32 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
         st.caption("One system has nobody to differ from.")
         return
     sure, tests = int(rows["sure"].sum()), int(rows["p_holm"].notna().sum())
-    st.markdown(f"**{sure} of {counted(len(rows), 'difference')}** {'is' if sure == 1 else 'are'} sure: Holm's p below "
-                f"0.05 over the {counted(tests, 'pair')} that can be tested, and an interval on one side of zero. "
-                + ("" if tests == len(rows) else "Systems that are equal on every picture are no test."))  # fmt: skip
+    st.markdown(
+        f"**{sure} of {counted(len(rows), 'difference')}** {'is' if sure == 1 else 'are'} sure: Holm's p below "
+        f"0.05 over the {counted(tests, 'pair')} that can be tested, and an interval on one side of zero. "
+        + ("" if tests == len(rows) else "Systems that are equal on every picture are no test.")
+    )
     draw_table(
-        rows.assign(interval=interval(rows, "low", "high", 4, True)[0], p=rows["p"].map(p_value),
-                    p_holm=rows["p_holm"].map(p_value)),
+        rows.assign(
+            interval=interval(rows, "low", "high", 4, True)[0],
+            p=rows["p"].map(p_value),
+            p_holm=rows["p_holm"].map(p_value),
+        ),
         column_order=("higher", "lower", "difference", "interval", "sure", "p_holm", "p", "test", "n_items", "note"),
         alt="Every pair of systems",
         column_config={
-            "higher": "Higher", "lower": "Lower", "difference": _NUMBER("Difference", format="%+.4f"),
-            "interval": _INTERVAL, "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
-            "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"), "sure": "Sure",
-            "n_items": _NUMBER("n pictures"), "note": "Note",
+            "higher": "Higher",
+            "lower": "Lower",
+            "difference": _NUMBER("Difference", format="%+.4f"),
+            "interval": _INTERVAL,
+            "test": "Test",
+            "p": st.column_config.TextColumn("p", alignment="right"),
+            "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
+            "sure": "Sure",
+            "n_items": _NUMBER("n pictures"),
+            "note": "Note",
         },
-    )  # fmt: skip
+    )
     data_buttons(every, "systems-differences", key="systems.differences")
 
 
@@ -200,32 +260,50 @@ def draw_edits(
         families = counted(rows["family"].nunique(), "family", "families")
         st.markdown(f"Under **none of {families}** do the means of two neighbours change order.")
     else:
-        told = [f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(family_title(row['family']))}"
-                for row in moved.head(3).to_dict("records")]  # fmt: skip
+        told = [
+            f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(family_title(row['family']))}"
+            for row in moved.head(3).to_dict("records")
+        ]
         rest = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
         st.markdown(f"The means change order: **{listed(told)}**{rest}.")
     if rows["probability"].notna().any():
         figure = swap_map(rows)
-        draw(figure, key="systems.swaps", alt=f"How probably an edit swaps two neighbours, by {evaluator}",
-             clicked=partial(draw_behind, made))  # fmt: skip
-        st.caption("Share of bootstrap samples of pictures in which the two neighbours stand in another order edited "
-                   "than unedited. Last column: the share in which other pictures alone do that. A click on another "
-                   "cell shows the pictures on which the two captions change order.")  # fmt: skip
+        draw(
+            figure,
+            key="systems.swaps",
+            alt=f"How probably an edit swaps two neighbours, by {evaluator}",
+            clicked=partial(draw_behind, made),
+        )
+        st.caption(
+            "Share of bootstrap samples of pictures in which the two neighbours stand in another order edited "
+            "than unedited. Last column: the share in which other pictures alone do that. A click on another "
+            "cell shows the pictures on which the two captions change order."
+        )
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
     else:
         st.caption(f"No probability: {safe(str(rows['note'].iloc[0]))}.")
     with st.expander("Every number", icon=":material/table:"):
-        draw_table(_percent(rows), alt="Swaps of neighbours by family",
-                   column_config=_NEIGHBOURS | _SHARE | {"swapped": "Edits that swap the means"})  # fmt: skip
+        draw_table(
+            _percent(rows),
+            alt="Swaps of neighbours by family",
+            column_config=_NEIGHBOURS | _SHARE | {"swapped": "Edits that swap the means"},
+        )
         data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
         own = edits[edits["evaluator"] == evaluator]
-        draw_table(_percent(own.assign(probe=own["probe"].map(title))), alt="Swaps by edit",
-                   column_config=_NEIGHBOURS | _SHARE | {"swapped": "The means swap"})  # fmt: skip
+        draw_table(
+            _percent(own.assign(probe=own["probe"].map(title))),
+            alt="Swaps by edit",
+            column_config=_NEIGHBOURS | _SHARE | {"swapped": "The means swap"},
+        )
         data_buttons(edits, "systems-edits", key="systems.edits.numbers")
         own = places[places["evaluator"] == evaluator]
         ranks = [rank_range(*each) for each in zip(own["rank_low"], own["rank_high"], strict=True)]
-        draw_table(own.assign(ranks=ranks), column_order=("family", "system", "ranks", "edits", "least_n", "note"),
-                   alt="Rank intervals under each family", column_config=_NEIGHBOURS)  # fmt: skip
+        draw_table(
+            own.assign(ranks=ranks),
+            column_order=("family", "system", "ranks", "edits", "least_n", "note"),
+            alt="Rank intervals under each family",
+            column_config=_NEIGHBOURS,
+        )
         data_buttons(places, "systems-places", key="systems.places.numbers")
 
 
@@ -245,20 +323,30 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
     if not pd.isna(first["slope_low"]):
         bounds = f"95 % CI {number(first['slope_low'], digits=4)} to {number(first['slope_high'], digits=4)}"
     moved = int((rows["rank"] != rows["rank_as_is"]).sum())
-    st.markdown(f"A word more is worth **{number(first['slope'], digits=4)}** ({bounds}). With captions of one length, "
-                f"**{counted(moved, 'system')}** would have another rank.")  # fmt: skip
+    st.markdown(
+        f"A word more is worth **{number(first['slope'], digits=4)}** ({bounds}). With captions of one length, "
+        f"**{counted(moved, 'system')}** would have another rank."
+    )
     shown = rows.assign(interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)])
     draw_table(
-        shown, alt="Standings at equal length",
+        shown,
+        alt="Standings at equal length",
         column_order=("rank", "system", "interval", "rank_as_is", "mean", "words", "n_items", "note"),
         column_config={
-            "rank": "Rank", "system": "System", "interval": "Rank interval", "rank_as_is": _NUMBER("Rank as it is"),
-            "mean": _NUMBER("Mean at equal length", format="%.4f"), "words": _NUMBER("Words", format="%.1f"),
-            "n_items": _NUMBER("n pictures"), "note": "Note",
+            "rank": "Rank",
+            "system": "System",
+            "interval": "Rank interval",
+            "rank_as_is": _NUMBER("Rank as it is"),
+            "mean": _NUMBER("Mean at equal length", format="%.4f"),
+            "words": _NUMBER("Words", format="%.1f"),
+            "n_items": _NUMBER("n pictures"),
+            "note": "Note",
         },
-    )  # fmt: skip
-    st.caption("What a longer caption gains by saying more is taken out as well: this says how much of the ranking "
-               "rests on length, and is no better ranking.")  # fmt: skip
+    )
+    st.caption(
+        "What a longer caption gains by saying more is taken out as well: this says how much of the ranking "
+        "rests on length, and is no better ranking."
+    )
     data_buttons(every, "systems-equal-length", key="systems.length")
 
 
@@ -269,18 +357,34 @@ def draw_agreement(rows: pd.DataFrame) -> None:
         st.caption("One evaluator has nobody to agree with; score the leaderboard by several.")
         return
     draw_table(
-        rows.assign(interval=interval(rows, "low", "high", 2, True)[0],
-                    spearman_interval=interval(rows, "spearman_low", "spearman_high", 2, True)[0]),
-        column_order=("one", "other", "tau", "interval", "spearman", "spearman_interval", "n_systems", "n_items",
-                      "note"),
+        rows.assign(
+            interval=interval(rows, "low", "high", 2, True)[0],
+            spearman_interval=interval(rows, "spearman_low", "spearman_high", 2, True)[0],
+        ),
+        column_order=(
+            "one",
+            "other",
+            "tau",
+            "interval",
+            "spearman",
+            "spearman_interval",
+            "n_systems",
+            "n_items",
+            "note",
+        ),
         alt="Agreement of every two evaluators on the order of the systems",
         column_config={
-            "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%+.2f"),
-            "interval": _INTERVAL, "spearman": _NUMBER("Spearman's ρ", format="%+.2f"), "spearman_interval": _INTERVAL,
+            "one": "Evaluator",
+            "other": "and",
+            "tau": _NUMBER("Kendall's τ_b", format="%+.2f"),
+            "interval": _INTERVAL,
+            "spearman": _NUMBER("Spearman's ρ", format="%+.2f"),
+            "spearman_interval": _INTERVAL,
             "n_systems": _NUMBER("n systems"),
-            "n_items": _NUMBER("n pictures"), "note": "Note",
+            "n_items": _NUMBER("n pictures"),
+            "note": "Note",
         },
-    )  # fmt: skip
+    )
     data_buttons(rows, "systems-agreement", key="systems.agreement")
 
 
@@ -299,18 +403,23 @@ def _said(rows: pd.DataFrame) -> str:
 def draw_health(table: pd.DataFrame) -> None:
     """Draw a row a system, a column a measure, and below every number with its interval."""
     st.header("Caption health", anchor=False)
-    st.caption("What captioners that were trained on a metric's score learn to do: say words again, end in words about "
-               "nothing or break off, grow longer, name what is not there.")  # fmt: skip
+    st.caption(
+        "What captioners that were trained on a metric's score learn to do: say words again, end in words about "
+        "nothing or break off, grow longer, name what is not there."
+    )
     values = wide(table)
     empty = {name for name in values.columns if values[name].isna().all()}
     shown = values.drop(columns=sorted(empty))
     draw_table(
-        shown, alt="Health of every system's captions",
-        column_config={"system": "System"} | {
+        shown,
+        alt="Health of every system's captions",
+        column_config={"system": "System"}
+        | {
             name: _NUMBER(told_as(name).split(",")[0], format="%.2f", help=told_as(name))
-            for name in shown.columns if name != "system"
+            for name in shown.columns
+            if name != "system"
         },
-    )  # fmt: skip
+    )
     for name in [each for each in table["measure"].unique() if each in empty]:
         note = table.loc[table["measure"] == name, "note"].iloc[0]
         st.caption(f"No {safe(told_as(name).split(',')[0])}: {safe(str(note))}.")
@@ -318,11 +427,16 @@ def draw_health(table: pd.DataFrame) -> None:
         draw_table(
             table.assign(measure=table["measure"].map(told_as), interval=interval(table, "low", "high", 2, False)[0]),
             column_order=("system", "measure", "value", "interval", "n_captions", "note"),
-            alt="Health in numbers", column_config={
-                "system": "System", "measure": "Measure", "value": _NUMBER("Value", format="%.2f"),
-                "interval": _INTERVAL, "n_captions": _NUMBER("n captions"), "note": "Note",
+            alt="Health in numbers",
+            column_config={
+                "system": "System",
+                "measure": "Measure",
+                "value": _NUMBER("Value", format="%.2f"),
+                "interval": _INTERVAL,
+                "n_captions": _NUMBER("n captions"),
+                "note": "Note",
             },
-        )  # fmt: skip
+        )
         data_buttons(table, "systems-health", key="systems.health")
 
 
@@ -333,8 +447,10 @@ def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
     if chosen.empty:
         st.caption("No picture has two captions with a score to pick from.")
         return
-    st.caption("Each evaluator picks the highest of a picture's captions, those of all systems together, ties shared. "
-               "Hollow is one that ends in words about nothing, in its own words again, or breaks off.")  # fmt: skip
+    st.caption(
+        "Each evaluator picks the highest of a picture's captions, those of all systems together, ties shared. "
+        "Hollow is one that ends in words about nothing, in its own words again, or breaks off."
+    )
     for row in chosen.to_dict("records"):
         excess, low, high = (signed(row[name], digits=1, unit="") for name in ("excess", "excess_low", "excess_high"))
         bounds = f"95 % CI {low} to {high}" if row["excess_low"] == row["excess_low"] else "no interval"
@@ -348,11 +464,14 @@ def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
         column_order=("evaluator", "system", "picked", "interval", "offered", "n_images"),
         alt="Whose captions each evaluator picks",
         column_config={
-            "evaluator": "Evaluator", "system": "System", "picked": _NUMBER("Picked, %", format="%.1f"),
-            "interval": _INTERVAL, "offered": _NUMBER("By a blind pick, %", format="%.1f"),
+            "evaluator": "Evaluator",
+            "system": "System",
+            "picked": _NUMBER("Picked, %", format="%.1f"),
+            "interval": _INTERVAL,
+            "offered": _NUMBER("By a blind pick, %", format="%.1f"),
             "n_images": _NUMBER("n pictures"),
         },
-    )  # fmt: skip
+    )
     data_buttons(picks, "systems-picks", key="systems.picks")
 
 
@@ -366,25 +485,37 @@ def draw_scales(every: pd.DataFrame, bins: pd.DataFrame, evaluator: str) -> None
         st.caption(f"No other scale: {safe(str(rows['note'].iloc[0]))}.")
         return
     here = rows[rows["used"].str.startswith("here")].iloc[0]
-    st.markdown(f"A score is **w · max(cos, 0)**, here with w = {number(here['w'], digits=2)}. Another w moves means "
-                "and differences, and nobody's rank.")  # fmt: skip
+    st.markdown(
+        f"A score is **w · max(cos, 0)**, here with w = {number(here['w'], digits=2)}. Another w moves means "
+        "and differences, and nobody's rank."
+    )
     figure = scale_shares(drawn)
     draw(figure, key="systems.scales", alt=f"Share of the captions by score of {evaluator}, a line a scale")
     captions = counted(int(here["n_captions"]), "caption")
-    st.caption(f"{captions} of all systems on {counted(int(here['n_items']), 'picture')}, unedited. Bins of 0.05 at "
-               "every scale; the dotted line stands at 1. A line is no one set of pairs to open.")  # fmt: skip
+    st.caption(
+        f"{captions} of all systems on {counted(int(here['n_items']), 'picture')}, unedited. Bins of 0.05 at "
+        "every scale; the dotted line stands at 1. A line is no one set of pairs to open."
+    )
     figure_buttons(figure, drawn, "systems-scale-bins", title=f"Scales, {evaluator}", key="systems.scales.files")
     draw_table(
-        rows.assign(interval=interval(rows, "low", "high", 4, False)[0],
-                    above=interval(rows, "over_low", "over_high", 1, False)[0]),
+        rows.assign(
+            interval=interval(rows, "low", "high", 4, False)[0],
+            above=interval(rows, "over_low", "over_high", 1, False)[0],
+        ),
         alt="Scores at every scale",
         column_order=("w", "used", "mean", "interval", "p5", "p50", "p95", "over", "above", "n_captions", "n_items"),
         column_config={
-            "w": _NUMBER("w", format="%.2f"), "used": "Used by", "mean": _NUMBER("Mean", format="%.4f"),
-            "interval": _INTERVAL, "p5": _NUMBER("5th percentile", format="%.4f"),
-            "p50": _NUMBER("Median", format="%.4f"), "p95": _NUMBER("95th percentile", format="%.4f"),
-            "over": _NUMBER("Above 1, %", format="%.1f"), "above": _INTERVAL,
-            "n_captions": _NUMBER("n captions"), "n_items": _NUMBER("n pictures"),
+            "w": _NUMBER("w", format="%.2f"),
+            "used": "Used by",
+            "mean": _NUMBER("Mean", format="%.4f"),
+            "interval": _INTERVAL,
+            "p5": _NUMBER("5th percentile", format="%.4f"),
+            "p50": _NUMBER("Median", format="%.4f"),
+            "p95": _NUMBER("95th percentile", format="%.4f"),
+            "over": _NUMBER("Above 1, %", format="%.1f"),
+            "above": _INTERVAL,
+            "n_captions": _NUMBER("n captions"),
+            "n_items": _NUMBER("n pictures"),
         },
-    )  # fmt: skip
+    )
     data_buttons(every, "systems-scales", key="systems.scales.numbers")

@@ -111,8 +111,11 @@ def draw_new(state: PageState) -> None:
     if not operates():
         return
     if not corpus_names() or not ready_evaluators():
-        st.info("A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
-                "`python -m core evaluators` list them.", icon=":material/image:")  # fmt: skip
+        st.info(
+            "A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
+            "`python -m core evaluators` list them.",
+            icon=":material/image:",
+        )
         return
     entered = _entered(state)
     if entered is None:
@@ -120,35 +123,53 @@ def draw_new(state: PageState) -> None:
     draw_sentences(entered.remarks)
     _choices(state, entered)
     items = (entered.common or entered.items)[: state.get("count")]
-    st.button("Score and keep", type="primary", icon=":material/leaderboard:", key="systems.score", on_click=_ask,
-              disabled=not state.get("judges"))  # fmt: skip
+    st.button(
+        "Score and keep",
+        type="primary",
+        icon=":material/leaderboard:",
+        key="systems.score",
+        on_click=_ask,
+        disabled=not state.get("judges"),
+    )
     if st.session_state.pop("systems.asked", False):
         made = _scored(state, entered)
         st.session_state["systems.made"] = made.name
         st.rerun()
     captions = sum(len(held[item.id]) for held in entered.captions.values() for item in items if item.id in held)
-    st.caption(f"{counted(len(entered.captions), 'system')}, {counted(len(items), 'picture')}, "
-               f"{counted(captions, 'caption')}, {counted(len(state.get('edits')), 'edit')}. Captions and scores are "
-               "kept as one file in this server's data folder.")  # fmt: skip
+    st.caption(
+        f"{counted(len(entered.captions), 'system')}, {counted(len(items), 'picture')}, "
+        f"{counted(captions, 'caption')}, {counted(len(state.get('edits')), 'edit')}. Captions and scores are "
+        "kept as one file in this server's data folder."
+    )
 
 
 def draw_none(state: PageState) -> None:
     """Say that no leaderboard is kept, and let the reader try one."""
     st.info("No leaderboard is kept here yet.", icon=":material/leaderboard:")
-    doors = [Door("Bring files of captions", "One file a system, keys are names of the pictures",
-                  ":material/upload_file:", act=partial(state.put, "view", "new"), key="bring")]  # fmt: skip
+    doors = [
+        Door(
+            "Bring files of captions",
+            "One file a system, keys are names of the pictures",
+            ":material/upload_file:",
+            act=partial(state.put, "view", "new"),
+            key="bring",
+        )
+    ]
     draw_doors([*_example(state), *doors])
     st.caption("Or in a shell:")
-    st.code("python -m core leaderboard a.json b.json --corpus demo --edits vflip,null", language="shell",
-            wrap_lines=True)  # fmt: skip
+    st.code(
+        "python -m core leaderboard a.json b.json --corpus demo --edits vflip,null", language="shell", wrap_lines=True
+    )
 
 
 def _example(state: PageState) -> list[Door]:
     """The door to an example; none for viewers, and without a corpus with pictures or a ready evaluator."""
     if not may_operate() or not corpus_names() or not ready_evaluators():
         return []
-    told = (f"Three “captioners” on {FEW} pictures: the corpus's first captions, a template, and the template with an "
-            "ending that says nothing")  # fmt: skip
+    told = (
+        f"Three “captioners” on {FEW} pictures: the corpus's first captions, a template, and the template with an "
+        "ending that says nothing"
+    )
     return [Door("Try an example", told, ":material/play_circle:", act=partial(_try, state), key="example")]
 
 
@@ -193,8 +214,9 @@ def _ask() -> None:
 
 def _entered(state: PageState) -> Entered | None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
-    row.segmented_control("Captions", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"),
-                          required=True)  # fmt: skip
+    row.segmented_control(
+        "Captions", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"), required=True
+    )
     row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
     corpus = load_corpus(state.get("images"))
     systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(state, corpus)
@@ -209,20 +231,31 @@ def example_table(corpus: Corpus) -> pd.DataFrame:
 
 def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
     files = st.file_uploader(
-        "One file a system, or a table with a column for each", type=[each.removeprefix(".") for each in ENDINGS],
-        accept_multiple_files=True, key="systems.files", max_upload_size=MOST_BYTES >> 20,
-    )  # fmt: skip
+        "One file a system, or a table with a column for each",
+        type=[each.removeprefix(".") for each in ENDINGS],
+        accept_multiple_files=True,
+        key="systems.files",
+        max_upload_size=MOST_BYTES >> 20,
+    )
     if not files:
         example = corpus.items[0].id if corpus.items else "image"
-        st.info("Upload the captions of any number of systems. A JSON file holds one, named as the file; a CSV has the "
-                "column image and one column a system. Keys are names of the pictures:",
-                icon=":material/upload_file:")  # fmt: skip
+        st.info(
+            "Upload the captions of any number of systems. A JSON file holds one, named as the file; a CSV has the "
+            "column image and one column a system. Keys are names of the pictures:",
+            icon=":material/upload_file:",
+        )
         st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
         draw_doors(_example(state))
-        st.download_button("The example as a file",
-                           lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
-                           "captioners.csv", "text/csv", icon=":material/download:", on_click="ignore",
-                           key="systems.example", help="To bring back above, or to write your own after")  # fmt: skip
+        st.download_button(
+            "The example as a file",
+            lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
+            "captioners.csv",
+            "text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+            key="systems.example",
+            help="To bring back above, or to write your own after",
+        )
         return []
     systems: list[System] = []
     for file in files:
@@ -236,14 +269,26 @@ def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
 def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
-    row[1].multiselect("Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="None",
-                       format_func=title,
-                       help="Each is applied to every picture; nobody can see the null edits")  # fmt: skip
+    row[1].multiselect(
+        "Harmless edits",
+        tuple(image_probes()),
+        key=state.key("edits"),
+        placeholder="None",
+        format_func=title,
+        help="Each is applied to every picture; nobody can see the null edits",
+    )
     row = st.columns([2, 3], vertical_alignment="bottom")
-    row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "
-                  "stands among the systems as human")  # fmt: skip
-    row[0].toggle("Beside references", key=state.key("beside"), disabled=not any(entered.references.values()),
-                  help="BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do")  # fmt: skip
+    row[0].toggle(
+        "A row of people",
+        key=state.key("human"),
+        help="One reference of each picture, drawn by the seed, stands among the systems as human",
+    )
+    row[0].toggle(
+        "Beside references",
+        key=state.key("beside"),
+        disabled=not any(entered.references.values()),
+        help="BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do",
+    )
     most = min(MOST, len(entered.common or entered.items))
     if state.get("count") > most:
         state.put("count", most)

@@ -115,10 +115,15 @@ def test_cells_carry_their_gaps_counts_and_intervals(tmp_path: Path) -> None:
 
 def test_a_gap_as_a_share_of_the_interquartile_range_does_not_know_the_scale(tmp_path: Path) -> None:
     rows = [
-        row for scale in (1, 128)
-        for row in scores_of(["identity", "rotate-5", "rotate+5"], 30,
-                             lambda *pair, scale=scale: scale * two_scales(*pair), evaluator=f"times {scale}")
-    ]  # fmt: skip
+        row
+        for scale in (1, 128)
+        for row in scores_of(
+            ["identity", "rotate-5", "rotate+5"],
+            30,
+            lambda *pair, scale=scale: scale * two_scales(*pair),
+            evaluator=f"times {scale}",
+        )
+    ]
     found = cell_risks(shift_cells(view_of(tmp_path, rows)), gaps=(0.05,), unit=IQR)
     found = found.set_index("evaluator")
     assert found.loc["times 128", "d"] == pytest.approx(128 * found.loc["times 1", "d"])
@@ -230,10 +235,11 @@ def test_gaps_of_evidence_are_what_the_raw_rows_give(view: View) -> None:
 @pytest.mark.parametrize(
     ("shift", "said"),
     [
-        (lambda item: 0.0, "any difference counts"), (lambda item: 9.0 * (item % 2), "no difference between two"),
+        (lambda item: 0.0, "any difference counts"),
+        (lambda item: 9.0 * (item % 2), "no difference between two"),
         (lambda item: 0.01 * (item % 5), "differences below 0.0"),
     ],
-)  # fmt: skip
+)
 def test_a_gap_that_is_nothing_or_more_than_the_scores_have_is_said_in_words(
     tmp_path: Path, shift: Callable[[int], float], said: str
 ) -> None:

@@ -78,10 +78,17 @@ def test_the_difference_of_mean_ratings_has_an_interval_over_sources() -> None:
     """Thirty comparisons of fifteen cut-outs: both of one have much the same gap, so they are no thirty."""
     gaps = np.repeat(np.linspace(-0.2, 0.5, 15), 2) + np.tile([0.0, 0.01], 15)
     judged = pd.DataFrame(
-        {"corpus": "c", "item": [f"i{place:02d}" for place in range(30)], "family": "denied",
-         "source": [f"s{place // 2}" for place in range(30)], "votes": 3, "preference": None,
-         "rated_right": 0.5 + gaps / 2, "rated_wrong": 0.5 - gaps / 2}
-    )  # fmt: skip
+        {
+            "corpus": "c",
+            "item": [f"i{place:02d}" for place in range(30)],
+            "family": "denied",
+            "source": [f"s{place // 2}" for place in range(30)],
+            "votes": 3,
+            "preference": None,
+            "rated_right": 0.5 + gaps / 2,
+            "rated_wrong": 0.5 - gaps / 2,
+        }
+    )
     row = people_rows(judged).set_index("family").loc["denied"]
     own, alone = mean_bca(gaps, groups=judged["source"]), mean_bca(gaps)
     assert row[["gap", "gap_low", "gap_high"]].tolist() == pytest.approx([gaps.mean(), own.low, own.high])

@@ -41,8 +41,11 @@ def test_who_answers_by_lot_is_found_and_the_counts_are_those_by_hand(study: Stu
     assert people.loc["a04", "competence"] < people.loc[["a01", "a02", "a03"], "competence"].min()
     assert list(people["n"]) == [48, 48, 48, 48, 6]  # both versions of 24 and 3 items; attention items aside
     plain = votes[~votes["attention"]].set_index(["id", "annotator"])
-    hits = [plain.loc[(item, "a04"), side] == plain.loc[(item, "a01"), side]
-            for item in sorted(set(plain.index.get_level_values(0))) for side in ("original", "variant")]  # fmt: skip
+    hits = [
+        plain.loc[(item, "a04"), side] == plain.loc[(item, "a01"), side]
+        for item in sorted(set(plain.index.get_level_values(0)))
+        for side in ("original", "variant")
+    ]
     assert people.loc["a04", "with_others"] == pytest.approx(100 * np.mean(hits))
     assert people.loc["a04", "n_others"] == 48
     assert people.loc["a05", "note"] == "no interval (n = 6, below 10)"

@@ -36,8 +36,11 @@ def test_majorities_of_two_thirds_by_hand(study: Study) -> None:
     table = item_outcomes(vote_table(study)).set_index("id")
     assert table["outcome"].to_dict() == {"0001": "both", "0002": "one", "0003": "none", "0004": "both"}
     assert table["preference"].to_dict() == {
-        "0001": "tie", "0002": "original", "0003": "tie", "0004": "no majority",
-    }  # fmt: skip
+        "0001": "tie",
+        "0002": "original",
+        "0003": "tie",
+        "0004": "no majority",
+    }
     assert table["fully_correct"].to_dict() == {"0001": True, "0002": False, "0003": False, "0004": False}
     assert table.loc["0002", "accepted"] == pytest.approx(1 / 3)
     assert table.loc["0003", "accepted_variant"] == pytest.approx(1 / 3)
@@ -91,10 +94,13 @@ def test_shares_of_items_are_wilson_intervals_and_the_balance_an_exact_sign_test
 
 def of_sources(votes: pd.DataFrame, copies: int = 4) -> pd.DataFrame:
     """Every item of some votes as so many items of one source."""
-    return pd.concat([
-        votes.assign(id=votes["id"] + f"-{copy}", item=votes["item"] + f"-{copy}", source="cut of " + votes["item"])
-        for copy in range(copies)
-    ], ignore_index=True)  # fmt: skip
+    return pd.concat(
+        [
+            votes.assign(id=votes["id"] + f"-{copy}", item=votes["item"] + f"-{copy}", source="cut of " + votes["item"])
+            for copy in range(copies)
+        ],
+        ignore_index=True,
+    )
 
 
 def leaning(n: int, seed: int = 3) -> pd.DataFrame:
@@ -105,11 +111,28 @@ def leaning(n: int, seed: int = 3) -> pd.DataFrame:
         for name in "abc":
             yes = rng.random(2) < p
             answer = {"original": 2.0 * yes[0], "variant": 2.0 * yes[1]}
-            rows.append({"id": f"{place:04d}", "item": f"i{place:03d}", "annotator": name, **answer,
-                         "preferred": "variant" if rng.random() < 0.65 else "original"})  # fmt: skip
-    about = {"corpus": "c", "probe": "vflip", "baseline": "identity", "subject": "template", "axis": "spatial",
-             "family": "vertical-flip", "stratum": "s", "source": "", "attention": False, "directional": False,
-             "comment": ""}  # fmt: skip
+            rows.append(
+                {
+                    "id": f"{place:04d}",
+                    "item": f"i{place:03d}",
+                    "annotator": name,
+                    **answer,
+                    "preferred": "variant" if rng.random() < 0.65 else "original",
+                }
+            )
+    about = {
+        "corpus": "c",
+        "probe": "vflip",
+        "baseline": "identity",
+        "subject": "template",
+        "axis": "spatial",
+        "family": "vertical-flip",
+        "stratum": "s",
+        "source": "",
+        "attention": False,
+        "directional": False,
+        "comment": "",
+    }
     return pd.DataFrame(rows).assign(**about)
 
 

@@ -40,9 +40,18 @@ def table(demo: Store) -> ScoreTable:
 def flips(demo: Store, tmp_path: Path, *, total: int = 60, kind: str = "acceptability", **changes: object) -> Study:
     """A study of vertical flips alone: one pair an item, so that every number can be made by hand."""
     return create_study(
-        demo, "demo", study_id=f"flips-{kind}", title="t", kind=kind, total=total, per_item=1, attention_rate=0.0,
-        seed=3, parent=tmp_path, **{"strata": family_strata(["vertical-flip"]), **changes},
-    )  # fmt: skip
+        demo,
+        "demo",
+        study_id=f"flips-{kind}",
+        title="t",
+        kind=kind,
+        total=total,
+        per_item=1,
+        attention_rate=0.0,
+        seed=3,
+        parent=tmp_path,
+        **{"strata": family_strata(["vertical-flip"]), **changes},
+    )
 
 
 def scores() -> pd.DataFrame:
@@ -74,8 +83,11 @@ def test_rates_are_those_of_the_raw_shards(demo: Store, tmp_path: Path, table: S
     entries = study.state().entries
     said = {item.item: entries["a01", item.id].answers for item in study.definition.items if not item.attention}
     drawn = sorted(said)
-    left = {item.item: study.definition.left_version("a01", item.id) for item in study.definition.items
-            if not item.attention}  # fmt: skip
+    left = {
+        item.item: study.definition.left_version("a01", item.id)
+        for item in study.definition.items
+        if not item.attention
+    }
     label = np.array([float(said[each]["A" if left[each] == "variant" else "B"] >= 1) for each in drawn])
     own, others = predicted[drawn].to_numpy(), predicted.drop(drawn).to_numpy()
     n, rest = len(label), len(others)
@@ -132,9 +144,17 @@ def test_strata_count_by_their_items_however_many_were_drawn_of_each(
     demo: Store, tmp_path: Path, table: ScoreTable
 ) -> None:
     study = create_study(
-        demo, "demo", study_id="paper", title="t", kind="acceptability", total=60, per_item=1, attention_rate=0.0,
-        seed=4, parent=tmp_path,
-    )  # fmt: skip
+        demo,
+        "demo",
+        study_id="paper",
+        title="t",
+        kind="acceptability",
+        total=60,
+        per_item=1,
+        attention_rate=0.0,
+        seed=4,
+        parent=tmp_path,
+    )
     (ada,) = study.invite([""])
     good = {"vertical flip", "gender"}
     for item in study.definition.items:
@@ -151,8 +171,18 @@ def test_strata_count_by_their_items_however_many_were_drawn_of_each(
 def test_strata_that_the_run_has_no_pair_for_take_nothing_from_the_others(tmp_path: Path) -> None:
     """Flipping alone and the paper's strata give the same rate where all but flips and turns are empty."""
     with Store.open(ROOT / "data" / "results") as store:
-        study = create_study(store, "demo-captions", study_id="lean", title="t", kind="acceptability", total=60,
-                             per_item=1, attention_rate=0.0, seed=4, parent=tmp_path)  # fmt: skip
+        study = create_study(
+            store,
+            "demo-captions",
+            study_id="lean",
+            title="t",
+            kind="acceptability",
+            total=60,
+            per_item=1,
+            attention_rate=0.0,
+            seed=4,
+            parent=tmp_path,
+        )
         asked = study.definition.items[0]
         scores = read_table(store, Scope(runs=("demo-captions",), subject=asked.subject, language=asked.language))
     sizes = {name: available for name, _, available, _ in study.definition.strata}
@@ -179,9 +209,18 @@ def test_ratings_are_means_and_comparisons_ask_for_the_right_side(
     np.testing.assert_allclose(rows["votes"], 100 * 2 / 3)
     with Store.open(ROOT / "data" / "results") as store:
         sides = create_study(
-            store, "demo-scenes", study_id="sides", title="t", kind="preference", total=24, per_item=1,
-            attention_rate=0.0, seed=1, parent=tmp_path, strata=family_strata(directional=["foil", "order"]),
-        )  # fmt: skip
+            store,
+            "demo-scenes",
+            study_id="sides",
+            title="t",
+            kind="preference",
+            total=24,
+            per_item=1,
+            attention_rate=0.0,
+            seed=1,
+            parent=tmp_path,
+            strata=family_strata(directional=["foil", "order"]),
+        )
         asked = sides.definition.items[0]
         scenes = read_table(store, Scope(runs=("demo-scenes",), subject=asked.subject, language=asked.language))
     (bo,) = sides.invite([""])
@@ -200,8 +239,11 @@ def test_a_practice_item_is_of_no_pair_that_is_estimated(demo: Store, tmp_path: 
     (ada,) = study.invite([""])
     study.begin(ada)
     left = study.definition.left_version(ada, first.id)
-    for question, value in (("A", 0 if left == "variant" else 2), ("B", 2 if left == "variant" else 0),
-                            ("preference", "B" if left == "variant" else "A")):  # fmt: skip
+    for question, value in (
+        ("A", 0 if left == "variant" else 2),
+        ("B", 2 if left == "variant" else 0),
+        ("preference", "B" if left == "variant" else "A"),
+    ):
         practise(study, ada, first.id, question, value, attempt=0)
     for item in study.definition.items[1:]:
         if not item.attention:

@@ -92,8 +92,13 @@ def outcome(item: str, probe: str, said: str, *, subject: str = "template", full
 
 def made(folder: Path) -> ScoreTable:
     """Six items: a flip moves them by -30, -20, -10, 10, 20, 30 %; turning by -5 and by +5 % for every item."""
-    moved = {"vflip": lambda item: (-30, -20, -10, 10, 20, 30)[item], "rotate-5": lambda item: -5,
-             "rotate+5": lambda item: 5, "identity": lambda item: 0, "null:shift1": lambda item: 1}  # fmt: skip
+    moved = {
+        "vflip": lambda item: (-30, -20, -10, 10, 20, 30)[item],
+        "rotate-5": lambda item: -5,
+        "rotate+5": lambda item: 5,
+        "identity": lambda item: 0,
+        "null:shift1": lambda item: 1,
+    }
     rows = scores_of(list(moved), 6, lambda probe, item: 1 + moved[probe](item) / 100)
     with Store.open(write_run(folder / "r", rows)) as store:
         return read_table(store)
@@ -111,15 +116,20 @@ def test_a_flip_of_the_sign_and_its_size_by_hand(tmp_path: Path) -> None:
     assert math.isnan(fully["low_kept"])
     assert (found.flips(WITHOUT_ONE_SIDED), found.largest_change(WITHOUT_ONE_SIDED)) == (1, pytest.approx(25.0))
     # a sign of three items is no direction: their median has no interval
-    assert (one["direction"], one["note"]) == ("cannot be told", "all: no interval (n = 5, below 10); "
-                                               "kept: no interval (n = 2, below 10)")  # fmt: skip
+    assert (one["direction"], one["note"]) == (
+        "cannot be told",
+        "all: no interval (n = 5, below 10); kept: no interval (n = 2, below 10)",
+    )
     assert found.turned(WITHOUT_ONE_SIDED) == 0
 
 
 def test_a_direction_turns_only_where_the_interval_of_what_is_kept_lies_on_the_other_side(tmp_path: Path) -> None:
     """Of 40 items 25 fall by about 30 % and 15 rise by about 10 %; people refuse the 25, then 14 of them."""
-    rows = scores_of(["identity", "vflip"], 40, lambda probe, item: 1.0 if probe == "identity" else
-                     0.7 + item / 1000 if item < 25 else 1.1 + item / 1000)  # fmt: skip
+    rows = scores_of(
+        ["identity", "vflip"],
+        40,
+        lambda probe, item: 1.0 if probe == "identity" else 0.7 + item / 1000 if item < 25 else 1.1 + item / 1000,
+    )
     with Store.open(write_run(tmp_path / "r", rows)) as store:
         table = read_table(store)
     for refused, direction, flips in (
@@ -153,8 +163,12 @@ def test_a_pair_and_not_an_item_falls_out(tmp_path: Path) -> None:
 def test_pairs_of_another_subject_corpus_item_or_probe_are_left_out(tmp_path: Path) -> None:
     table = made(tmp_path)
     own = [outcome("i000", "vflip", "both")]
-    strange = [outcome("i001", "vflip", "one", subject="human"), outcome("nobody", "vflip", "one"),
-               outcome("i001", "nothing", "one"), outcome("i002", "vflip", "one") | {"corpus": "d"}]  # fmt: skip
+    strange = [
+        outcome("i001", "vflip", "one", subject="human"),
+        outcome("nobody", "vflip", "one"),
+        outcome("i001", "nothing", "one"),
+        outcome("i002", "vflip", "one") | {"corpus": "d"},
+    ]
     found, alone = (reanalyse(table, pd.DataFrame(said)) for said in (own + strange, own))
     assert (found.n_pairs, found.dropped) == (1, {WITHOUT_ONE_SIDED: 0, BOTH_FULLY_CORRECT: 1})
     assert found.table["direction"].tolist() == ["nothing to drop", ""]

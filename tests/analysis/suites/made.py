@@ -16,10 +16,17 @@ def pascal_file(folder: Path) -> Path:
     """Pascal-50S with four groups of twelve pairs."""
     folder.mkdir(parents=True, exist_ok=True)
     held = {
-        group: [{"image": f"{group}{number}.jpg", "captions": [f"right {number}", f"wrong {number}"], "label": 0,
-                 "references": [f"reference {each}" for each in range(6)]} for number in range(12)]
+        group: [
+            {
+                "image": f"{group}{number}.jpg",
+                "captions": [f"right {number}", f"wrong {number}"],
+                "label": 0,
+                "references": [f"reference {each}" for each in range(6)],
+            }
+            for number in range(12)
+        ]
         for group in GROUPS
-    }  # fmt: skip
+    }
     path = folder / "pascal_50s.json"
     path.write_text(json.dumps(held))
     return path
@@ -32,8 +39,10 @@ def pascal_result(folder: Path, *evaluators: str) -> SuiteResult:
     preferred = np.array([1.0, 1.0, 1.0, 0.0] * 12)
     preferred[[0, 12, 24]] = 0.5
     scores = SuiteScores(np.array([]), preferred, np.full(48, 0.5), ())
-    return added(result_of(suite, [path]), *(reached(suite, scores, evaluator=name, made_with="fingerprint 1")
-                                            for name in evaluators))  # fmt: skip
+    return added(
+        result_of(suite, [path]),
+        *(reached(suite, scores, evaluator=name, made_with="fingerprint 1") for name in evaluators),
+    )
 
 
 def calibrated(entry: Reached) -> Reached:

@@ -22,8 +22,10 @@ def _held(folder: Path, languages: tuple[str, ...] = LANGUAGES) -> tuple[SuiteRe
     rng = np.random.default_rng(3)
     rated = [
         Rated(f"{image}", f"{code} {place}", float(rng.integers(1, 5)), code, code)
-        for code in languages for image in range(24) for place in range(3)
-    ]  # fmt: skip
+        for code in languages
+        for image in range(24)
+        for place in range(3)
+    ]
     scores = rng.normal(size=len(rated)) + np.array([each.rating for each in rated])
     file = folder / "ratings.json"
     folder.mkdir(exist_ok=True)
@@ -37,8 +39,10 @@ def test_the_mean_of_the_others_gives_each_language_the_same_weight(tmp_path: Pa
     result, scores, rated = _held(tmp_path)
     (row,) = language_table([result]).to_dict("records")
     ratings, codes = np.array([each.rating for each in rated]), np.array([each.language for each in rated])
-    taus = {code: 100 * stats.kendalltau(scores[codes == code], ratings[codes == code], variant="c").statistic
-            for code in LANGUAGES}  # fmt: skip
+    taus = {
+        code: 100 * stats.kendalltau(scores[codes == code], ratings[codes == code], variant="c").statistic
+        for code in LANGUAGES
+    }
     assert row["english"] == pytest.approx(taus["en"])
     assert row["english_low"] < row["english"] < row["english_high"]
     assert row["others"] == pytest.approx((taus["de"] + taus["fr"]) / 2)

@@ -17,9 +17,14 @@ NONE = np.array([])
 
 def rated(ratings: np.ndarray, captions: list[str]) -> Suite:
     """Three captions an image, one rating each place."""
-    return Suite("Flickr8k-Expert", TAU_C, tuple(Rated(f"i{place // 6}", caption, float(rating))
-                                                  for place, (caption, rating) in enumerate(
-                                                      zip(captions, ratings, strict=True))))  # fmt: skip
+    return Suite(
+        "Flickr8k-Expert",
+        TAU_C,
+        tuple(
+            Rated(f"i{place // 6}", caption, float(rating))
+            for place, (caption, rating) in enumerate(zip(captions, ratings, strict=True))
+        ),
+    )
 
 
 def numbers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
@@ -51,9 +56,16 @@ def test_named_annotators_have_their_own_correlations_whose_mean_is_reported() -
     rng = np.random.default_rng(1)
     scores, people = rng.normal(size=60), rng.integers(1, 6, (3, 60)).astype(float)
     people[0] += np.round(scores)
-    suite = Suite("VATEX-EVAL", TAU_B_RATERS, tuple(
-        Rated(f"v{place // 2}", f"c{place}", people[one, place], rater=f"annotator {one}")
-        for place in range(60) for one in range(3)), videos=True)  # fmt: skip
+    suite = Suite(
+        "VATEX-EVAL",
+        TAU_B_RATERS,
+        tuple(
+            Rated(f"v{place // 2}", f"c{place}", people[one, place], rater=f"annotator {one}")
+            for place in range(60)
+            for one in range(3)
+        ),
+        videos=True,
+    )
     table = suite_table(suite, SuiteScores(np.repeat(scores, 3), NONE, NONE, ()))
     found = numbers(table)
     taus = [100 * stats.kendalltau(scores, each).statistic for each in people]
@@ -71,9 +83,16 @@ def test_named_annotators_have_their_own_correlations_whose_mean_is_reported() -
 
 
 def test_an_annotator_who_gives_one_rating_to_all_leaves_no_mean() -> None:
-    suite = Suite("VATEX-EVAL", TAU_B_RATERS, tuple(
-        Rated(f"v{place}", "c", 3.0 if one else float(place), rater=str(one)) for place in range(8) for one in (0, 1)),
-        videos=True)  # fmt: skip
+    suite = Suite(
+        "VATEX-EVAL",
+        TAU_B_RATERS,
+        tuple(
+            Rated(f"v{place}", "c", 3.0 if one else float(place), rater=str(one))
+            for place in range(8)
+            for one in (0, 1)
+        ),
+        videos=True,
+    )
     table = suite_table(suite, SuiteScores(np.repeat(np.arange(8.0), 2), NONE, NONE, ())).set_index("measure")
     assert math.isnan(table.loc[TAU_B_RATERS, "value"])
     assert "alike" in table.loc[RHO_RATERS, "note"]
@@ -92,8 +111,10 @@ def test_corpora_of_one_suite_are_pooled_and_stand_alone_and_languages_only_alon
     scores = SuiteScores(np.array([j + 0.1 * i for i in range(12) for j in range(3)]), NONE, NONE, ())
     groups = {group for _, group in numbers(suite_table(Suite("Composite", TAU_C, tuple(entries)), scores))}
     assert groups == {ALL, "coco", "flickr8k"}
-    two = [Rated(each.image, each.caption, each.rating, code, code)
-           for each, code in zip(entries, ["en", "de"] * 18, strict=True)]  # fmt: skip
+    two = [
+        Rated(each.image, each.caption, each.rating, code, code)
+        for each, code in zip(entries, ["en", "de"] * 18, strict=True)
+    ]
     groups = {group for _, group in numbers(suite_table(Suite("M-CapEval1k", TAU_C, tuple(two)), scores))}
     assert groups == {"en", "de"}
 

@@ -44,8 +44,12 @@ def test_flickr8k_expert_has_the_authors_tau_c(fleur: Path) -> None:
     assert (len(suite.rated), suite.most_references) == (16_992, 5)
     scores = scores_of_text(suite, read_text_scores(fleur / "results" / "fleur_flickr8k_expert.txt"))
     assert not scores.errors
-    found = taus(scores.rated, np.array([each.rating for each in suite.rated]),
-                 [each.image for each in suite.rated], resamples=10)  # fmt: skip
+    found = taus(
+        scores.rated,
+        np.array([each.rating for each in suite.rated]),
+        [each.image for each in suite.rated],
+        resamples=10,
+    )
     assert found[TAU_C].estimate == pytest.approx(53.0, abs=0.05)  # FLEUR, Table 1
 
 
@@ -61,8 +65,12 @@ def test_other_suites_of_ratings_have_the_tau_that_is_printed(
 ) -> None:
     suite, scores = published(fleur, annotations, results)
     assert (suite.convention, scores.errors) == (measure, ())
-    found = taus(scores.rated, np.array([each.rating for each in suite.rated]),
-                 [each.image for each in suite.rated], resamples=10)  # fmt: skip
+    found = taus(
+        scores.rated,
+        np.array([each.rating for each in suite.rated]),
+        [each.image for each in suite.rated],
+        resamples=10,
+    )
     assert found[measure].estimate == pytest.approx(printed, abs=0.05)  # PAC-S++, Table 5
 
 
@@ -86,12 +94,14 @@ def test_foil_has_the_accuracy_that_the_authors_lines_give(fleur: Path) -> None:
 
 DOCUMENTED = {
     ("flickr8k.json", "fleur_flickr8k_expert", "our"): {
-        "tau_c": 53.0, "tau_b": 52.7, "tau_c_averaged": 56.0,
+        "tau_c": 53.0,
+        "tau_b": 52.7,
+        "tau_c_averaged": 56.0,
     },
     ("flickr8k.json", "fleur_flickr8k_expert", "model"): {"tau_c": 34.9, "tau_b": 56.1},
     ("pascal_50s.json", "fleur_pascal", "our"): {"accuracy": 83.5, "accuracy_strict": 83.4},
     ("pascal_50s.json", "fleur_pascal", "model"): {"accuracy": 80.1, "accuracy_strict": 65.1},
-}  # fmt: skip
+}
 """The numbers of docs/suites.md, by the authors' annotations, their results and the column of scores."""
 
 

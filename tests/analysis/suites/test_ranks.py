@@ -25,8 +25,10 @@ def drawn(count: int, seed: int) -> tuple[list[tuple[str, str]], np.ndarray]:
 
 def suite_of(pairs: list[tuple[str, str]], won: np.ndarray) -> Suite:
     sides = [pair if first >= 0.5 else pair[::-1] for pair, first in zip(pairs, won, strict=True)]
-    battles = [Compared(f"{place % 50}", f"{place} one", f"{place} two", systems=side, tied=first == 0.5)
-               for place, (side, first) in enumerate(zip(sides, won, strict=True))]  # fmt: skip
+    battles = [
+        Compared(f"{place % 50}", f"{place} one", f"{place} two", systems=side, tied=first == 0.5)
+        for place, (side, first) in enumerate(zip(sides, won, strict=True))
+    ]
     return Suite("CapArena", ACCURACY, (), tuple(battles))
 
 

@@ -84,8 +84,13 @@ def test_the_tables_say_what_the_rows_say(tmp_path: Path) -> None:
     assert ties["value"] - ties["otherwise"] == pytest.approx(100 * 1.5 / 48)
     assert ties["difference"] == pytest.approx(-100 * 1.5 / 48)
     assert set(decisions["decision"]) == {
-        "people's ties", "a caption among its references", "unusable entries", "ties of scores", "groups", "unscored",
-    }  # fmt: skip
+        "people's ties",
+        "a caption among its references",
+        "unusable entries",
+        "ties of scores",
+        "groups",
+        "unscored",
+    }
     both = tables.before_and_after([result])
     assert both[["evaluator", "n", "change"]].to_numpy().tolist() == [["one", 48, 0.0]]
     assert both["calibrated"].tolist() == ["c.json, orbit, λ = 0.5"]

@@ -83,5 +83,9 @@ def test_every_scale_that_is_known_is_that_of_the_description() -> None:
         if scale is not None:
             assert scale == catalogue().get(name).entry.settings["scale"], name  # type: ignore[attr-defined]
     assert {name for name, scale in known.items() if scale is not None} >= {
-        "clipscore", "pac-s", "pac-s++", "pac-s++-l14", "siglip2",
-    }  # fmt: skip
+        "clipscore",
+        "pac-s",
+        "pac-s++",
+        "pac-s++-l14",
+        "siglip2",
+    }

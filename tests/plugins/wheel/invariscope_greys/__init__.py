@@ -26,9 +26,16 @@ def lighter(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
 
 
 @evaluator(
-    name="brightness", title="Brightness", summary="How light the picture is, whatever the caption says.",
-    family="test", score_range=(0.0, 1.0), memory_mb=1, offline=True, source="none", licence="Apache-2.0",
-)  # fmt: skip
+    name="brightness",
+    title="Brightness",
+    summary="How light the picture is, whatever the caption says.",
+    family="test",
+    score_range=(0.0, 1.0),
+    memory_mb=1,
+    offline=True,
+    source="none",
+    licence="Apache-2.0",
+)
 class Brightness(Evaluator):
     """The mean of all pixels."""
 

@@ -22,7 +22,7 @@ from core.human.definition import ORIGINAL, VARIANT
 from core.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.human.ratings import ACCEPTABLE
 from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
-from core.statistics.bootstrap import Interval, too_few
+from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.mace import competences
 from core.statistics.shares import share
 
@@ -268,6 +268,9 @@ def _told(values: pd.Series) -> str:
 FEWEST_ANNOTATORS = 3
 """Of two who differ nobody can say which one guesses."""
 
+WIDEST = 50.0
+"""Points of a competence's interval beyond which the votes do not tell who knows, so that no number is named."""
+
 SKEWED = 0.8
 """Share of the commonest answer from which on MACE, to which all answers are alike likely, may take it for habit."""
 
@@ -282,8 +285,9 @@ class Competences:
     Args:
         people: PEOPLE, a row a question and annotator: n units (versions of an item one by one) that others answered
             too; competence (estimated share of units that this annotator answers by knowing rather than guessing,
-            under MACE) with the middle 95 % of the model's posterior; with_others (share of those n_others units on
-            which the others have one commonest answer, that this annotator answered so too), all in percent; note.
+            under MACE; null where its interval is wider than WIDEST) with its 95 % profile-likelihood interval;
+            with_others (share of those n_others units on which the others have one commonest answer, that this
+            annotator answered so too), all in percent; note.
         answers: ANSWERS, a row a question: n units with FEWEST votes or more, of which the likeliest answer is the
             commonest one (same), is another (other), or the commonest ones were tied.
     """
@@ -343,13 +347,21 @@ def _skew(rows: pd.DataFrame) -> str:
 def _people(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str, skew: str) -> pd.DataFrame:
     shares = pd.DataFrame([_with_others(rows, name) for name in found["annotator"]], columns=list(PEOPLE[6:8]))
     table = found.assign(question=question, with_others=100 * shares["with_others"], n_others=shares["n_others"])
-    few = [too_few(n, n) for n in table["n"]]
-    table["note"] = why or pd.Series(["; ".join(filter(None, (each, skew))) for each in few], dtype=object)
     table[["competence", "low", "high"]] *= 100
+    few = [
+        too_few(n, n) or _undecided(low, high)
+        for n, low, high in zip(table["n"], table["low"], table["high"], strict=True)
+    ]
+    table["note"] = why or pd.Series(["; ".join(filter(None, (each, skew))) for each in few], dtype=object)
+    table.loc[table["high"] - table["low"] > WIDEST, "competence"] = math.nan
+    table.loc[table["n"] < LEAST_N, ["low", "high"]] = math.nan
     if why:
         table[["competence", "low", "high"]] = math.nan
-    table.loc[[bool(each) for each in few], ["low", "high"]] = math.nan
     return table
+
+
+def _undecided(low: float, high: float) -> str:
+    return f"these votes do not tell: anything from {low:.0f} to {high:.0f} %" if high - low > WIDEST else ""
 
 
 def _with_others(rows: pd.DataFrame, name: str) -> tuple[float, int]:

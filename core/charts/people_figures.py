@@ -99,7 +99,7 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
 
 
 def competence_dots(people: pd.DataFrame) -> Figure:
-    """Competence of every annotator under MACE with its posterior interval, a panel a question.
+    """Competence of every annotator under MACE with its interval, a panel a question.
 
     Args:
         people: of :func:`core.analysis.study_outcomes.study_competence`; and study, where there are several.
@@ -143,8 +143,8 @@ COMPETENCE_TITLE = "Who answers by knowing?"
 COMPETENCE_NOTE = (
     "Estimated share of items that an annotator answers by knowing rather than guessing, under MACE (Hovy and others "
     "2013): who often says what the others say is taken to know. It is no share of right answers, and where most share "
-    "an error, who does not is taken to guess. Bars hold 95 % of the model's posterior, which is somewhat too narrow; "
-    "versions of an item count one by one."
+    "an error, who does not is taken to guess. Bars are 95 % profile-likelihood intervals; where one is wider than 50 "
+    "points, the votes do not tell and no number is given. Versions of an item count one by one."
 )
 
 

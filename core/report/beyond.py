@@ -72,7 +72,7 @@ _PEOPLE = {
     "S-human-competence": (COMPETENCE_TITLE, (
         _STUDY, Column("question", "Question", kind="text"), Column("annotator", "Annotator", kind="text"),
         Column("n", "n judged by others too", digits=0),
-        Column("competence", "By knowing % [95 % of the posterior]", digits=0, low="low", high="high"),
+        Column("competence", "By knowing % [95 % CI]", digits=0, low="low", high="high"),
         Column("n_others", "n with a commonest answer of the others", digits=0),
         Column("with_others", "Answered so too %", digits=0), Column("note", "Remark", kind="text"),
     ), f"{COMPETENCE_NOTE} Annotators are numbered: a report names nobody."),

@@ -1,11 +1,16 @@
 """Multi-annotator competence estimation: who answers by knowing and who by guessing, and what the answers then are.
 
 Every unit has one true answer, all alike likely beforehand. An annotator knows it with a probability of their own, and
-says it; else they guess, by habits of their own. Both are found by variational Bayes from who agrees with whom [1].
+says it; else they guess, by habits of their own. Both are found from who agrees with whom. The answers are those of
+variational Bayes [1]. Its posterior is far too narrow as an interval for what an annotator knows, since it holds one
+explanation of the votes where few annotators have several (each of three alike may be the one who knows). So competence
+is the likeliest value under the same model, and its interval what the profile of the likelihood does not rule out [2].
 
 References:
     [1] Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), Learning whom to trust with MACE, NAACL-HLT, 1120-1130; priors
         as there: Beta(1/2, 1/2) for knowing, Dirichlet(10, ..., 10) for habits.
+    [2] Venzon and Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals, Applied
+        Statistics 37, 87-94.
 """
 
 from collections.abc import Sequence
@@ -26,14 +31,24 @@ CLOSE = 1e-9
 
 _KNOWING, _HABIT = 0.5, 10.0
 
+_GRID = np.linspace(0, 1, 21)
+"""Values of one annotator's competence at which the others' best is sought."""
+
+_SPREADS = np.array([-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8])
+"""And these many standard errors about the likeliest value, so that much data is not lost between two of _GRID."""
+
+_EXPLANATIONS = 6
+"""So many local maxima of the likelihood are followed along the profile."""
+
 
 @dataclass(frozen=True, slots=True)
 class Competence:
     """What the model makes of some answers.
 
     Args:
-        annotators: sorted by annotator; columns annotator, n (units answered), competence (posterior mean of the
-            probability of knowing, in [0, 1]), low and high (the middle of the posterior that holds ``level`` of it).
+        annotators: sorted by annotator; columns annotator, n (units answered), competence (likeliest probability of
+            knowing, in [0, 1]), low and high (the ends of its profile-likelihood interval of ``level``; never empty,
+            and from 0 to 1 where the answers rule nothing out).
         answers: sorted by unit; columns unit, answer (the likeliest) and probability (of it).
         weights: exp of the mean log probability of knowing, by annotator: what the steps of [1] work with.
     """
@@ -51,45 +66,45 @@ def competences(
     Args:
         answers: columns annotator, unit, answer; one row an annotator and unit. Their order changes nothing.
         levels: every answer that could be given, two or more.
-        level: of the posterior intervals. They are variational, and so somewhat too narrow.
+        level: of the intervals. With few annotators they hold the truth more often than that.
         seed: of the starts.
 
     Raises:
         InvalidInput: for fewer than two levels, an answer that is none of them, or an annotator twice on a unit.
     """
     data = _Data.of(answers, levels)
-    found = max((_run(data, stream(seed, "mace", str(start))) for start in range(STARTS)), key=lambda each: each.fit)
-    known, guessed = found.known + _KNOWING, found.guessed + _KNOWING
-    bounds = [stats.beta.ppf(share, known, guessed) for share in ((1 - level) / 2, (1 + level) / 2)]
+    starts = _starts(data, seed)
+    truth, weights = _by_bayes(data, starts)
+    likeliest, low, high = _profiled(data, starts, stats.chi2.ppf(level, 1) / 2)
     people = pd.DataFrame(
         {
             "annotator": data.annotators,
             "n": np.bincount(data.who, minlength=len(data.annotators)),
-            "competence": known / (known + guessed),
-            "low": bounds[0],
-            "high": bounds[1],
+            "competence": likeliest,
+            "low": low,
+            "high": high,
         }
     )
-    best = found.truth.argmax(axis=1)
+    best = truth.argmax(axis=1)
     told = pd.DataFrame(
         {
             "unit": data.units,
             "answer": [levels[place] for place in best],
-            "probability": found.truth[np.arange(len(best)), best] if len(best) else [],
+            "probability": truth[np.arange(len(best)), best] if len(best) else [],
         }
     )
-    return Competence(people, told, found.weights)
+    return Competence(people, told, weights)
 
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """Answers as places: annotator, unit and level of each, int [n]."""
+    """Answers as places, sorted by unit: annotator, unit and level of each, int [n]; the first answer of each unit."""
 
     annotators: tuple[str, ...]
     units: tuple[str, ...]
     who: np.ndarray
-    unit: np.ndarray
     said: np.ndarray
+    first: np.ndarray
     levels: int
 
     @classmethod
@@ -107,49 +122,158 @@ class _Data:
             raise InvalidInput(f"answers are among {', '.join(map(str, levels))}, got {str(odd)[:40]!r}")
         who, annotators = pd.factorize(rows["annotator"], sort=True)
         unit, units = pd.factorize(rows["unit"], sort=True)
-        return cls(tuple(annotators), tuple(units), who, unit, said.to_numpy(dtype=np.int64), len(levels))
+        first = np.flatnonzero(np.diff(unit, prepend=-1))
+        return cls(tuple(annotators), tuple(units), who, said.to_numpy(dtype=np.int64), first, len(levels))
+
+    @property
+    def unit(self) -> np.ndarray:
+        """Which unit each answer is of, int [n]."""
+        return np.repeat(np.arange(len(self.first)), np.diff(self.first, append=len(self.who)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    fit: float
+class _Expected:
+    """Under some parameters each: log likelihood [r], answers' probabilities [r, unit, level], counts of the rest."""
+
+    fit: np.ndarray
     truth: np.ndarray
     known: np.ndarray
     guessed: np.ndarray
-    weights: np.ndarray
+    habits: np.ndarray
 
 
-def _run(data: _Data, rng: np.random.Generator) -> _Run:
-    """One run from a start of its own until nothing moves."""
+def _starts(data: _Data, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of knowing [STARTS, annotator] and habits [STARTS, annotator, level] to begin with."""
     people = len(data.annotators)
-    knows = rng.uniform(0.3, 0.7, size=people)
-    guesses, habits = 1 - knows, rng.dirichlet(np.full(data.levels, 20.0), size=people)
+    dice = [stream(seed, "mace", str(start)) for start in range(STARTS)]
+    knows = np.stack([rng.uniform(0.3, 0.7, size=people) for rng in dice])
+    return knows, np.stack([rng.dirichlet(np.full(data.levels, 20.0), size=people) for rng in dice])
+
+
+def _by_bayes(data: _Data, starts: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Probability of each answer [unit, level] and weights [annotator] of the likeliest variational run."""
+    knows, habits = starts
+    guesses = 1 - knows
     for _ in range(STEPS):
-        fit, truth, known, guessed, counts = _expected(data, knows, guesses, habits)
-        together = digamma(known + guessed + 2 * _KNOWING)
-        knows, before = np.exp(digamma(known + _KNOWING) - together), knows
-        guesses = np.exp(digamma(guessed + _KNOWING) - together)
-        total = digamma(counts.sum(axis=1, keepdims=True) + data.levels * _HABIT)
-        habits = np.exp(digamma(counts + _HABIT) - total)
-        if not people or np.abs(knows - before).max() < CLOSE:
+        found = _expected(data, knows, guesses, habits)
+        together = digamma(found.known + found.guessed + 2 * _KNOWING)
+        knows, before = np.exp(digamma(found.known + _KNOWING) - together), knows
+        guesses = np.exp(digamma(found.guessed + _KNOWING) - together)
+        total = digamma(found.habits.sum(axis=-1, keepdims=True) + data.levels * _HABIT)
+        habits = np.exp(digamma(found.habits + _HABIT) - total)
+        if np.abs(knows - before).max(initial=0) < CLOSE:
             break
-    return _Run(fit, truth, known, guessed, knows)
+    best = found.fit.argmax()
+    return found.truth[best], knows[best]
 
 
-def _expected(
-    data: _Data, knows: np.ndarray, guesses: np.ndarray, habits: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Log likelihood, probability of each answer of each unit, and expected counts, under these parameters."""
-    guess = guesses[data.who] * habits[data.who, data.said]
-    likely = guess[:, None] + knows[data.who, None] * (data.said[:, None] == np.arange(data.levels))
-    logs = np.zeros((len(data.units), data.levels))
-    np.add.at(logs, data.unit, np.log(likely))
-    top = logs.max(axis=1, keepdims=True, initial=-np.inf)
-    whole = top[:, 0] + np.log(np.exp(logs - top).sum(axis=1))
-    truth = np.exp(logs - whole[:, None])
-    spam = guess * (truth[data.unit] / likely).sum(axis=1)
+def _profiled(
+    data: _Data, starts: tuple[np.ndarray, np.ndarray], drop: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The likeliest competence of each annotator, and the ends of what lies at most ``drop`` below its likelihood."""
     people = len(data.annotators)
-    guessed = np.bincount(data.who, spam, minlength=people)
-    counts = np.bincount(data.who * data.levels + data.said, spam, minlength=people * data.levels)
-    known = np.bincount(data.who, 1 - spam, minlength=people)
-    return float(whole.sum()), truth, known, guessed, counts.reshape(people, data.levels)
+    if not people:
+        return np.empty(0), np.empty(0), np.empty(0)
+    crowned = np.where(np.eye(people, dtype=bool), 0.95, 0.1)  # each may be the one who knows
+    knows = np.vstack([starts[0], crowned, np.full((1, people), 0.5)])
+    habits = np.vstack([starts[1], np.full((people + 1, people, data.levels), 1 / data.levels)])
+    fit, knows, habits = _likeliest(data, knows, habits, steps=STEPS, close=CLOSE)
+    kept = _explanations(fit, knows)
+    likeliest = knows[kept[0]]
+    error = np.sqrt((likeliest * (1 - likeliest)).clip(1e-4) / np.bincount(data.who))
+    near = likeliest[:, None] + _SPREADS * error[:, None]
+    values = np.sort(np.hstack([np.tile(_GRID, (people, 1)), near.clip(0, 1)]), axis=1)
+    heights = np.maximum(
+        _swept(data, values, knows[kept], habits[kept]),
+        _swept(data, values[:, ::-1], knows[kept], habits[kept])[:, ::-1],
+    )
+    above = heights - max(fit.max(), heights.max()) + drop
+    ends = [_ends(own, over) for own, over in zip(values, above, strict=True)]
+    low, high = np.array(ends).T
+    return likeliest, np.minimum(low, likeliest), np.maximum(high, likeliest)
+
+
+def _explanations(fit: np.ndarray, knows: np.ndarray) -> np.ndarray:
+    """Places of the different maxima, the likeliest first."""
+    order = np.argsort(-fit, kind="stable")
+    _, first = np.unique(knows[order].round(2), axis=0, return_index=True)
+    return order[np.sort(first)][:_EXPLANATIONS]
+
+
+def _swept(data: _Data, values: np.ndarray, knows: np.ndarray, habits: np.ndarray) -> np.ndarray:
+    """Largest log likelihood with one annotator's competence held, [annotator, value]; each value begins at the last.
+
+    Args:
+        data: the answers.
+        values: of each annotator's competence, [annotator, value].
+        knows: to begin with, one row an explanation.
+        habits: likewise.
+    """
+    people, many = len(values), len(knows)
+    held = np.repeat(np.arange(people), many)
+    knows, habits = np.tile(knows, (people, 1)), np.tile(habits, (people, 1, 1))
+    heights = np.empty(values.shape)
+    for place, column in enumerate(values.T):
+        fit, knows, habits = _likeliest(data, knows, habits, steps=60, close=1e-4, held=(held, column[held]))
+        heights[:, place] = fit.reshape(people, many).max(axis=1)
+    return heights
+
+
+def _likeliest(
+    data: _Data,
+    knows: np.ndarray,
+    habits: np.ndarray,
+    *,
+    steps: int,
+    close: float,
+    held: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Climb to the largest log likelihood, with _HABIT guesses of each level more; one annotator may be held a row."""
+    rows = np.arange(len(knows))
+    for _ in range(steps):
+        if held is not None:
+            knows[rows, held[0]] = held[1].clip(1e-9, 1 - 1e-9)
+        found = _expected(data, knows, 1 - knows, habits)
+        fit = found.fit + _HABIT * np.log(habits).sum(axis=(1, 2))
+        before = knows
+        knows = (found.known / (found.known + found.guessed)).clip(1e-9, 1 - 1e-9)
+        habits = (found.habits + _HABIT) / (found.habits + _HABIT).sum(axis=-1, keepdims=True)
+        moved = np.abs(knows - before)
+        if held is not None:
+            moved[rows, held[0]] = 0
+        if moved.max() < close:
+            break
+    return fit, knows, habits
+
+
+def _ends(values: np.ndarray, over: np.ndarray) -> tuple[float, float]:
+    """The outermost places at which a profile crosses nought, between two values along a straight line."""
+    inside = np.flatnonzero(over >= 0)
+    first, last = inside[0], inside[-1]
+    low = values[0] if first == 0 else np.interp(0, over[[first - 1, first]], values[[first - 1, first]])
+    high = values[-1] if last == len(values) - 1 else np.interp(0, over[[last + 1, last]], values[[last + 1, last]])
+    return float(low), float(high)
+
+
+def _expected(data: _Data, knows: np.ndarray, guesses: np.ndarray, habits: np.ndarray) -> _Expected:
+    """What each row of parameters expects: knows and guesses [r, annotator], habits [r, annotator, level]."""
+    runs, people = knows.shape
+    if not len(data.who):
+        none = np.zeros((runs, people))
+        return _Expected(np.zeros(runs), np.zeros((runs, 0, data.levels)), none, none, np.zeros(habits.shape))
+    guess = guesses[:, data.who] * habits[:, data.who, data.said]
+    likely = guess[:, :, None] + knows[:, data.who, None] * (data.said[:, None] == np.arange(data.levels))
+    logs = np.add.reduceat(np.log(likely), data.first, axis=1)
+    top = logs.max(axis=-1, keepdims=True)
+    whole = top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1))
+    truth = np.exp(logs - whole[..., None])
+    spam = guess * (truth[:, data.unit] / likely).sum(axis=-1)
+    whose = np.eye(people)[data.who]
+    habit = np.eye(people * data.levels)[data.who * data.levels + data.said]
+    return _Expected(
+        whole.sum(axis=1),
+        truth,
+        (1 - spam) @ whose,
+        spam @ whose,
+        (spam @ habit).reshape(habits.shape),
+    )

@@ -105,7 +105,7 @@ _NUMBERS = {
     "with_others": ("As the others", "%.0f %%", "Gave the one commonest answer of the others"),
     "n_others": ("n of these", "%d", "On which the others have one commonest answer"),
 }
-_ENDS = "The middle 95 % of the model's posterior, in percent"
+_ENDS = "95 % profile-likelihood interval, in percent"
 _ORDER = ("question", "annotator", "n", "competence", "ends", "with_others", "n_others", "note")
 
 

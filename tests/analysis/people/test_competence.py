@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from core.analysis.study_outcomes import study_competence, study_kappas
+from core.analysis.study_outcomes import WIDEST, study_competence, study_kappas
 from core.charts.people_figures import FEW, competence_dots, kappa_map
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
@@ -54,8 +54,10 @@ def test_who_answers_by_lot_is_found_and_the_counts_are_those_by_hand(study: Stu
     assert (answers["n"], answers["same"], answers["other"], answers["tied"]) == (48, 48, 0, 0)
     assert set(found.people["question"]) == {"acceptability", "preference"}
     figure = competence_dots(found.people)
-    assert len(figure.frame) == len(found.people)
-    assert list(figure.frame["hollow"]) == [n < FEW for n in found.people["n"]]
+    told = found.people.dropna(subset=["competence"])
+    assert len(figure.frame) == len(told)
+    assert (told["high"] - told["low"]).dropna().max() <= WIDEST
+    assert list(figure.frame["hollow"]) == [n < FEW for n in told["n"]]
 
 
 def test_answers_that_are_nearly_all_alike_carry_a_warning(tmp_path: Path) -> None:
@@ -67,7 +69,7 @@ def test_answers_that_are_nearly_all_alike_carry_a_warning(tmp_path: Path) -> No
     rated = found.people[found.people["question"] == "acceptability"]
     assert rated["note"].str.contains("98 % of the answers are one and the same").all()
     assert found.answers.set_index("question").loc["acceptability", "note"] == rated["note"].iloc[0]
-    assert rated["competence"].notna().all()
+    assert rated["low"].notna().all()
 
 
 def test_what_cannot_be_told_is_said_and_no_number(tmp_path: Path) -> None:
@@ -89,6 +91,26 @@ def test_what_cannot_be_told_is_said_and_no_number(tmp_path: Path) -> None:
     empty = study_competence(vote_table(make(tmp_path, "empty")), ACCEPTABILITY)
     assert empty.people.empty
     assert empty.answers.empty
+
+
+def test_of_three_who_know_alike_none_is_said_to_know_more_than_the_votes_tell(tmp_path: Path) -> None:
+    """Each of the three could be the one who knows: each explanation is in the interval, no number is named."""
+    equal = make(tmp_path, items=items(40))
+    rng = np.random.default_rng(1)
+    right = rng.integers(0, 3, (2, 40))
+    for name in equal.invite(["", "", ""]):
+        said = np.where(rng.random((2, 40)) < 0.2, right, rng.integers(0, 3, (2, 40)))
+        for place, item in enumerate(equal.definition.items):
+            vote_versions(
+                equal, name, item.id, original=int(said[0, place]), variant=int(said[1, place]), preferred="tie"
+            )
+    found = study_competence(vote_table(equal), ACCEPTABILITY)
+    people = found.people[found.people["question"] == "acceptability"]
+    wide = people["high"] - people["low"] > WIDEST
+    assert wide.any()
+    assert people.loc[wide, "competence"].isna().all()
+    assert people.loc[wide, "note"].str.startswith("these votes do not tell: anything from").all()
+    assert ((people["low"] <= 20) & (people["high"] >= 20)).all()
 
 
 def test_the_matrix_counts_shared_items_and_draws_few_of_them_hollow(study: Study) -> None:

@@ -1,5 +1,6 @@
 """``evaluators``: which ones there are, whether they can run here, and how to get what is missing."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core.commands import _outputs
-from core.commands._getting import Teller
 from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
     from core.evaluators.weights.catalogue import Weights
     from core.evaluators.weights.published import Published
+    from core.jobs.progress import ProgressFile
+
 
 EPILOG = exit_codes()
 app = typer.Typer(
@@ -169,7 +171,7 @@ def _self_check(kind: "type[Published]") -> None:
         raise typer.Exit(Code.FAILURES)
 
 
-def _fetch_optional(known: "Weights", name: str, tell: Teller) -> None:
+def _fetch_optional(known: "Weights", name: str, tell: "Teller") -> None:
     from core.errors import NotAvailable
 
     try:
@@ -186,7 +188,7 @@ def _say_ready(kind: "type[Published]") -> None:
         typer.echo(f"{kind.spec.name} has its weights, but cannot score yet: {available.reason}")
 
 
-def _fetch(known: "Weights", tell: Teller) -> None:
+def _fetch(known: "Weights", tell: "Teller") -> None:
     from core.commands._progress import progress
     from core.evaluators.weights.download import fetch
     from core.evaluators.weights.fetched import Place, kept, usual
@@ -296,3 +298,45 @@ def _flat(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
     for key, value in values.items():
         flat |= _flat(f"{prefix}.{key}", value) if isinstance(value, dict) else {f"{prefix}.{key}": value}
     return flat
+
+
+_WHOLE = 100
+
+
+class Teller:
+    """Tells a file, in percent of all sets.
+
+    Args:
+        path: file that it tells in; None: nobody watches.
+        sets: of weights, at least 1.
+    """
+
+    def __init__(self, path: Path | None, sets: int) -> None:
+        self._path, self._sets, self._ended = path, sets, 0
+        self._begun = time.monotonic()
+        self._file: ProgressFile | None = None
+        self._say("loading", 0.0)
+
+    def part(self, done: int, total: int) -> None:
+        """Say how far one set is; a total of 0 is one that the publisher does not say."""
+        self._say("scoring", (self._ended + (min(done / total, 1.0) if total else 0.0)) / self._sets)
+
+    def set_done(self) -> None:
+        """End one set."""
+        self._ended += 1
+        self._say("scoring", self._ended / self._sets)
+
+    def complete(self) -> None:
+        """Say that everything is here and was checked."""
+        self._say("complete", 1.0)
+
+    def _say(self, phase: str, share: float) -> None:
+        if self._path is None:
+            return
+        from core.audit.run import Progress
+        from core.jobs.progress import ProgressFile
+
+        self._file = self._file or ProgressFile(self._path)
+        spent = time.monotonic() - self._begun
+        left = spent / share * (1 - share) if share > 0 else None
+        self._file(Progress(phase, int(_WHOLE * share), _WHOLE, spent, left, self._ended, self._sets))

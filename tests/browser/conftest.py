@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from core.commands._checks import find_browser
+from core.commands.doctor import find_browser
 from tests.jobs.leftovers import end_all
 from tests.plugins.gate import PATIENCE_S
 

@@ -14,8 +14,8 @@ from PIL import Image
 from pydantic import ValidationError
 
 from core.audit.record import describe_evaluator
-from core.commands._checks import PUBLISHED, Status, examine
 from core.commands._shared import Code
+from core.commands.doctor import PUBLISHED, Status, examine
 from core.corpora.images import read_image
 from core.evaluators.metrics.pac_score import PacS, RefPacS
 from core.evaluators.registry import find

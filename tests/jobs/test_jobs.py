@@ -130,8 +130,8 @@ def content(run_id: str) -> dict[str, list[dict[str, object]]]:
 
 def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, photos: Path, gate: Gate) -> None:
     code = (
-        "from core.jobs import jobs; from core.jobs.request import AuditRequest; import sys;"
-        "jobs.start(AuditRequest.model_validate_json(sys.argv[1]))"
+        "from core.jobs import job_queue; from core.jobs.request import AuditRequest; import sys;"
+        "job_queue.start(AuditRequest.model_validate_json(sys.argv[1]))"
     )
     wanted = asked(photos, evaluator=GATED).model_dump_json()
     gate.shut(0)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.audit.plan import describe_probe
+from core.audit.fingerprints import describe_probe
 from core.corpora.schema import coverage_bin
 from core.probes.base import (
     FALSITY,

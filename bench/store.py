@@ -145,7 +145,7 @@ def _read_scores(_: Path) -> dict[str, str]:
 
 
 def _publish(folder: Path) -> dict[str, str]:
-    from core.store.publish import publish
+    from core.store.publishing import publish
 
     spent = Spent()
     file = publish([folder / "data" / "runs"], folder / "published.duckdb", overwrite=True)

@@ -2,6 +2,6 @@
 
 from core import __version__
 from core.api.auditing import audit
-from core.api.run import Run, open_run
+from core.api.opened_run import Run, open_run
 
 __all__ = ["Run", "__version__", "audit", "open_run"]

@@ -20,9 +20,9 @@ from core.errors import StoreError
 from core.evaluators.network.journal import Journal
 from core.evaluators.pool import Pool
 from core.human.studies import Study
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.store.store import Store
-from core.store.verify import DAMAGED, verify
+from core.store.verification import DAMAGED, verify
 from core.stories.story import Story
 from siege.damage import DAMAGES
 from siege.material import RUN, Material, copied, data_folder, key, plan, votes_of
@@ -144,7 +144,7 @@ def _jobs(tally: Tally, made: Material, seed: int, *, rounds: int) -> None:
 
 
 def _listed() -> Any:
-    found, problems = jobs.list_jobs()
+    found, problems = job_queue.list_jobs()
     return [(each.id, each.request, each.state) for each in found], problems
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.store.publish import publish
+from core.store.publishing import publish
 
 EVIL = """from pathlib import Path
 Path({mark!r}).write_text("ran")

@@ -24,11 +24,11 @@ from core.evaluators.network.answer import Verdict
 from core.evaluators.network.journal import Journal
 from core.evaluators.pool import Pool
 from core.human.studies import LOG, Study
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.request import AuditRequest, audit_request
 from core.store.log import Log
 from core.store.store import Store
-from core.store.verify import verify
+from core.store.verification import verify
 from core.stories.story import Story
 from siege.damages import shards
 from siege.material import EVALUATOR, ITEMS, PROBES, RUN, Material, data_folder, key, plan, slide
@@ -232,30 +232,30 @@ def _server(made: Material, run_id: str, rng: random.Random) -> None:
         visitor = Visitor(server.address, "run_audit", urlencode(asked))
         visitor.type("run.files", EVALUATOR)
         visitor.press("run.start")
-        _until(lambda: any(each.id == run_id for each in jobs.list_jobs()[0]))
+        _until(lambda: any(each.id == run_id for each in job_queue.list_jobs()[0]))
         time.sleep(rng.uniform(0.0, 3.0))
         server.kill()
         visitor.close()
-    _until(lambda: jobs.get(run_id).status not in jobs.ACTIVE)
+    _until(lambda: job_queue.get(run_id).status not in job_queue.ACTIVE)
     _complete(made, run_id)
 
 
 def _worker(made: Material, run_id: str, rng: random.Random) -> None:
     """The worker and its audit die in the midst; the job says so and goes on when it is resumed."""
-    jobs.start(_request(run_id))
-    _until(lambda: jobs.get(run_id).status == "running")
+    job_queue.start(_request(run_id))
+    _until(lambda: job_queue.get(run_id).status == "running")
     time.sleep(rng.uniform(0.0, 4.0))
     _kill_all(made.data)
-    _until(lambda: jobs.get(run_id).status not in jobs.ACTIVE or bool(jobs.wake()))
-    _until(lambda: jobs.get(run_id).status not in jobs.ACTIVE)
-    if jobs.get(run_id).status in jobs.RESUMABLE:
-        jobs.resume(run_id)
-        _until(lambda: jobs.get(run_id).status not in jobs.ACTIVE)
+    _until(lambda: job_queue.get(run_id).status not in job_queue.ACTIVE or bool(job_queue.wake()))
+    _until(lambda: job_queue.get(run_id).status not in job_queue.ACTIVE)
+    if job_queue.get(run_id).status in job_queue.RESUMABLE:
+        job_queue.resume(run_id)
+        _until(lambda: job_queue.get(run_id).status not in job_queue.ACTIVE)
     _complete(made, run_id)
 
 
 def _complete(made: Material, run_id: str) -> None:
-    job = jobs.get(run_id)
+    job = job_queue.get(run_id)
     if job.status != "complete":
         raise Finding("lost", f"the job is {job.status}: {job.last_line}")
     if _rows(job.run_folder) != _rows(made.data / "undisturbed" / RUN):

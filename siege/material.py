@@ -19,9 +19,9 @@ from core.evaluators.network.journal import Journal
 from core.evaluators.pool import Pool
 from core.human.creation import create_study
 from core.human.studies import Study
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.request import audit_request
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.store import Store
 from core.stories.slide import Picture, Slide
 from core.stories.story import Story
@@ -130,7 +130,7 @@ class Material:
         asked = audit_request(
             corpus="demo", probes=PROBES, evaluators=(EVALUATOR,), limit=ITEMS, run_id="waiting", device="cpu"
         )
-        return jobs.start(asked, work=False).folder
+        return job_queue.start(asked, work=False).folder
 
 
 def key(number: int) -> str:

@@ -10,7 +10,7 @@ from core import settings
 from core.errors import StoreError
 from core.store.store import Store
 from core.store.uploads import accept_published
-from core.store.verify import verify
+from core.store.verification import verify
 from siege.forged import Stranger, forged_file
 from siege.links import open_page
 from siege.material import Material, copied, data_folder

@@ -15,12 +15,12 @@ from core.audit.export import export_pairs
 from core.errors import InvariscopeError
 from core.evaluators.weights.download import download
 from core.human.studies import Study
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.request import AuditRequest, audit_request
 from core.outputs import LEFTOVER
 from core.settings import ROOT
 from core.store.manifest import COMPLETE, read_run
-from core.store.verify import verify
+from core.store.verification import verify
 from siege.material import EVALUATOR, RUN, Material, plan
 from siege.trials import Finding
 
@@ -182,7 +182,7 @@ def call(words: tuple[str, ...], settings: Mapping[str, str], home: Path, log: P
         if given[0] != "PYTHON":
             app(given, prog_name="python -m core")
         elif given[1] == "job":
-            jobs.start(_request(), work=False)
+            job_queue.start(_request(), work=False)
         else:
             download(given[2], home / "weights.bin", sha256=_digest(SERVED))
     except InvariscopeError as error:

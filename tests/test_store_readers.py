@@ -19,7 +19,7 @@ READERS = {
     "core/analysis/failures.py": "lists pairs with their captions, one by one",
     "core/analysis/overview.py": "fetches the caption of the pair that the table named",
     "core/analysis/slices.py": "asks whether anybody judged a pair",
-    "core/api/run.py": "hands out stored rows as they are, to a notebook",
+    "core/api/opened_run.py": "hands out stored rows as they are, to a notebook",
     "core/human/sampling.py": "draws pairs for people to judge",
     "core/report/pair_slides.py": "fetches one caption beside its edits",
 }

@@ -25,7 +25,7 @@ from core.file_contents import file_sha256
 from core.scoring.suite_pairs import imported_scores, scores_of_text
 from core.scoring.suite_references import Setting
 from core.scoring.suites import SuiteScores
-from core.store.files import write_json
+from core.store.text_files import write_json
 
 MOST_BYTES = 8 << 20
 MOST = 10_000

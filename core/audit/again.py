@@ -14,8 +14,8 @@ from core.probes.base import ENGLISH, TEMPLATE
 from core.probes.caption_labels import read_again
 from core.registry import names_code
 from core.seeds import RUN_SEED
-from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
+from core.store.run_sources import origin_of_run
 
 
 def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, str] | None = None) -> Corpus:

@@ -9,15 +9,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from core.audit.gathered import Gathered
-from core.audit.lock import only_one
 from core.audit.pair_folder import BY_PAIR, GIVEN, IMAGES, PLAN, RUN, PairFolder, describe, read_pair_folder
 from core.audit.plan import Plan
 from core.audit.prefetch import Prefetch
 from core.audit.render import Group, all_groups, references
-from core.audit.rows import RowMaker, rejections_table
+from core.audit.rows import Gathered, RowMaker, rejections_table
 from core.audit.run import Progress, RunStopped
-from core.audit.shards import CORPUS_REJECTIONS, Finished, ShardCounts
+from core.audit.shards import CORPUS_REJECTIONS, Finished, ShardCounts, only_one
 from core.corpora.images import encode_png
 from core.corpora.pair_ids import (
     CANDIDATES,
@@ -32,8 +30,8 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.evaluators.scoring import PairScores
 from core.probes.pairs import Draft, LeftOut
-from core.store.files import remove_leftovers, write_json
 from core.store.manifest import COMPLETE
+from core.store.text_files import remove_leftovers, write_json
 from core.writing import cannot_write, write_bytes, write_whole
 
 MOST_BYTES = 50_000_000_000

@@ -1,4 +1,4 @@
-"""What a manifest says of the machine and the packages that a run was made with."""
+"""What a manifest says of the machine and the packages that a run was made with, and whether Ray is among them."""
 
 import inspect
 import os
@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterable
 from functools import partial
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,13 @@ def _processor() -> str:
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
+
+
+GET_RAY = "python -m pip install --no-deps --require-hashes -r requirements-cluster.txt"
+"""The command that brings what a cluster needs."""
+
+
+def has_ray() -> bool:
+    """Whether the optional extra is installed; nothing is imported."""
+    found = find_spec("ray")
+    return found is not None and found.origin is not None  # a folder of that name has none

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import core
+from core.audit.fingerprints import corpus_fingerprint, describe_probe, told_path
 from core.audit.machine import constants, describe_machine, versions
-from core.audit.plan import Plan, corpus_fingerprint, describe_probe, told_path
+from core.audit.plan import Plan
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
 from core.corpora.labels import told_ties
 from core.corpora.schema import Origin
@@ -26,7 +27,7 @@ from core.probes.tables import lexicons_fingerprint
 from core.settings import ROOT
 from core.statistics.changes import SHIFT_FLOOR
 from core.store.manifest import RUNNING
-from core.store.own_metrics import file_sha256
+from core.store.run_sources import file_sha256
 from core.store.schema import SCHEMA_VERSION
 
 LISTED_REJECTIONS = 200

@@ -1,7 +1,8 @@
-"""From scored drafts to the rows of the stored tables."""
+"""From scored drafts to the rows of the stored tables: the same for scores made here and elsewhere."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from core.audit.plan import Plan, told_path
+from core.audit.fingerprints import told_path
+from core.audit.plan import Plan
 from core.audit.render import Opened
 from core.corpora.schema import Item, Mask
 from core.errors import InvariscopeError
@@ -195,3 +197,40 @@ def _image_name(root: Path | None, path: Path | None) -> str | None:
     if root is not None and (absolute := path.absolute()).is_relative_to(root.absolute()):
         return Path(os.path.relpath(absolute, root.absolute())).as_posix()
     return told_path(path)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Rows, facts, items and reasons of one shard, added group by group.
+
+    Args:
+        rows: of the scores table, an evaluator's of a group one after the other.
+        told: drafts whose facts are kept.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    told: list[Draft] = field(default_factory=list)
+    items: list[Opened] = field(default_factory=list)
+
+    def sort(self, items: Sequence[Item]) -> None:
+        """Put everything into the order of the shard's items; within an item it stays as it came."""
+        order = {item.id: rank for rank, item in enumerate(items)}
+        self.rows.sort(key=lambda row: order[row["item"]])  # stable: probes in their order, evaluators in theirs
+        self.left_out.sort(key=lambda each: order[each.item])
+        self.told.sort(key=lambda each: order[each.item.id])
+        self.items.sort(key=lambda each: order[each.item.id])
+
+    def tables(self, run: str, plan: Plan, metadata: Mapping[bytes, bytes]) -> dict[str, pa.Table]:
+        """The shard's four tables.
+
+        Args:
+            metadata: of the scores, which says that the shard is finished.
+        """
+        corpus = plan.corpus.name
+        return {
+            "scores": scores_table(self.rows, metadata),
+            "items": items_table(run, plan, self.items),
+            "rejections": rejections_table(run, corpus, self.left_out),
+            "variants": variants_table(run, corpus, self.told),
+        }

@@ -14,23 +14,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.audit import rows
-from core.audit.batches import Begun, begun_with, settle
-from core.audit.lock import only_one
 from core.audit.machine import usual_threads
 from core.audit.plan import Plan
 from core.audit.record import check_same, first_manifest, now, outcome
-from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
-from core.audit.workers.captions import CaptionFolder, Prompts, prompts, readers
-from core.audit.workers.choice import crew
+from core.audit.render import Begun, begun_with, settle
+from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts, only_one
 from core.audit.workers.crew import Crew
+from core.audit.workers.embedded_captions import CaptionFolder, Prompts, prompts, readers
 from core.audit.workers.tasks import NOBODY, Embedded, Known, Made, Shard, Spent, Work, without_items
+from core.audit.workers.teams import crew
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
-from core.store.audited_here import note_audited
-from core.store.files import write_json
 from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
+from core.store.run_sources import note_audited
 from core.store.seal import AUDIT, Part
+from core.store.text_files import write_json
 
 Existing = Literal["resume", "refuse", "replace"]
 
@@ -115,7 +114,7 @@ def run_audit(
         threads: for one operation, in each worker; None: as the run was begun, else the cores divided by the workers,
             or 1 on a cluster.
         renderers: processes that decode and edit for each worker; 0: a thread of its own.
-        cluster: address of a Ray cluster whose actors do the work; see :mod:`core.audit.workers.cluster`.
+        cluster: address of a Ray cluster whose actors do the work; see :mod:`core.audit.workers.teams`.
         device: of these actors; None: the best that each finds. On this machine it is the pool's.
         progress: called whenever an evaluator has done with a batch.
         stop: asked as often; True ends the run like Ctrl-C.

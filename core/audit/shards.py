@@ -1,25 +1,27 @@
-"""The files of a run folder: shards of its tables, each whole or not there, and what each says of itself."""
+"""The files of a run folder, where one process writes at a time: shards of its tables, each whole or not there."""
 
 import json
 import shutil
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import filelock
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import StoreError
 from core.file_contents import file_sha256
-from core.store.files import remove_leftovers, write_json
 from core.store.manifest import MANIFEST, TABLES
 from core.store.schema import SCHEMA_VERSION
 from core.store.seal import Part, with_seal
+from core.store.text_files import remove_leftovers, write_json
 from core.store.whole import sealed_files, shard_files
-from core.writing import write_whole
+from core.writing import cannot_write, write_whole
 
 WORK = "work"
 CORPUS_REJECTIONS = "corpus"
@@ -199,3 +201,33 @@ class RunFolder:
 
 def _name(name: int | str) -> str:
     return name if isinstance(name, str) else f"shard-{name:05d}"
+
+
+@contextmanager
+def only_one(path: Path, *, what: str = "run", instead: str = "choose another run id") -> Iterator[None]:
+    """Keep every other process out of a folder, made when needed; the system drops the lock when its holder dies.
+
+    Args:
+        what: the folder is, for the message.
+        instead: what else the reader may do.
+
+    Raises:
+        StoreError: if another process works there, or the folder cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(path / ".lock", timeout=0)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise StoreError(
+            f"another process works on {what} {path.name} in {path.parent}; wait for it, or {instead}"
+        ) from error
+    except OSError as error:
+        raise StoreError(cannot_write(path, error)) from error
+    try:
+        yield
+    finally:
+        (path / ".lock").unlink(missing_ok=True)
+        lock.release()
+        with suppress(OSError):  # what never began leaves no folder; any other is not empty
+            path.rmdir()

@@ -26,8 +26,8 @@ from core.file_contents import Stamps, stamps
 from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe, Subject, Variant
 from core.probes.pairs import Pairs
 from core.probes.scene import Scene
-from core.store.files import write_json
 from core.store.manifest import Run, check_run_id
+from core.store.text_files import write_json
 
 LARGEST = 256 << 20
 """Most bytes of a measurement that are read."""

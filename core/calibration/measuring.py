@@ -40,9 +40,8 @@ from core.evaluators.registry import find, is_known, names_file
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 from core.statistics.changes import standard_deviation
-from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run, list_runs
-from core.store.own_metrics import of_run
+from core.store.run_sources import of_run, origin_of_run
 
 SAME = 0.05
 """Most that a score may differ from the run's, in standard deviations of the clean scores: more is another picture.

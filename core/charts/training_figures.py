@@ -17,7 +17,7 @@ def curves(table: pd.DataFrame) -> Figure:
     """The curves.
 
     Args:
-        table: rows of ``core.training.curves.table``.
+        table: rows of ``core.training.trainer.table``.
 
     Returns:
         Above the loss a step. Below what is held out: the drop of perturbed captions by edit, with Spearman's ρ with

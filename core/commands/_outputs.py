@@ -63,10 +63,10 @@ def write_text(path: Path, content: str) -> None:
     Raises:
         StoreError: if it cannot be written.
     """
-    from core.store import files
+    from core.store import text_files
 
     if path != STDOUT:
-        files.write_text(path, content)
+        text_files.write_text(path, content)
         return
     stream = sys.stdout.real if isinstance(sys.stdout, _Aside) else sys.stdout
     stream.write(content)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from core.api.progress import PLAIN_EVERY_S, Clock, PlainLines
+from core.api.progress_lines import PLAIN_EVERY_S, Clock, PlainLines
 
 
 class Update(Protocol):

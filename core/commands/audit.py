@@ -216,7 +216,7 @@ def _tell_plan(plan: "Plan", out: Path, told: "Estimate", *, machines: int, pric
 
 def _tell_time(told: "Estimate", machines: int, price: float | None) -> None:
     """Print how long so many workers and machines would take, what they hold, and what that costs."""
-    from core.api.progress import duration
+    from core.api.progress_lines import duration
 
     held = f"{_megabytes(told.weights_mb * 1e6)} of weights in memory at most"
     held += f" in all, {_megabytes(told.worker_mb * 1e6)} in each worker" if told.cluster else ""
@@ -277,7 +277,7 @@ def _tell_power(plan: "Plan", items: int) -> None:
 
 def _work(work: "Work") -> tuple[str, int, str, str, str]:
     """What one evaluator would do: name, inputs, which, duration, how to get it where it is missing."""
-    from core.api.progress import duration
+    from core.api.progress_lines import duration
 
     which = "every unique image and caption once" if work.dual else "every pair"
     time = "" if work.seconds is None else f"about {duration(work.seconds)}"
@@ -290,7 +290,7 @@ def _megabytes(size: float) -> str:
 
 def _sum_up(run: "Run") -> None:
     """Say what was kept, what was left out and why, what was scored, and where it lies."""
-    from core.api.progress import duration
+    from core.api.progress_lines import duration
     from core.probes.rejections import meaning
 
     counts = run.manifest["counts"]

@@ -115,7 +115,7 @@ def learn(
     from core.calibration.sweep import LAMBDAS
     from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
-    from core.store.files import csv_text
+    from core.store.text_files import csv_text
 
     if strength is not None and strength not in LAMBDAS:
         raise InvalidInput(f"--strength must be one of the strengths swept, 0, 0.05, …, 1, got {strength:g}")
@@ -184,7 +184,7 @@ def apply_(
     from core.analysis.slices import Slice
     from core.calibration.readings import read_calibrator
     from core.calibration.sweep import calibrated_shifts
-    from core.store.files import csv_text
+    from core.store.text_files import csv_text
 
     known = read_calibrator(model)
     found = calibrated_shifts(_scores(run)[0].view(Slice(families=tuple(known.shifts))), known, name=name)
@@ -207,7 +207,7 @@ def _scores(
     """Scores of the corpus in view of a run or published file, its evaluators' fingerprints, that run, its captions."""
     from core.analysis.reading import read_table
     from core.analysis.scope import Scope, narrow
-    from core.api.places import place
+    from core.api.opened_run import place
     from core.calibration.reference_order import unedited_captions
     from core.store.store import Store
 

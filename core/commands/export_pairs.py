@@ -132,7 +132,7 @@ def _planned(
 
 
 def _again(run: str, root: Path | None) -> "Plan":
-    from core.api.places import place
+    from core.api.opened_run import place
     from core.audit.again import plan_again
     from core.store.manifest import read_run
 

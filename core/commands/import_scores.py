@@ -53,7 +53,7 @@ def import_scores(
     pair of the export is refused. A metric that is better where it is lower is negated before.
     """
     from core import settings
-    from core.api.places import place
+    from core.api.opened_run import place
     from core.audit.imports import Imported
     from core.audit.imports import import_scores as write
     from core.audit.pair_folder import read_pair_folder

@@ -8,7 +8,7 @@ from core.commands import _options
 from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, table
 
 if TYPE_CHECKING:
-    from core.jobs.jobs import Job
+    from core.jobs.job_queue import Job
 
 app = typer.Typer(
     help="List the audits that run without a shell, start one, cancel it, resume it.",
@@ -27,7 +27,7 @@ def list_all(
     """List the jobs: running, in line, ended."""
     if ctx.invoked_subcommand is not None:
         return
-    from core.jobs.jobs import list_jobs
+    from core.jobs.job_queue import list_jobs
 
     found, problems = list_jobs()
     if as_json:
@@ -69,7 +69,7 @@ def start(
 ) -> None:
     """Put an audit in line. It begins at once where nothing else runs, and goes on when this shell is closed."""
     from core.commands.audit import OFFLINE
-    from core.jobs import jobs
+    from core.jobs import job_queue
     from core.jobs.request import audit_request
     from core.probes.base import ENGLISH
 
@@ -90,42 +90,42 @@ def start(
         workers=workers,
         cluster=cluster,
     )
-    job = jobs.start(request)
+    job = job_queue.start(request)
     typer.echo(f"job {job.id} is in line; see it with: python -m core jobs")
 
 
 @app.command(epilog=exit_codes(ok="asked to stop"), short_help="Stop a job as Ctrl-C would.")
 def cancel(job: JobId) -> None:
     """Take a job out of the line, or stop the running one as Ctrl-C would; what it finished is kept."""
-    from core.jobs import jobs
+    from core.jobs import job_queue
 
-    stopped = jobs.cancel(job)
+    stopped = job_queue.cancel(job)
     typer.echo(f"job {job} is {'stopping' if stopped.stopping else stopped.status}")
 
 
 @app.command(epilog=exit_codes(ok="in line"), short_help="Go on with a job that ended early.")
 def resume(job: JobId) -> None:
     """Put a job that ended early in line again; its run goes on where it was."""
-    from core.jobs import jobs
+    from core.jobs import job_queue
 
-    jobs.resume(job)
+    job_queue.resume(job)
     typer.echo(f"job {job} is in line; see it with: python -m core jobs")
 
 
 @app.command(epilog=exit_codes(ok="shown"), short_help="Show the last lines that a job said.")
 def log(job: JobId, lines: Annotated[int, typer.Option(min=1, help="How many.")] = 40) -> None:
     """Show the last lines that a job said."""
-    from core.jobs import jobs
+    from core.jobs import job_queue
 
-    typer.echo(jobs.get(job).log(lines=lines))
+    typer.echo(job_queue.get(job).log(lines=lines))
 
 
 @app.command(epilog=exit_codes(ok="off the list"), short_help="Take jobs that ended off the list; their runs stay.")
 def forget(job: Annotated[list[str], typer.Argument(help="Names of jobs that have ended.")]) -> None:
     """Take jobs that have ended off the list, with their logs; their runs stay."""
-    from core.jobs import jobs
+    from core.jobs import job_queue
 
-    jobs.forget(job)
+    job_queue.forget(job)
     typer.echo(f"{len(job)} off the list; the runs stay")
 
 
@@ -152,7 +152,7 @@ def work() -> None:
 def _row(job: "Job") -> tuple[object, ...]:
     import time
 
-    from core.api.progress import duration
+    from core.api.progress_lines import duration
 
     told = job.progress
     images = f"{told.done:,} of {told.total:,}" if told else ""

@@ -223,7 +223,7 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
 
     found = tables(made)
     if out is not None:
-        from core.store.files import csv_text
+        from core.store.text_files import csv_text
         from core.writing import write_folder_whole
 
         def fill(folder: Path) -> None:

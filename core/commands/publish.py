@@ -45,7 +45,7 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
     from core.analysis.scope import narrow
     from core.analysis.suite_result import stored
     from core.analysis.system_file import kept
-    from core.api.places import place
+    from core.api.opened_run import place
     from core.errors import StoreError
     from core.human.studies import list_studies
     from core.outputs import check_empty
@@ -70,8 +70,8 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
 
 
 def _file(runs: list[str], output: Path, *, overwrite: bool) -> None:
-    from core.api.places import place
-    from core.store.publish import publish as write
+    from core.api.opened_run import place
+    from core.store.publishing import publish as write
 
     path = write([place(run) for run in runs], output, overwrite=overwrite)
     typer.echo(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")

@@ -63,7 +63,7 @@ def report(
     from core.analysis.slices import told_of
     from core.analysis.suite_result import stored
     from core.analysis.system_file import kept
-    from core.api.places import place
+    from core.api.opened_run import place
     from core.errors import InvalidInput, StoreError
     from core.evaluators.pool import Pool
     from core.human.studies import list_studies

@@ -36,7 +36,7 @@ def html(
     """Write a story as one HTML file, its pictures in it."""
     from core.errors import InvalidInput
     from core.report.html import story_html
-    from core.store.files import write_text
+    from core.store.text_files import write_text
     from core.stories.story import open_story
 
     if output.suffix != ".html":

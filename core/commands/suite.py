@@ -128,7 +128,7 @@ def suite(
     entries, errors = [entry for entry, _ in found], [error for _, lost in found for error in lost]
     result = added(result_of(held, files, options), *entries)
     if as_json:
-        print_json(as_json(result, held.left_out))
+        print_json(as_plain(result, held.left_out))
     else:
         show(result)
     if keep:
@@ -410,7 +410,7 @@ def show(result: "SuiteResult") -> None:
     _print(tables.decision_table(result), tables.DECISION_COLUMNS, "Why is mine different? Every decision")
 
 
-def as_json(result: "SuiteResult", left_out: int) -> dict[str, Any]:
+def as_plain(result: "SuiteResult", left_out: int) -> dict[str, Any]:
     """The result for a script; of one evaluator also as ``evaluator``, ``before`` and ``after``."""
     told: dict[str, Any] = {**result.model_dump(mode="json"), "left_out": left_out}
     before = [each for each in told["reached"] if not each["calibrated"]]

@@ -13,10 +13,10 @@ from core.commands._shared import exit_codes, key_values, listed, note, table
 
 if TYPE_CHECKING:
     from core.corpora.schema import Corpus
-    from core.training.mcs import Distilled
-    from core.training.measure import HeldOut
-    from core.training.pr_mcs import Trained
     from core.training.sentences import Sentence
+    from core.training.train_mcs import Distilled
+    from core.training.train_pr_mcs import Trained
+    from core.training.tuning import HeldOut
 
 EPILOG = exit_codes(ok="trained")
 
@@ -79,9 +79,8 @@ def pr_mcs(
     from core.evaluators.pool import best_device
     from core.outputs import check_folder
     from core.seeds import RUN_SEED
-    from core.training.losses import LossWeights
-    from core.training.pr_mcs import ENCODER, TRAINING, train_pr_mcs
-    from core.training.tuning import Recipe
+    from core.training.train_pr_mcs import ENCODER, TRAINING, train_pr_mcs
+    from core.training.tuning import LossWeights, Recipe
 
     recipe = Recipe(
         epochs=epochs,
@@ -155,7 +154,7 @@ def mcs(
     from core.evaluators.pool import best_device
     from core.outputs import check_folder
     from core.seeds import RUN_SEED
-    from core.training.mcs import TEXT, TRAINING, train_mcs
+    from core.training.train_mcs import TEXT, TRAINING, train_mcs
     from core.training.trainer import Schedule
 
     schedule = Schedule(
@@ -286,10 +285,10 @@ def _tell_mcs(trained: "Distilled") -> None:
 def _export(folder: Path) -> None:
     from core.charts.interactive import page
     from core.charts.training_figures import curves
-    from core.training.curves import FILE, table
+    from core.training.trainer import CURVES, table
     from core.writing import write_bytes
 
-    found = table(folder / FILE)
+    found = table(folder / CURVES)
     write_bytes(folder / "curves.csv", found.to_csv(index=False).encode())
     write_bytes(folder / "curves.html", page(curves(found)))
     note(f"curves: {folder / 'curves.html'}, {folder / 'curves.csv'}")

@@ -24,12 +24,12 @@ def verify(
     A run of an older Invariscope has no seal: its rows are compared with its counts, and it is called unverified.
     """
     from core import settings
-    from core.api.places import place
-    from core.audit.lock import only_one
+    from core.api.opened_run import place
+    from core.audit.shards import only_one
     from core.errors import InvalidInput
     from core.store.run_files import holds_runs
-    from core.store.verify import DAMAGED, UNVERIFIED, seal_later
-    from core.store.verify import verify as read
+    from core.store.verification import DAMAGED, UNVERIFIED, seal_later
+    from core.store.verification import verify as read
 
     if write and not places:
         raise InvalidInput("--write seals the runs that are named, got none; name a run, e.g. one of 'runs'")

@@ -31,7 +31,7 @@ def idf(
     """
     from core.corpora.corpus_files import read_text
     from core.evaluators.video.clip_video import clip_idf
-    from core.store.files import json_text
+    from core.store.text_files import json_text
 
     made = clip_idf(read_text(captions).splitlines(), corpus=corpus or captions.name)
     _outputs.write_text(out, json_text(made.model_dump(mode="json")))
@@ -100,7 +100,7 @@ def edits(
     from core.evaluators.video.scorer import video_scorer
     from core.report.document import Table, cells
     from core.scoring.video_edits import score_folder_edits
-    from core.store.files import csv_text
+    from core.store.text_files import csv_text
 
     held = read_video_folder(folder or demo_dir() / "videos")
     sampling = Sampling.from_option(frames, name="--frames")

@@ -11,8 +11,8 @@ from core.human.pictures import Load, load_corpus, make_pictures, read_with
 from core.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
 from core.human.studies import Study, studies_dir
 from core.seeds import RUN_SEED
-from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
+from core.store.run_sources import origin_of_run
 from core.store.store import Store
 
 

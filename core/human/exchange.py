@@ -27,7 +27,7 @@ from core.human.other_tools import (
 )
 from core.human.studies import COMMENT_LIMIT, Study
 from core.human.votes import vote_table
-from core.store.spreadsheets import exact, guarded_csv
+from core.store.text_files import exact, guarded_csv
 from core.yes_no import says_nothing, yes_or_no
 
 FORMATS = ("csv", "parquet", "json")

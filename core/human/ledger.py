@@ -10,7 +10,7 @@ from core.human.definition import Definition, StudyItem
 from core.human.entrance import Consent, Exercise, Practice, Prolific, Stage
 from core.human.kinds import Value
 from core.human.sides import resolve
-from core.store.replay import NewerRow
+from core.store.log import NewerRow
 
 OPEN, PAUSED, CLOSED = "open", "paused", "closed"
 STATUSES = (OPEN, PAUSED, CLOSED)

@@ -20,9 +20,8 @@ from core.human.entrance import Stage
 from core.human.kinds import Value
 from core.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, Ledger
 from core.human.sharing import left_behind, shared_queues, waiting_items
-from core.store.files import write_json
-from core.store.log import Log, Writer
-from core.store.replay import Replay
+from core.store.log import Log, Replay, Writer
+from core.store.text_files import write_json
 from core.writing import write_folder_whole
 
 LOG = "log.jsonl"

@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.jobs.one_command import OneCommand
-from core.jobs.request import absolute, check_available, first_problem
+from core.jobs.request import OneCommand, absolute, check_available, first_problem
 from core.probes.registry import select
 
 MOST_BYTES = 5_000_000
@@ -91,7 +90,7 @@ class CheckRequest(OneCommand):
         return words + (["--selectivity-at-least", f"{least:g}"] if least is not None else [])
 
     def command(self, progress: Path, *, resume: bool = False) -> list[str]:
-        """The process to start, which writes its report too; see :class:`core.jobs.one_command.OneCommand`."""
+        """The process to start, which writes its report too; see :class:`core.jobs.request.OneCommand`."""
         self.report.parent.mkdir(parents=True, exist_ok=True)
         return [*super().command(progress, resume=resume), "--output", str(self.report.absolute())]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.audit.run import Progress
 from core.errors import StoreError
-from core.store.files import write_text
+from core.store.text_files import write_text
 
 EVERY_S = 0.5
 """Seconds between two writings; a change of phase, or the next model that is loaded, is written at once."""

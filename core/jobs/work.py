@@ -13,9 +13,8 @@ import filelock
 from core import settings
 from core.audit.record import now
 from core.errors import StoreError
-from core.jobs import files
-from core.jobs.jobs import Job, next_waiting, outcome
-from core.jobs.process import alive, birth, send
+from core.jobs import job_files
+from core.jobs.job_queue import Job, alive, birth, next_waiting, outcome, send
 from core.writing import cannot_write
 
 POLL_S = 0.3
@@ -85,12 +84,12 @@ def work(
     jobs = settings.jobs_dir() if jobs is None else jobs
     try:
         jobs.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(jobs / files.WORKER_LOCK, timeout=3)  # a reader may hold it for a moment
+        lock = filelock.FileLock(jobs / job_files.WORKER_LOCK, timeout=3)  # a reader may hold it for a moment
         lock.acquire()
     except filelock.Timeout:
         return False
     except OSError as error:
-        raise StoreError(cannot_write(jobs / files.WORKER_LOCK, error)) from error
+        raise StoreError(cannot_write(jobs / job_files.WORKER_LOCK, error)) from error
     try:
         worker = _Worker(jobs, poll_s, grace_s, tell)
         worker.take_over()
@@ -110,9 +109,9 @@ class _Worker:
 
     def take_over(self) -> None:
         """Look after what a worker that was killed left running, and close what ended meanwhile."""
-        for folder in files.job_folders(self.jobs):
+        for folder in job_files.job_folders(self.jobs):
             try:
-                request, state = files.read_job(folder)
+                request, state = job_files.read_job(folder)
             except StoreError as error:
                 self.tell(str(error))
                 continue
@@ -123,10 +122,10 @@ class _Worker:
     def begin_next(self, lock: filelock.BaseFileLock) -> tuple[Job, _Process] | None:
         """Begin the job whose turn it is; None where the line is empty, and then this worker is none any more."""
         while True:
-            with files.queue_lock(self.jobs):
+            with job_files.queue_lock(self.jobs):
                 job = next_waiting(self.jobs)
                 if job is None:  # whoever adds a job after this sees that no worker is there
-                    (self.jobs / files.COMING).unlink(missing_ok=True)
+                    (self.jobs / job_files.COMING).unlink(missing_ok=True)
                     lock.release()
                     return None
                 begun = self._begin(job)
@@ -134,12 +133,12 @@ class _Worker:
                 return begun
 
     def _begin(self, job: Job) -> tuple[Job, _Process] | None:
-        log = job.folder / files.LOG
+        log = job.folder / job_files.LOG
         again = job.state.attempt > 1
-        command = job.request.command(job.folder / files.PROGRESS, resume=again)
+        command = job.request.command(job.folder / job_files.PROGRESS, resume=again)
         # Written before the process is there: a disk that refuses the state must not leave an audit that nobody knows.
         self._change(job, status="running", started=now(), pid=None, born=None)
-        (job.folder / files.PROGRESS).unlink(missing_ok=True)
+        (job.folder / job_files.PROGRESS).unlink(missing_ok=True)
         try:
             with log.open("ab") as out:
                 out.write(f"— {now()}, attempt {job.state.attempt}: {job.request.shell(resume=again)}\n".encode())
@@ -174,20 +173,20 @@ class _Worker:
                 next_signal = time.monotonic() + (*self.grace_s, 0.0)[sent]
                 sent += 1
             time.sleep(self.poll_s)
-        with files.queue_lock(self.jobs):
+        with job_files.queue_lock(self.jobs):
             state = self._state(job)
             ended = {"status": outcome(job.folder, job.request, state, code), "ended": now(), "exit_code": code}
-            files.write_shape(job.folder / files.STATE, state.model_copy(update=ended))
+            job_files.write_shape(job.folder / job_files.STATE, state.model_copy(update=ended))
         self.tell(f"job {job.id} is {ended['status']}")
 
-    def _change(self, job: Job, **changes: Any) -> files.State:
+    def _change(self, job: Job, **changes: Any) -> job_files.State:
         changed = self._state(job).model_copy(update=changes)
-        files.write_shape(job.folder / files.STATE, changed)
+        job_files.write_shape(job.folder / job_files.STATE, changed)
         return changed
 
-    def _state(self, job: Job) -> files.State:
+    def _state(self, job: Job) -> job_files.State:
         """The present state; the one that was known, where somebody spoilt the file meanwhile."""
         try:
-            return files.read_shape(job.folder / files.STATE, files.State)
+            return job_files.read_shape(job.folder / job_files.STATE, job_files.State)
         except StoreError:
             return job.state

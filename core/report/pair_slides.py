@@ -33,8 +33,8 @@ from core.report.document import Missing, Table, number
 from core.report.signature import signature_of
 from core.scoring.replay import open_bench, replay
 from core.seeds import RUN_SEED, stream
-from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
+from core.store.run_sources import origin_of_run
 from core.store.store import Store
 from core.stories.slide import MOST_TEXT, Picture, Slide
 from core.stories.story import Telling

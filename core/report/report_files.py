@@ -15,8 +15,8 @@ from core.report.fairness_card import card_report
 from core.report.html import STYLE, html, page, story_html
 from core.report.markup import latex, markdown
 from core.report.pair_slides import cards, furthest
-from core.store.files import csv_text
 from core.store.store import Store
+from core.store.text_files import csv_text
 from core.writing import write_folder_whole
 
 _DRAWN = {"md": "svg", "latex": "pdf"}

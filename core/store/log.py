@@ -2,22 +2,23 @@
 
 Every line is one JSON object that ends with its own checksum, and is on the disk before ``append`` returns. A line
 that was cut in the middle is left out and told; the next row begins on a line of its own. Nothing is ever changed
-in place. Order is the order of the lines: no clock decides it.
+in place. Order is the order of the lines: no clock decides it. :class:`Replay` is the one rule of every reader for what
+of a log does not count.
 """
 
 import json
 import os
 import threading
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from core.errors import StoreError
+from core.errors import InvalidInput, StoreError
 from core.writing import cannot_write
 
 Row = dict[str, Any]
@@ -195,3 +196,101 @@ def _take_back(handle: int, size: int) -> None:
         os.ftruncate(handle, size)
     except OSError:
         return
+
+
+_NAMED = 5
+"""Lines that a sentence names one by one."""
+
+
+class NewerRow(InvalidInput):
+    """A whole row of a kind that this version does not know."""
+
+
+@dataclass(slots=True)
+class Replay:
+    """What was taken of a log so far.
+
+    Args:
+        log: to be read.
+        take: takes a row; raises NewerRow for a kind that it does not know, and another error for what makes no sense.
+        begun: whether the log begins with a row that is written with it, so that none at all is a loss.
+    """
+
+    log: Log
+    take: Callable[[Row], None]
+    begun: bool = True
+    end: int = 0
+    cut: int = 0
+    _lines: int = 0
+    _damaged: list[int] = field(default_factory=list)
+    _strange: list[int] = field(default_factory=list)
+    _newer: list[int] = field(default_factory=list)
+
+    def refresh(self) -> None:
+        """Take what was written since.
+
+        Raises:
+            StoreError: if the log cannot be read.
+        """
+        if self.log.size() == self.end:
+            self.cut = 0
+            return
+        chunk = self.log.read(self.end)
+        for line, row in zip(chunk.at, chunk.rows, strict=True):
+            self._take(self._lines + line, row)
+        self._damaged += [self._lines + line for line in chunk.damaged]
+        self._lines += chunk.lines
+        self.end, self.cut = chunk.end, chunk.cut
+
+    @property
+    def lost(self) -> bool:
+        """Whether rows are left out that were whole once; one that was never written to its end is no loss."""
+        return bool(self._damaged or self._strange)
+
+    def told(self) -> tuple[str, ...]:
+        """A sentence for each thing that does not count: file, lines, what to do."""
+        path, found = self.log.path, list[str]()
+        if self._gone():
+            found.append(f"{path} is empty or gone, and with it all that was written; restore it from a copy.")
+        if self._newer:
+            found.append(
+                f"{path}, {_named(self._newer)}: written by a newer Invariscope and left out; update this one."
+            )
+        if self.cut:
+            found.append(
+                f"{path}, line {self._lines + 1}: the last row was cut in the middle ({self.cut} bytes), as a "
+                "killed process leaves it, and is left out; every row before it counts."
+            )
+        if self._damaged:
+            found.append(
+                f"{path}, {_named(self._damaged)}: cut or damaged, and left out; all others are used. Restore "
+                "it from a copy if they matter."
+            )
+        if self._strange:
+            found.append(f"{path}, {_named(self._strange)}: such rows do not fit here and are left out.")
+        return tuple(found)
+
+    def check(self) -> None:
+        """Refuse a log that stands for nothing.
+
+        Raises:
+            StoreError: if it is empty or gone, or a newer version wrote to it.
+        """
+        if self._gone() or self._newer:
+            raise StoreError(self.told()[0])
+
+    def _gone(self) -> bool:
+        return not (self.end or self.cut) and (self.begun or self.log.path.exists())
+
+    def _take(self, line: int, row: Row) -> None:
+        try:
+            self.take(row)
+        except NewerRow:
+            self._newer.append(line)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            self._strange.append(line)
+
+
+def _named(lines: Sequence[int]) -> str:
+    more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_NAMED]))}{more}"

@@ -35,7 +35,7 @@ class Part:
 
     Args:
         rows: in it.
-        sha256: of the file's bytes, or of the table's content (:mod:`core.store.content`).
+        sha256: of the file's bytes, or of the table's content (:mod:`core.store.whole`).
         bytes: of the file; None for a table.
     """
 

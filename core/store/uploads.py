@@ -14,7 +14,7 @@ import pyarrow as pa
 from core import settings
 from core.errors import InvalidInput, StoreError
 from core.store.manifest import Run
-from core.store.published import attach
+from core.store.published_runs import attach
 from core.store.schema import schemas_of
 from core.store.sql import first_line, quoted
 from core.store.whole import NotWhole, check_tables

@@ -1,14 +1,22 @@
-"""Whether a complete run is whole: its files and rows against its seal, or against the counts of an older manifest."""
+"""Whether a complete run is whole: its files and rows against its seal, or against the counts of an older manifest.
 
-from collections.abc import Mapping
+A table's digest is the same for the same values in the same order, whatever file holds them. What turns out damaged
+while a store is open is looked for here, too: which file it is, and whether it was only a copy.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.errors import StoreError
 from core.file_contents import file_sha256
-from core.store.content import content_digest
 from core.store.manifest import COMPLETE, Run
 from core.store.run_files import UNREADABLE, read_again, shard_problem
 from core.store.schema import schemas_of
@@ -17,6 +25,7 @@ from core.store.sql import column_list, first_line, quoted
 
 if TYPE_CHECKING:
     import duckdb  # a list of runs needs none
+
 
 BATCH_ROWS = 65_536
 """Rows of a batch where more are asked for than should be held."""
@@ -223,3 +232,100 @@ def _rows_of(connection: "duckdb.DuckDBPyConnection", table: str) -> dict[str, i
 
 def _remedy(run: Run) -> str:
     return f"put it back from a copy, or start run {run.id} again, which makes only what is missing"
+
+
+_NUMPY = {pa.float64(): "<f8", pa.int32(): "<i4"}
+"""Column type -> how its values are hashed; texts and truth values have a way of their own."""
+
+
+def content_digest(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> tuple[int, str]:
+    """Count the rows and hash their values, column by column.
+
+    Of each column three streams are hashed: which values are null (a byte each), the values (little-endian; a null as
+    0 or an empty text) and the lengths of texts in UTF-8 bytes. The digest is that of the columns' names and streams.
+
+    Args:
+        batches: rows, cut anywhere: where they are cut changes nothing.
+        schema: their columns, of strings, float64, int32 and bool.
+
+    Returns:
+        Rows, and the digest in hexadecimal.
+    """
+    rows = 0
+    streams = {name: (hashlib.sha256(), hashlib.sha256(), hashlib.sha256()) for name in schema.names}
+    for batch in batches:
+        rows += batch.num_rows
+        for field in schema:
+            nulls, values, lengths = streams[field.name]
+            column = batch.column(field.name).cast(field.type)
+            nulls.update(np.asarray(column.is_null()).astype(np.uint8).tobytes())
+            if field.type == pa.string():
+                data, sizes = _texts(column)
+                values.update(data)
+                lengths.update(sizes)
+            else:
+                values.update(_values(column, field.type))
+    whole = hashlib.sha256()
+    for name, each in streams.items():
+        whole.update(name.encode() + b"\0" + b"".join(stream.digest() for stream in each))
+    return rows, whole.hexdigest()
+
+
+def _values(column: pa.Array, kind: pa.DataType) -> bytes:
+    if kind == pa.bool_():
+        return bytes(np.asarray(pc.fill_null(column, False)).astype(np.uint8).tobytes())
+    return bytes(np.asarray(pc.fill_null(column, pa.scalar(0, kind))).astype(_NUMPY[kind]).tobytes())
+
+
+def _texts(column: pa.Array) -> tuple[bytes, bytes]:
+    """The texts one after the other, and their lengths."""
+    filled = pc.fill_null(column, "")
+    offsets = np.frombuffer(filled.buffers()[1], np.int32)[filled.offset : filled.offset + len(filled) + 1]
+    data = filled.buffers()[2]
+    held = b"" if data is None or not len(filled) else memoryview(data)[offsets[0] : offsets[-1]].tobytes()
+    return held, np.diff(offsets).astype("<i4").tobytes()
+
+
+_TYPES = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
+_WORDS = ("Corrupt", "Failed to read file")
+"""DuckDB has no type of its own for a block whose checksum is wrong."""
+
+
+def is_damage(error: duckdb.Error) -> bool:
+    """Whether an error is of a file and not of the question."""
+    return isinstance(error, _TYPES) or any(word in str(error) for word in _WORDS)
+
+
+def damaged(files: Iterable[Path]) -> list[Path]:
+    """DuckDB files that cannot be read to their end, tried in a connection of their own."""
+    return [path for path in files if why_unreadable(path) is not None]
+
+
+def why_unreadable(path: Path) -> str | None:
+    """Read every block of a DuckDB file; the first line of the error, or None."""
+    try:
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(f"attach {quoted(str(path))} as file (read_only)")
+            tables = "select table_name from duckdb_tables() where database_name = 'file' and schema_name = 'main'"
+            for (name,) in connection.execute(tables).fetchall():
+                connection.execute(f'select max(hash(t)) from file.main."{name}" t').fetchall()
+    except duckdb.Error as error:
+        return first_line(error)
+    return None
+
+
+def source_problem(runs: Iterable[Run]) -> str | None:
+    """The first of some runs' own files that is not whole any more, as a sentence; None where all are."""
+    for run in runs:
+        if not run.path.is_dir():
+            if why := why_unreadable(run.path):
+                return f"{run.path} is damaged ({why}); publish it again, or fetch it again"
+            continue
+        try:
+            check_files(run)
+        except NotWhole as error:
+            return str(error)
+        for name, path in shard_files(run.path, run.schema_version).items():
+            if problem := read_again(path, name.partition("/")[0], run.id, version=run.schema_version):
+                return problem
+    return None

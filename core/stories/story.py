@@ -15,8 +15,7 @@ from uuid import uuid4
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.log import Log
-from core.store.replay import NewerRow, Replay
+from core.store.log import Log, NewerRow, Replay
 from core.stories.slide import Picture, Slide, check_note, from_row, to_row
 from core.writing import cannot_write, write_bytes
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.log import Log
-from core.store.replay import NewerRow, Replay
+from core.store.log import Log, NewerRow, Replay
 from core.stories.slide import check_note
 from core.writing import cannot_write
 

@@ -1,5 +1,9 @@
-"""The loop of any training: steps, measurements, checkpoints; a killed training goes on to the same weights."""
+"""The loop of any training: steps, measurements, checkpoints; a killed training goes on to the same weights.
 
+Its curves are JSON lines, its state one safetensors file without a pickle.
+"""
+
+import json
 import math
 import signal
 import threading
@@ -12,14 +16,93 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from core.errors import InvalidInput, InvariscopeError
 from core.seeds import RUN_SEED
-from core.training.curves import FILE, Curves
-from core.training.state import digest_of, load_state, save_state
+from core.writing import write_bytes
 
 if TYPE_CHECKING:
+    import pandas as pd
     from torch import Tensor
+    from torch.optim import Optimizer
+
+
+CURVES = "curves.jsonl"
+
+
+class Curves:
+    """A line a step (the losses) and one an epoch (what is held out), kept in memory until a checkpoint is written.
+
+    A line and the checkpoint that it belongs to may be parted by a kill: :meth:`forget_after` drops what the
+    checkpoint does not know.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / CURVES
+        self._lines: list[dict[str, Any]] = []
+
+    def step(self, step: int, epoch: int, losses: dict[str, float]) -> None:
+        """Add the losses of a step."""
+        self._lines.append({"step": step, "kind": "losses", "epoch": epoch + 1, **losses})
+
+    def held_out(self, step: int, found: Mapping[str, Any]) -> None:
+        """Add a measurement on what is held out."""
+        self._lines.append({"step": step, "kind": "held-out", **found})
+
+    def forget_after(self, step: int) -> None:
+        """Take up the lines of the file up to a step."""
+        self._lines = [line for line in read_curves(self.path) if line["step"] <= step] if step >= 0 else []
+
+    def flush(self) -> None:
+        """Write the file as a whole.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        text = "".join(json.dumps(line) + "\n" for line in self._lines)
+        write_bytes(self.path, text.encode())
+
+
+def read_curves(path: Path) -> list[dict[str, Any]]:
+    """Read the lines; none where there is no file.
+
+    Raises:
+        InvalidInput: naming the line that is damaged.
+    """
+    if not path.is_file():
+        return []
+    lines: list[dict[str, Any]] = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            line = json.loads(text)
+            lines.append({**line, "step": int(line["step"])})
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidInput(f"{path}, line {number}, is no line of curves ({error}); delete the file") from error
+    return lines
+
+
+def table(path: Path) -> "pd.DataFrame":
+    """The curves, long: columns step, kind, name, value."""
+    import pandas as pd
+
+    rows = []
+    for line in read_curves(path):
+        flat = {
+            **line,
+            **{
+                f"{outer} {name}": value
+                for outer, inner in line.items()
+                if isinstance(inner, dict)
+                for name, value in inner.items()
+            },
+        }
+        rows += [
+            {"step": line["step"], "kind": line.get("kind", ""), "name": name, "value": float(value)}
+            for name, value in flat.items()
+            if isinstance(value, int | float) and name not in ("step", "epoch")
+        ]
+    return pd.DataFrame(rows, columns=["step", "kind", "name", "value"])
+
 
 STATE = "state.safetensors"
-FILES_OF_A_TRAINING = (STATE, FILE, "settings.json")
+FILES_OF_A_TRAINING = (STATE, CURVES, "settings.json")
 Report = Callable[[int, int], None]
 """Called with steps done and steps in all."""
 
@@ -219,3 +302,74 @@ def _asked_to_stop() -> Iterator[Callable[[], bool]]:
         yield pressed.is_set
     finally:
         signal.signal(signal.SIGINT, usual)
+
+
+_FORMAT = "1"
+
+
+def save_state(path: Path, network: Any, optimizer: "Optimizer", *, step: int, settings: str) -> None:
+    """Write the state as a whole file or nothing.
+
+    Args:
+        step: how many have been made.
+        settings: digest of everything that a resumed training must share.
+
+    Raises:
+        StoreError: if the file cannot be written; the one before still stands.
+    """
+    import torch
+    from safetensors.torch import save
+
+    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in network.state_dict().items()}
+    for index, values in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+    data = save(packed, metadata={"format": _FORMAT, "step": str(step), "settings": settings})
+    write_bytes(path, data)
+
+
+def load_state(path: Path, network: Any, optimizer: "Optimizer", *, settings: str) -> int:
+    """Fill network, optimizer and random numbers; return the number of steps made.
+
+    Raises:
+        InvalidInput: if the file is damaged, or belongs to a training with other settings.
+    """
+    import torch
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt", device="cpu") as file:
+            about = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise InvalidInput(f"{path} is damaged ({error}); start over with --overwrite") from error
+    if about.get("settings") != settings:
+        raise InvalidInput(f"{path} belongs to a training with other settings; resume with those, or --overwrite")
+    try:
+        network.load_state_dict(_under("model.", tensors))
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in _under("optimizer.", tensors).items():
+            index, _, key = name.partition(".")
+            moments.setdefault(int(index), {})[key] = value
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        torch.set_rng_state(tensors["random.cpu"])
+        if torch.cuda.is_available() and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+        return int(about["step"])
+    except (RuntimeError, KeyError, ValueError, TypeError) as error:
+        raise InvalidInput(f"{path} does not fit this encoder ({error!s:.160}); start over with --overwrite") from error
+
+
+def digest_of(settings: dict[str, Any]) -> str:
+    """Digest of settings, the same in any order of their names."""
+    import hashlib
+
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _under(prefix: str, tensors: "dict[str, Tensor]") -> "dict[str, Tensor]":
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -13,7 +13,7 @@ from core.errors import InvalidInput, StoreError, UnknownName
 from core.report.build import build
 from core.report.document import FORMATS, Report
 from core.report.signature import parse_signature
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.store import Store
 from invariscope import Run, open_run
 from tests.analysis.made_runs import SHIPPED, audited, raw, scores_of, shifts, write_run

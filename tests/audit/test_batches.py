@@ -10,9 +10,8 @@ import pytest
 from PIL import Image
 
 from core.audit import render as rendering
-from core.audit.batches import LEAST_BYTES, MB, MOST_BYTES, group_bytes, settle
 from core.audit.plan import Plan, make_plan
-from core.audit.render import render
+from core.audit.render import LEAST_BYTES, MB, MOST_BYTES, group_bytes, render, settle
 from core.audit.run import Progress, RunStopped, run_audit
 from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from core.audit.machine import GET_RAY, has_ray
 from core.audit.plan import Plan, make_plan
 from core.audit.run import Progress, RunStopped, run_audit
-from core.audit.workers import cluster
-from core.audit.workers.extra import GET, has_ray
+from core.audit.workers import teams
 from core.commands._shared import Code
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.pool import Pool
@@ -31,7 +31,7 @@ HEAD = (
     "print('at', made.address_info['gcs_address'], flush=True); input()"
 )
 
-needs_ray = pytest.mark.skipif(not has_ray(), reason=f"Ray is not here; get it with: {GET}")
+needs_ray = pytest.mark.skipif(not has_ray(), reason=f"Ray is not here; get it with: {GET_RAY}")
 
 
 @pytest.fixture(scope="module")
@@ -158,15 +158,15 @@ def test_an_actor_s_death_is_a_few_words() -> None:
         "The actor died unexpectedly before finishing this task.\n\tclass_name: Actor\n\tactor_id: 72e3"
         "\n\tpid: 6528\n\tnamespace: e540\n\tip: 192.0.2.2\nThe actor is dead."
     )
-    assert cluster._death(told) == "the death of process 6528 on 192.0.2.2"
-    assert cluster._death(f"The actor\nis unavailable {'x' * 300}").startswith("The actor is unavailable xxx")
-    assert len(cluster._death("x" * 300)) == 200
+    assert teams._death(told) == "the death of process 6528 on 192.0.2.2"
+    assert teams._death(f"The actor\nis unavailable {'x' * 300}").startswith("The actor is unavailable xxx")
+    assert len(teams._death("x" * 300)) == 200
 
 
 def test_an_actor_hears_messages_in_the_order_in_which_they_were_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[int] = []
-    monkeypatch.setattr(cluster, "serve", lambda come, _: heard.extend(come))
-    actor = cluster.Actor()
+    monkeypatch.setattr(teams, "serve", lambda come, _: heard.extend(come))
+    actor = teams.Actor()
     for number in (2, 0, 1, 4, 3):
         actor.give(number, pickle.dumps(number))
     actor._inbox.stop()
@@ -177,6 +177,6 @@ def test_an_actor_hears_messages_in_the_order_in_which_they_were_sent(monkeypatc
 
 
 def test_without_ray_the_command_that_gets_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "has_ray", lambda: False)
+    monkeypatch.setattr(teams, "has_ray", lambda: False)
     with pytest.raises(NotAvailable, match=r"invariscope\[cluster\] \(ray is not here\); get it with: python -m pip"):
         run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster="auto")

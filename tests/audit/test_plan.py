@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.plan import corpus_fingerprint, make_plan, told_path
+from core.audit.fingerprints import corpus_fingerprint, told_path
+from core.audit.plan import make_plan
 from core.audit.record import first_manifest
 from core.corpora.schema import Box, Corpus, Rival
 from core.errors import InvalidInput, UnknownName

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from core.analysis.scope import Scope, narrow
-from core.audit.plan import corpus_fingerprint, make_plan
+from core.audit.fingerprints import corpus_fingerprint
+from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.corpora.sampling import stratified

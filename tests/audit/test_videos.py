@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.audit.estimate import estimate
+from core.audit.fingerprints import corpus_fingerprint
 from core.audit.fitting import usual_evaluators, usual_subjects
-from core.audit.plan import corpus_fingerprint, make_plan
+from core.audit.plan import make_plan
 from core.audit.run import RunStopped, run_audit
 from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus

@@ -27,7 +27,8 @@ from core.audit.render import Group, render
 from core.audit.run import Progress, RunStopped, run_audit
 from core.audit.shards import ShardCounts
 from core.audit.workers import crew, renderers
-from core.audit.workers.captions import (
+from core.audit.workers.children import packed
+from core.audit.workers.embedded_captions import (
     CaptionFolder,
     CaptionTable,
     Prompts,
@@ -37,10 +38,9 @@ from core.audit.workers.captions import (
     readers,
 )
 from core.audit.workers.making import Maker, threads
-from core.audit.workers.packing import packed
-from core.audit.workers.processes import Processes
 from core.audit.workers.serving import Failed, Hello, serve
 from core.audit.workers.tasks import Embedded, Known, Made, Shard, Work, without_items
+from core.audit.workers.teams import Processes
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.errors import InvalidInput

@@ -12,7 +12,7 @@ import pytest
 from core.evaluators.calibrator import read_calibrator
 from core.evaluators.registry import find
 from core.settings import ROOT
-from core.store.publish import publish
+from core.store.publishing import publish
 from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
 from tests.calibration.corners import corner_run
 from tests.commands.calling import Invoke

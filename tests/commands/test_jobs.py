@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from core.commands._shared import Code
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.request import audit_request
 from core.settings import jobs_dir, runs_dir
 from core.store.manifest import read_run
@@ -27,13 +27,13 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def ended(name: str) -> jobs.Job:
+def ended(name: str) -> job_queue.Job:
     """The job, once it is over."""
     deadline = time.monotonic() + 300
-    while jobs.get(name).status in jobs.ACTIVE:
+    while job_queue.get(name).status in job_queue.ACTIVE:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    return jobs.get(name)
+    return job_queue.get(name)
 
 
 def test_a_job_is_started_listed_read_and_forgotten(invoke: Invoke, folder: Path, colour_words: str) -> None:
@@ -63,7 +63,7 @@ def test_a_job_is_started_listed_read_and_forgotten(invoke: Invoke, folder: Path
 def test_a_job_in_line_is_cancelled_and_a_spoilt_one_told(invoke: Invoke, folder: Path, colour_words: str) -> None:
     for run_id in ("one", "two"):
         request = audit_request(corpus="folder", root=folder, evaluators=(colour_words,), run_id=run_id)
-        jobs.start(request, work=False)
+        job_queue.start(request, work=False)
     (jobs_dir() / "two" / "state.json").write_text("{", encoding="utf-8")
     done = invoke("jobs", "cancel", "one")
     assert done.stdout == "job one is cancelled\n"

@@ -11,7 +11,7 @@ from PIL import Image
 
 import invariscope
 from core import registry
-from core.audit.workers.packing import packed
+from core.audit.workers.children import packed
 from core.commands._shared import Code
 from core.corpora import registry as corpora
 from core.corpora.schema import Origin

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.api import progress as plain
-from core.api.progress import duration
+from core.api import progress_lines as plain
+from core.api.progress_lines import duration
 from core.commands._progress import progress
 
 

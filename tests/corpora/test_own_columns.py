@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from core.audit.plan import corpus_fingerprint
+from core.audit.fingerprints import corpus_fingerprint
 from core.corpora.folder import load_folder
 from core.corpora.item_columns import MOST_CHARACTERS, MOST_COLUMNS, MOST_VALUES, NOT_STATED, SEVERAL
 from core.corpora.schema import Corpus

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from core import settings
 from core.errors import InvalidInput, StoreError, UnknownName
-from core.jobs import files as jobs_files
-from core.jobs import jobs
+from core.jobs import job_files as jobs_files
+from core.jobs import job_queue
 from core.jobs.checking import CheckRequest, check_request, read_report
 from core.jobs.progress import read_progress
 from tests.audit.squares import HISTOGRAM
@@ -39,10 +39,10 @@ def wait(until: Callable[[], object], what: str) -> None:
 
 def test_a_job_leaves_the_report_that_the_command_prints(folders: Path, invoke: Invoke) -> None:  # noqa: F811
     request = check_request(evaluator=HISTOGRAM, items=4, probes=("vertical-flip", "null", "foil"), directional=True)
-    job = jobs.start(request)
+    job = job_queue.start(request)
     assert job.id.startswith("check-Histogram-")
-    wait(lambda: jobs.get(job.id).status not in jobs.ACTIVE, "the end of the job")
-    done = jobs.get(job.id)
+    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE, "the end of the job")
+    done = job_queue.get(job.id)
     assert done.status == "complete", done.log()
     assert done.progress is not None
     assert (done.progress.done, done.progress.total) == (4, 4)
@@ -70,9 +70,9 @@ def test_a_metric_that_fails_is_a_job_that_is_complete(folders: Path, invoke: In
 
 
 def test_one_in_line_is_cancelled_and_its_file_is_read_again(folders: Path) -> None:
-    job = jobs.start(check_request(evaluator=HISTOGRAM, run_id="mine"), work=False)
+    job = job_queue.start(check_request(evaluator=HISTOGRAM, run_id="mine"), work=False)
     assert jobs_files.read_job(job.folder)[0] == job.request
-    assert jobs.cancel("mine").status == "cancelled"
+    assert job_queue.cancel("mine").status == "cancelled"
     assert not job.request.keeps
 
 
@@ -89,8 +89,8 @@ def test_what_cannot_be_checked_is_said_before_it_starts(
     folders: Path, fields: dict[str, object], error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        jobs.start(check_request(**fields))
-    assert not jobs.list_jobs()[0]
+        job_queue.start(check_request(**fields))
+    assert not job_queue.list_jobs()[0]
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pytest
 from core.errors import InvalidInput, UnknownName
 from core.evaluators.weights import fetched
 from core.evaluators.weights.catalogue import WeightFile, Weights, weights
-from core.jobs import files as jobs_files
-from core.jobs import jobs
-from core.jobs.getting import get_request
+from core.jobs import job_files as jobs_files
+from core.jobs import job_queue
+from core.jobs.command_jobs import get_request
 from core.jobs.progress import Told, read_progress
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401
@@ -146,20 +146,20 @@ def test_without_a_network_a_job_ends_with_the_command_s_sentence(monkeypatch: p
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    job = jobs.start(get_request(name="clipscore"))
+    job = job_queue.start(get_request(name="clipscore"))
     assert job.id.startswith("get-clipscore-")
-    wait(lambda: jobs.get(job.id).status not in jobs.ACTIVE)
-    done = jobs.get(job.id)
+    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE)
+    done = job_queue.get(job.id)
     assert done.status == "failed"
     assert "cannot be fetched" in done.last_line
     assert "fetch it elsewhere and put it at" in done.last_line
-    assert done.status in jobs.RESUMABLE
+    assert done.status in job_queue.RESUMABLE
 
 
 def test_one_in_line_is_cancelled_and_its_file_is_read_again() -> None:
-    job = jobs.start(get_request(name="clipscore", run_id="mine"), work=False)
+    job = job_queue.start(get_request(name="clipscore", run_id="mine"), work=False)
     assert jobs_files.read_job(job.folder)[0] == job.request
-    assert jobs.cancel("mine").status == "cancelled"
+    assert job_queue.cancel("mine").status == "cancelled"
     assert job.request.keeps
 
 
@@ -174,5 +174,5 @@ def test_one_in_line_is_cancelled_and_its_file_is_read_again() -> None:
 )
 def test_what_cannot_be_fetched_is_said_before_it_starts(name: str, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        jobs.start(get_request(name=name))
-    assert not jobs.list_jobs()[0]
+        job_queue.start(get_request(name=name))
+    assert not job_queue.list_jobs()[0]

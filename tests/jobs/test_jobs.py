@@ -20,10 +20,9 @@ from core import settings
 from core.audit.run import run_audit
 from core.errors import InvalidInput, NotAvailable, StoreError, UnknownName
 from core.evaluators.pool import Pool
-from core.jobs import files as jobs_files
-from core.jobs import jobs
-from core.jobs.jobs import Job
-from core.jobs.process import alive, birth
+from core.jobs import job_files as jobs_files
+from core.jobs import job_queue
+from core.jobs.job_queue import Job, alive, birth
 from core.jobs.progress import EVERY_S
 from core.jobs.request import AuditRequest, audit_request, read_options
 from core.store.manifest import read_run
@@ -78,8 +77,8 @@ def wait(until: Callable[[], object], what: str) -> None:
 
 
 def ended(job_id: str) -> Job:
-    wait(lambda: jobs.get(job_id).status not in jobs.ACTIVE, f"the end of {job_id}")
-    return jobs.get(job_id)
+    wait(lambda: job_queue.get(job_id).status not in job_queue.ACTIVE, f"the end of {job_id}")
+    return job_queue.get(job_id)
 
 
 def scoring(job_id: str, shards: int = 1) -> Job:
@@ -87,12 +86,12 @@ def scoring(job_id: str, shards: int = 1) -> Job:
     folder = settings.runs_dir() / job_id / "scores"
 
     def there() -> bool:
-        job = jobs.get(job_id)
-        assert job.status in jobs.ACTIVE, job.log()
+        job = job_queue.get(job_id)
+        assert job.status in job_queue.ACTIVE, job.log()
         return len(list(folder.glob("*.parquet"))) >= shards
 
     wait(there, f"shard {shards} of {job_id}")
-    return jobs.get(job_id)
+    return job_queue.get(job_id)
 
 
 def workers() -> list[psutil.Process]:
@@ -116,7 +115,7 @@ def kill_workers(here: Path) -> None:
         for process in workers():
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-        return not jobs.worker_is_alive(here)
+        return not job_queue.worker_is_alive(here)
 
     wait(gone, "the end of the worker")
 
@@ -131,8 +130,8 @@ def content(run_id: str) -> dict[str, list[dict[str, object]]]:
 
 def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, photos: Path, gate: Gate) -> None:
     code = (
-        "from core.jobs import jobs; from core.jobs.request import AuditRequest; import sys;"
-        "jobs.start(AuditRequest.model_validate_json(sys.argv[1]))"
+        "from core.jobs import job_queue; from core.jobs.request import AuditRequest; import sys;"
+        "job_queue.start(AuditRequest.model_validate_json(sys.argv[1]))"
     )
     wanted = asked(photos, evaluator=GATED).model_dump_json()
     gate.shut(0)
@@ -145,7 +144,7 @@ def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, phot
     told = job.progress
     assert told is not None
     assert (told.phase, told.total, told.shards) == ("scoring", 3 * ITEMS, 3)
-    wait(lambda: 0 < (jobs.get("first").progress or told).done < 3 * ITEMS, "progress")
+    wait(lambda: 0 < (job_queue.get("first").progress or told).done < 3 * ITEMS, "progress")
     assert psutil.Process(job.state.pid).ppid() == worker().pid
     assert os.getsid(job.state.pid or 0) == job.state.pid
     gate.open()
@@ -157,14 +156,14 @@ def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, phot
     run = read_run(settings.runs_dir() / "first")
     assert run.status == "complete"
     assert "--progress-file" not in run.manifest["command"]
-    wait(lambda: not jobs.worker_is_alive(here), "the end of the worker")
+    wait(lambda: not job_queue.worker_is_alive(here), "the end of the worker")
 
 
 def test_a_cancelled_job_goes_on_to_the_scores_of_one_that_was_left_alone(here: Path, photos: Path, gate: Gate) -> None:
     wanted = asked(photos, "stopped", GATED)
-    jobs.start(wanted)
+    job_queue.start(wanted)
     scoring("stopped")
-    assert jobs.cancel("stopped").stopping
+    assert job_queue.cancel("stopped").stopping
     stopped = ended("stopped")
     assert (stopped.status, stopped.state.exit_code) == ("cancelled", 130)
     assert read_run(stopped.run_folder).status == "interrupted"
@@ -172,7 +171,7 @@ def test_a_cancelled_job_goes_on_to_the_scores_of_one_that_was_left_alone(here: 
     kept = {path: path.stat().st_mtime_ns for path in stopped.run_folder.glob("scores/*.parquet")}
     assert len(kept) == 1
     gate.open()
-    jobs.resume("stopped")
+    job_queue.resume("stopped")
     again = ended("stopped")
     assert (again.status, again.state.attempt, again.state.cancel) == ("complete", 2, None)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
@@ -181,23 +180,23 @@ def test_a_cancelled_job_goes_on_to_the_scores_of_one_that_was_left_alone(here: 
 
 
 def test_jobs_stand_in_line_and_outlive_the_worker_that_looks_after_them(here: Path, photos: Path, gate: Gate) -> None:
-    jobs.start(asked(photos, "one", GATED))
-    jobs.start(asked(photos, "two"))
-    jobs.start(asked(photos, "never"))
+    job_queue.start(asked(photos, "one", GATED))
+    job_queue.start(asked(photos, "two"))
+    job_queue.start(asked(photos, "never"))
     pid = scoring("one").state.pid
-    assert [(job.id, job.status) for job in jobs.list_jobs()[0]] == [
+    assert [(job.id, job.status) for job in job_queue.list_jobs()[0]] == [
         ("one", "running"),
         ("two", "waiting"),
         ("never", "waiting"),
     ]
-    assert jobs.cancel("never").status == "cancelled"
+    assert job_queue.cancel("never").status == "cancelled"
     kill_workers(here)
-    found = jobs.get("one")
+    found = job_queue.get("one")
     assert (found.status, found.state.pid) == ("running", pid)
     (here / jobs_files.COMING).unlink(missing_ok=True)
-    assert jobs.wake()
-    assert not jobs.wake()
-    jobs.cancel("one")
+    assert job_queue.wake()
+    assert not job_queue.wake()
+    job_queue.cancel("one")
     one, two = ended("one"), ended("two")
     assert (one.status, two.status) == ("cancelled", "complete")
     assert one.state.ended is not None
@@ -208,7 +207,7 @@ def test_jobs_stand_in_line_and_outlive_the_worker_that_looks_after_them(here: P
 
 def press(photos: Path, run_id: str | None) -> str:
     try:
-        return jobs.start(asked(photos, run_id), work=False).id
+        return job_queue.start(asked(photos, run_id), work=False).id
     except InvalidInput as error:
         return str(error)
 
@@ -220,28 +219,28 @@ def test_several_sessions_that_press_at_once_each_get_a_job_of_their_own(here: P
     assert len(set(made)) == 8
     assert same.count("same") == 1
     assert same.count("run same is there already; choose another run id") == 3
-    turns = [job.state.turn for job in jobs.list_jobs()[0]]
+    turns = [job.state.turn for job in job_queue.list_jobs()[0]]
     assert turns == sorted(set(turns)) == list(range(1, 10))
 
 
 def test_an_audit_that_was_killed_is_said_to_have_died_and_can_be_resumed(here: Path, photos: Path, gate: Gate) -> None:
-    jobs.start(asked(photos, "dead", GATED))
+    job_queue.start(asked(photos, "dead", GATED))
     job = scoring("dead")
     assert job.state.pid is not None
     os.kill(job.state.pid, signal.SIGKILL)
     dead = ended("dead")
     assert (dead.status, dead.state.exit_code) == ("died", -signal.SIGKILL)
-    assert jobs.resume("dead", work=False).status == "waiting"
+    assert job_queue.resume("dead", work=False).status == "waiting"
 
 
 def test_a_job_whose_machine_went_down_is_said_to_have_died(here: Path, photos: Path) -> None:
-    jobs.start(asked(photos, "dead"), work=False)
+    job_queue.start(asked(photos, "dead"), work=False)
     stranger = {"pid": os.getpid(), "born": birth(os.getpid())}
     for changes in ({"pid": 4_000_000, "born": 1.0}, {"pid": os.getpid(), "born": 1.0}, stranger, {}):
         state = jobs_files.State(status="running", turn=1, queued="2026-01-01T00:00:00Z", **changes)
         jobs_files.write_shape(here / "dead" / jobs_files.STATE, state)
-        assert jobs.get("dead").status == "died"
-    assert jobs.resume("dead", work=False).status == "waiting"
+        assert job_queue.get("dead").status == "died"
+    assert job_queue.resume("dead", work=False).status == "waiting"
 
 
 def test_a_process_is_known_by_its_number_its_birth_and_its_word() -> None:
@@ -265,10 +264,10 @@ def test_an_audit_that_fails_at_once_says_why(here: Path, photos: Path, tmp_path
     gone = tmp_path / "gone.py"
     gone.write_text((PLUGINS / "histogram.py").read_text(encoding="utf-8"), encoding="utf-8")
     wanted = asked(photos, "broken", f"{gone}:Histogram")
-    jobs.start(wanted, work=False)
+    job_queue.start(wanted, work=False)
     gone.unlink()
     (settings.jobs_dir() / jobs_files.COMING).unlink(missing_ok=True)
-    jobs.wake()
+    job_queue.wake()
     failed = ended("broken")
     assert (failed.status, failed.state.exit_code) == ("failed", 2)
     assert failed.last_line.startswith(f"error: no file {gone}")
@@ -284,14 +283,14 @@ def test_an_audit_that_does_not_hear_is_ended_all_the_same(
         "from tests.plugins.gated import Gated\n",
         encoding="utf-8",
     )
-    job = jobs.start(asked(photos, "deaf", GATED), work=False)
+    job = job_queue.start(asked(photos, "deaf", GATED), work=False)
     other = job.request.model_copy(update={"evaluators": (f"{deaf}:Gated",)})
     jobs_files.write_shape(here / "deaf" / jobs_files.JOB, other)
     code = "from core.jobs.work import work; work(grace_s=(0.5, 0.5))"
     drain = subprocess.Popen([sys.executable, "-c", code], cwd=settings.ROOT)
     try:
         scoring("deaf")
-        jobs.cancel("deaf")
+        job_queue.cancel("deaf")
         stopped = ended("deaf")
         assert (stopped.status, stopped.state.exit_code) == ("cancelled", -signal.SIGKILL)
         assert drain.wait(PATIENCE_S) == 0
@@ -319,42 +318,42 @@ def test_a_spoilt_job_file_is_one_sentence_and_the_others_stay(
     here: Path, photos: Path, name: str, text: str | None, said: str
 ) -> None:
     for run_id in ("good", "bad"):
-        jobs.start(asked(photos, run_id), work=False)
+        job_queue.start(asked(photos, run_id), work=False)
     path = here / "bad" / name
     path.unlink()
     if text is not None:
         path.write_text(text, encoding="utf-8")
-    found, problems = jobs.list_jobs()
+    found, problems = job_queue.list_jobs()
     assert [job.id for job in found] == ["good"]
     assert len(problems) == 1
     assert said in problems[0]
     assert "\n" not in problems[0]
     with pytest.raises(StoreError):
-        jobs.cancel("bad")
+        job_queue.cancel("bad")
 
 
 def test_what_is_no_job_is_not_listed(here: Path) -> None:
     for name in ("-x", ".hidden", "with space", "empty"):
         (here / name).mkdir(parents=True)
-    assert jobs.list_jobs() == ((), ())
+    assert job_queue.list_jobs() == ((), ())
     for text in ("../up", "", "a/b", "nothing"):
         with pytest.raises(InvalidInput):
-            jobs.get(text)
+            job_queue.get(text)
 
 
 def test_forgetting_takes_the_job_off_the_list_and_leaves_its_run(here: Path, photos: Path) -> None:
-    jobs.start(asked(photos), work=False)
+    job_queue.start(asked(photos), work=False)
     with pytest.raises(InvalidInput, match="is waiting; cancel it first"):
-        jobs.forget(["first"])
-    jobs.cancel("first")
+        job_queue.forget(["first"])
+    job_queue.cancel("first")
     run = settings.runs_dir() / "first"
     run.mkdir(parents=True)
     (run / "manifest.json").write_text("{}", encoding="utf-8")
-    jobs.forget(["first"])
-    assert jobs.list_jobs() == ((), ())
+    job_queue.forget(["first"])
+    assert job_queue.list_jobs() == ((), ())
     assert (run / "manifest.json").is_file()
     with pytest.raises(InvalidInput, match="run first is there already"):
-        jobs.start(asked(photos), work=False)
+        job_queue.start(asked(photos), work=False)
 
 
 def test_what_would_fail_at_once_is_refused_before_there_is_a_job(here: Path, photos: Path, tmp_path: Path) -> None:
@@ -371,8 +370,8 @@ def test_what_would_fail_at_once_is_refused_before_there_is_a_job(here: Path, ph
         ({"evaluators": (f"{tmp_path}/no.py:Name",)}, InvalidInput, "no file"),
     ):
         with pytest.raises(error, match=said):
-            jobs.start(asked(photos, **changes), work=False)
-    assert jobs.list_jobs() == ((), ())
+            job_queue.start(asked(photos, **changes), work=False)
+    assert job_queue.list_jobs() == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -406,19 +405,19 @@ def test_an_evaluator_that_is_not_here_is_refused_with_the_command_that_gets_it(
         encoding="utf-8",
     )
     with pytest.raises(NotAvailable, match="far is not available: no weights; get it with: fetch it"):
-        jobs.start(asked(photos, evaluator=f"{missing}:Far"), work=False)
+        job_queue.start(asked(photos, evaluator=f"{missing}:Far"), work=False)
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_no_half_job(
     small_disk: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_DATA", str(small_disk))
-    jobs.start(asked(photos, "before"), work=False)
+    job_queue.start(asked(photos, "before"), work=False)
     subprocess.run(["dd", "if=/dev/zero", f"of={small_disk / 'filler'}", "bs=4096"], capture_output=True)
     with pytest.raises(StoreError, match="the disk is full"):
-        jobs.start(asked(photos, "after"), work=False)
-    assert [job.id for job in jobs.list_jobs()[0]] == ["before"]
-    assert jobs.list_jobs()[1] == ()
+        job_queue.start(asked(photos, "after"), work=False)
+    assert [job.id for job in job_queue.list_jobs()[0]] == ["before"]
+    assert job_queue.list_jobs()[1] == ()
 
 
 def test_the_shell_command_means_the_same_words(here: Path, tmp_path: Path) -> None:
@@ -455,25 +454,27 @@ def test_options_are_read_as_they_are_typed() -> None:
 def test_a_request_or_state_in_which_one_letter_changed_is_not_taken_for_what_was_asked(
     here: Path, photos: Path
 ) -> None:
-    jobs.start(asked(photos, "good"), work=False)
+    job_queue.start(asked(photos, "good"), work=False)
     for run_id, name, before, after in (
         ("one", "job.json", "vflip", "hflip"),
         ("two", "state.json", '"attempt": 1', '"attempt": 2'),
     ):
-        jobs.start(asked(photos, run_id), work=False)
+        job_queue.start(asked(photos, run_id), work=False)
         path = here / run_id / name
         text = path.read_text(encoding="utf-8")
         assert before in text
         path.write_text(text.replace(before, after, 1), encoding="utf-8")
-    found, problems = jobs.list_jobs()
+    found, problems = job_queue.list_jobs()
     assert [job.id for job in found] == ["good"]
     assert [problem.count("is not what was written") for problem in sorted(problems)] == [1, 1]
 
 
 def test_a_job_without_its_request_is_named_once_nobody_can_be_starting_it(here: Path, photos: Path) -> None:
-    jobs.start(asked(photos, "half"), work=False)
+    job_queue.start(asked(photos, "half"), work=False)
     (here / "half" / "job.json").unlink()
-    assert jobs.list_jobs() == ((), ())
+    assert job_queue.list_jobs() == ((), ())
     long_ago = time.time() - jobs_files.HALF_S - 1
     os.utime(here / "half" / "state.json", (long_ago, long_ago))
-    assert [problem.partition(" is missing")[0] for problem in jobs.list_jobs()[1]] == [str(here / "half" / "job.json")]
+    assert [problem.partition(" is missing")[0] for problem in job_queue.list_jobs()[1]] == [
+        str(here / "half" / "job.json")
+    ]

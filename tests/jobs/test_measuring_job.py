@@ -9,9 +9,9 @@ import pytest
 from core import settings
 from core.calibration.measurement import read_all
 from core.errors import InvalidInput
-from core.jobs import files as jobs_files
-from core.jobs import jobs
-from core.jobs.measuring import MeasureRequest, measure_request
+from core.jobs import job_files as jobs_files
+from core.jobs import job_queue
+from core.jobs.command_jobs import MeasureRequest, measure_request
 from tests.calibration.corners import corner_run
 from tests.jobs.leftovers import end_all
 from tests.plugins.gate import PATIENCE_S
@@ -47,9 +47,9 @@ def wait(until: Callable[[], object], what: str) -> None:
 
 
 def test_a_job_measures_and_leaves_its_result_beside_the_runs(here: Path) -> None:
-    job = jobs.start(request())
-    wait(lambda: jobs.get(job.id).status not in jobs.ACTIVE, "the end of the job")
-    done = jobs.get(job.id)
+    job = job_queue.start(request())
+    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE, "the end of the job")
+    done = job_queue.get(job.id)
     assert done.status == "complete", done.log()
     assert done.progress is not None
     assert done.progress.done == done.progress.total > 0
@@ -58,24 +58,24 @@ def test_a_job_measures_and_leaves_its_result_beside_the_runs(here: Path) -> Non
     assert file.evaluator == "corner"
     assert "calibration of corner measured" in done.request.told
     assert not (settings.runs_dir() / job.id).exists()  # it is no run
-    jobs.forget([job.id])
+    job_queue.forget([job.id])
 
 
 def test_a_job_that_was_cancelled_before_its_turn_goes_on_when_resumed(here: Path) -> None:
-    job = jobs.start(request(run_id="mine"), work=False)
-    assert jobs.cancel(job.id).status == "cancelled"
-    jobs.resume(job.id)
-    wait(lambda: jobs.get("mine").status not in jobs.ACTIVE, "the end of the job")
-    assert jobs.get("mine").status == "complete", jobs.get("mine").log()
-    jobs.forget(["mine"])
+    job = job_queue.start(request(run_id="mine"), work=False)
+    assert job_queue.cancel(job.id).status == "cancelled"
+    job_queue.resume(job.id)
+    wait(lambda: job_queue.get("mine").status not in job_queue.ACTIVE, "the end of the job")
+    assert job_queue.get("mine").status == "complete", job_queue.get("mine").log()
+    job_queue.forget(["mine"])
 
 
 def test_a_job_that_cannot_be_done_says_why(here: Path) -> None:
-    job = jobs.start(request(families=("vertical-flip", "nowhere"), evaluator="nobody", run_id="wrong"))
-    wait(lambda: jobs.get(job.id).status not in jobs.ACTIVE, "the end of the job")
-    assert jobs.get(job.id).status == "failed"
-    assert "error:" in jobs.get(job.id).last_line
-    jobs.forget(["wrong"])
+    job = job_queue.start(request(families=("vertical-flip", "nowhere"), evaluator="nobody", run_id="wrong"))
+    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE, "the end of the job")
+    assert job_queue.get(job.id).status == "failed"
+    assert "error:" in job_queue.get(job.id).last_line
+    job_queue.forget(["wrong"])
 
 
 def test_a_request_read_back_is_the_same_and_its_command_needs_no_shell(here: Path) -> None:
@@ -112,4 +112,4 @@ def test_strange_requests_are_refused(change: dict, sentence: str) -> None:
 
 def test_a_run_that_is_not_there_is_refused_before_a_job_is_made() -> None:
     with pytest.raises(InvalidInput, match="no run 'elsewhere'"):
-        jobs.start(request(run="elsewhere"))
+        job_queue.start(request(run="elsewhere"))

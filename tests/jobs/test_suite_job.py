@@ -10,10 +10,10 @@ from PIL import Image
 from core import settings
 from core.analysis.suite_result import stored
 from core.errors import InvalidInput, NotAvailable
-from core.jobs import files as jobs_files
-from core.jobs import jobs
+from core.jobs import job_files as jobs_files
+from core.jobs import job_queue
+from core.jobs.command_jobs import SuiteRequest, suite_request
 from core.jobs.progress import read_progress
-from core.jobs.suite import SuiteRequest, suite_request
 from tests.analysis.suites.made import GROUPS, pascal_file
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401
@@ -42,10 +42,10 @@ def wait(until: Callable[[], object], what: str) -> None:
 
 
 def test_a_job_ends_with_a_result_that_the_page_shows(given: dict[str, tuple[str, ...]]) -> None:
-    job = jobs.start(suite_request(**given, evaluators=("blind-length", "blind-typicality")))
+    job = job_queue.start(suite_request(**given, evaluators=("blind-length", "blind-typicality")))
     assert job.id.startswith("suite-pascal_50s-")
-    wait(lambda: jobs.get(job.id).status not in jobs.ACTIVE, "the end of the job")
-    done = jobs.get(job.id)
+    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE, "the end of the job")
+    done = job_queue.get(job.id)
     assert done.status == "complete", done.log()
     assert done.progress is not None
     assert (done.progress.done, done.progress.total) == (2 * 96, 2 * 96)
@@ -57,12 +57,12 @@ def test_a_job_ends_with_a_result_that_the_page_shows(given: dict[str, tuple[str
 
 
 def test_a_job_out_of_line_is_cancelled_and_begins_anew(given: dict[str, tuple[str, ...]]) -> None:
-    job = jobs.start(suite_request(**given, evaluators=("blind-length",), run_id="mine"), work=False)
+    job = job_queue.start(suite_request(**given, evaluators=("blind-length",), run_id="mine"), work=False)
     path = job.folder / jobs_files.JOB
     assert jobs_files.read_shape(path, SuiteRequest) == job.request
-    assert jobs.cancel("mine").status == "cancelled"
+    assert job_queue.cancel("mine").status == "cancelled"
     assert stored() == ((), ())
-    assert jobs.resume("mine", work=False).status == "waiting"
+    assert job_queue.resume("mine", work=False).status == "waiting"
     assert not job.request.keeps
 
 
@@ -96,5 +96,5 @@ def test_what_cannot_be_done_is_refused_before_a_job_is_made(
         with pytest.raises(InvalidInput, match=said):
             suite_request(**{**usual, **changes}).check()
     with pytest.raises(NotAvailable, match="evaluators get clipscore"):
-        jobs.start(suite_request(**{**usual, "evaluators": ("clipscore",)}))
-    assert jobs.list_jobs() == ((), ())
+        job_queue.start(suite_request(**{**usual, "evaluators": ("clipscore",)}))
+    assert job_queue.list_jobs() == ((), ())

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.corpora.brought import pictures_dir
 from core.evaluators.brought import metrics_dir
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.settings import ROOT
 from core.store.manifest import read_run
 from pages.views.common import access
@@ -50,12 +50,12 @@ def test_a_zip_is_previewed_with_its_captions_and_audited(open_page: Open) -> No
     assert (root if isinstance(root, str) else root[0]) == str(folder.absolute())
     app.button(key="run.start").click().run()
     assert not app.exception
-    (job,) = jobs.list_jobs()[0]
+    (job,) = job_queue.list_jobs()[0]
     deadline = time.monotonic() + PATIENCE_S
-    while jobs.get(job.id).status in jobs.ACTIVE:
+    while job_queue.get(job.id).status in job_queue.ACTIVE:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert jobs.get(job.id).status == "complete", jobs.get(job.id).log()
+    assert job_queue.get(job.id).status == "complete", job_queue.get(job.id).log()
     told = read_run(job.run_folder).manifest
     assert told["corpus"]["name"] == f"photos-{folder.name[:8]}"
     assert told["counts"]["items_kept"] == 2
@@ -91,8 +91,8 @@ def test_a_set_that_is_here_is_used_again_and_removed(open_page: Open) -> None:
 def test_a_set_that_a_job_reads_is_not_removed(open_page: Open) -> None:
     app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("mine.zip", ZIP, "application/zip"))
     app.button(key="run.start").click().run()
-    (job,) = jobs.list_jobs()[0]
-    assert job.status in jobs.ACTIVE
+    (job,) = job_queue.list_jobs()[0]
+    assert job.status in job_queue.ACTIVE
     app.button(key="run.sets.remove").click().run()
     assert f"{job.id} reads these pictures" in said(app).replace("\\", "")
     assert list(pictures_dir().iterdir())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.checking import CheckReport, CheckRequest
 from pages.views.run_audit.audit_jobs import _undecided
 from pages.views.run_audit.audit_setup import FILES
@@ -45,7 +45,7 @@ def test_a_wrong_name_lists_the_evaluators_of_the_file_alone(open_page: Open) ->
     assert "Histogram" in sentence
     assert "Sequence" not in sentence
     assert "np" not in sentence.split("it has")[1]
-    assert not jobs.list_jobs()[0]
+    assert not job_queue.list_jobs()[0]
 
 
 def test_what_is_undecided_is_said_with_what_would_decide_it() -> None:
@@ -91,10 +91,10 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     assert "--threshold 0.1 --items 12 --probes vertical-flip,blur,foil --directional" in said(app).replace("\n", " ")
     app.button(key="run.check.start").click().run()
     assert "was put in line, among the jobs" in said(app)
-    (job,) = jobs.list_jobs()[0]
+    (job,) = job_queue.list_jobs()[0]
     assert isinstance(job.request, CheckRequest)
     deadline = time.monotonic() + PATIENCE_S
-    while jobs.get(job.id).status in jobs.ACTIVE:
+    while job_queue.get(job.id).status in job_queue.ACTIVE:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     app.run()

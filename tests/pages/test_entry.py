@@ -7,7 +7,7 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.request import audit_request
 from core.settings import ROOT
 from pages.views.common import access, entry
@@ -68,24 +68,24 @@ def test_the_page_of_audits_is_not_drawn_for_viewers(open_page: Open, monkeypatc
 def test_a_button_that_an_operator_pressed_no_more_starts_nothing(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "wake", lambda: None)
+    monkeypatch.setattr(job_queue, "wake", lambda: None)
     app = open_page(RUN, corpus="demo", evaluators="blind-length", probes="vflip", limit="4", run_id="mine")
     assert not app.button(key="run.start").disabled
     monkeypatch.setattr(access, "_local", lambda: False)
     app.button(key="run.start").click().run()
     assert not app.exception
-    assert jobs.list_jobs() == ((), ())
+    assert job_queue.list_jobs() == ((), ())
 
 
 def test_a_card_s_button_does_nothing_for_a_viewer(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "wake", lambda: None)
+    monkeypatch.setattr(job_queue, "wake", lambda: None)
     asked = audit_request(corpus="demo", evaluators=("blind-length",), probes=("vflip",), limit=4, run_id="mine")
-    jobs.start(asked, work=False)
+    job_queue.start(asked, work=False)
     app = open_page(RUN)
     monkeypatch.setattr(access, "_local", lambda: False)
     app.button(key="run.cancel.mine").click().run()
     assert not app.exception
-    assert jobs.get("mine").status == "waiting"
+    assert job_queue.get("mine").status == "waiting"
 
 
 def test_pages_are_left_out_of_collections_of_garbage_once(open_page: Open) -> None:

@@ -8,7 +8,7 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.settings import runs_dir
-from core.store.own_metrics import file_sha256
+from core.store.run_sources import file_sha256
 from core.store.store import Store
 from pages.views.common import access
 from siege.forged import Stranger, forged_file, renamed

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.jobs import jobs
-from core.jobs.files import STATE, State, write_shape
-from core.jobs.getting import GetRequest, get_request
+from core.jobs import job_queue
+from core.jobs.command_jobs import GetRequest, get_request
+from core.jobs.job_files import STATE, State, write_shape
 from pages.views.common import access
 from tests.jobs.leftovers import end_all
 from tests.pages.opening import LAB, RUN, Open, missing_told, said
@@ -49,10 +49,10 @@ def test_without_a_network_the_card_says_what_the_command_says(open_page: Open) 
     app.button(key="run.get.clipscore").click().run()
     assert not app.exception
     assert "was put in line, among the jobs" in said(app)
-    (job,) = jobs.list_jobs()[0]
+    (job,) = job_queue.list_jobs()[0]
     assert job.request == GetRequest(name="clipscore", run_id=job.id)
     deadline = time.monotonic() + PATIENCE_S
-    while jobs.get(job.id).status in jobs.ACTIVE:
+    while job_queue.get(job.id).status in job_queue.ACTIVE:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     app.run()
@@ -63,8 +63,8 @@ def test_without_a_network_the_card_says_what_the_command_says(open_page: Open) 
 
 def test_one_that_is_being_fetched_is_not_started_twice(open_page: Open) -> None:
     app = missing_told(open_page(RUN))
-    jobs.start(get_request(name="clipscore", run_id="mine"), work=False)
-    write_shape(jobs.get("mine").folder / STATE, State(status="waiting", turn=5, queued="2026-01-01T00:00:00Z"))
+    job_queue.start(get_request(name="clipscore", run_id="mine"), work=False)
+    write_shape(job_queue.get("mine").folder / STATE, State(status="waiting", turn=5, queued="2026-01-01T00:00:00Z"))
     app.run()
     assert not app.exception
     assert app.button(key="run.get.clipscore").disabled

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from core.settings import ROOT
-from core.store.publish import publish
+from core.store.publishing import publish
 from tests.pages.opening import OVERVIEW, Open, texts
 
 SHIPPED = ROOT / "data" / "results" / "demo"

@@ -14,7 +14,7 @@ from core.calibration.measured import find
 from core.calibration.measurement import place, read
 from core.calibration.measuring import Asked, measure
 from core.evaluators.pool import Pool
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.settings import data_dir
 from core.store.store import Store
 from tests.calibration.corners import corner_run
@@ -61,7 +61,7 @@ def test_the_page_offers_to_measure_with_its_cost_and_starts_a_job(corners: Corn
     assert not button.disabled
     button.click().run()
     assert not app.exception
-    (job,), _ = jobs.list_jobs()
+    (job,), _ = job_queue.list_jobs()
     assert job.request.told[0] == "calibration of corner measured"
     assert job.id in said(app)
 

@@ -16,7 +16,7 @@ from core.probes.titles import family_title
 from core.report.fairness_card import card_report
 from core.settings import results_dir, runs_dir
 from core.statistics.bootstrap import LEAST_N
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.store import Store, default_store
 from pages.views.common import access
 from pages.views.overview.overview_evaluators import kind_of

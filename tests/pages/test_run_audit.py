@@ -15,8 +15,8 @@ from core.audit.machine import cores, describe_machine
 from core.corpora.labels import tied
 from core.corpora.registry import catalogue
 from core.corpora.sampling import stratified
-from core.jobs import files as jobs_files
-from core.jobs import jobs
+from core.jobs import job_files as jobs_files
+from core.jobs import job_queue
 from core.jobs.progress import EVERY_S
 from core.jobs.request import audit_request
 from core.probes.titles import family_title
@@ -291,7 +291,7 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     wait(app, lambda app: gate.holds())
     time.sleep(EVERY_S)  # from now on the next word on progress is due
     gate.shut(SHARD_CALLS)
-    wait(app, lambda app: gate.holds() and jobs.get("mine").progress.done > 0)
+    wait(app, lambda app: gate.holds() and job_queue.get("mine").progress.done > 0)
     assert "Cancel" in buttons(app)
     assert ", 1 of 1" in "".join(str(bar.proto.text) for bar in app.get("progress"))
     twice = app.button(key="run.start").click().run()
@@ -304,7 +304,7 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     gate.open()
     app.button(key="run.resume.mine").click().run()
     wait(app, lambda app: "Remove from the list" in buttons(app))
-    assert jobs.get("mine").status == "complete"
+    assert job_queue.get("mine").status == "complete"
     assert read_run(runs_dir() / "mine").status == "complete"
     assert "30 items" in plain(app)
     links = {link.proto.label: str(link.proto) for link in app.get("page_link")}
@@ -322,14 +322,14 @@ def test_corpus_and_probe_of_a_file_are_run_by_the_job_alone(open_page: Open, ph
     assert not {"files", "corpus_file", "probe_files"} & set(app.query_params)
     app.button(key="run.start").click().run()
     assert not app.exception
-    wait(app, lambda app: jobs.get("own").status == "complete")
+    wait(app, lambda app: job_queue.get("own").status == "complete")
     told = read_run(runs_dir() / "own").manifest
     assert [each["name"] for each in told["probes"]] == ["vflip", "brighter"]
     assert told["corpus"]["loader"] == f"{OWN}:own"
 
 
 def test_a_finished_audit_says_how_many_answers_were_cut(open_page: Open) -> None:
-    jobs.start(audit_request(corpus="demo", evaluators=("conse-lite0",), run_id="done"), work=False)
+    job_queue.start(audit_request(corpus="demo", evaluators=("conse-lite0",), run_id="done"), work=False)
     state = jobs_files.State(turn=1, queued="2026-01-01T00:00:00Z", status="complete")
     jobs_files.write_shape(jobs_dir() / "done" / jobs_files.STATE, state)
     codes = {"uncoded": 4, "answer-cut": 3}
@@ -364,7 +364,7 @@ def test_a_run_id_that_is_taken_is_said_to_be_so(open_page: Open) -> None:
 def test_a_job_that_ended_early_says_how_and_offers_to_resume(
     open_page: Open, changes: dict[str, object], said: str
 ) -> None:
-    jobs.start(audit_request(corpus="demo", evaluators=("conse-lite0",), run_id="old"), work=False)
+    job_queue.start(audit_request(corpus="demo", evaluators=("conse-lite0",), run_id="old"), work=False)
     folder = jobs_dir() / "old"
     (folder / jobs_files.LOG).write_text("audit: 0 of 9\nerror: something *specific*\n", encoding="utf-8")
     state = jobs_files.State(turn=1, queued="2026-01-01T00:00:00Z", **changes)

@@ -16,9 +16,9 @@ from core.errors import NotAvailable
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
 from core.statistics.bootstrap import LEAST_N
-from core.store import corpus_of_run
-from core.store.audited_here import note_audited
+from core.store import run_sources
 from core.store.manifest import Run, read_run
+from core.store.run_sources import note_audited
 from pages.views.common.run_corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
@@ -33,7 +33,7 @@ def run_of(folder: Path, name: str) -> Run:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What a page does on its way in; the weights' folder, where audits are noted, is this test's own."""
-    monkeypatch.setattr(corpus_of_run, "_serving", True)
+    monkeypatch.setattr(run_sources, "_serving", True)
     monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
 
 

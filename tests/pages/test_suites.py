@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from core.analysis import suite_tables as tables
 from core.analysis.suite_result import added, result_of, store, stored
 from core.corpora.suites import read_suite
-from core.jobs import jobs
-from core.jobs.suite import SuiteRequest
+from core.jobs import job_queue
+from core.jobs.command_jobs import SuiteRequest
 from core.scoring.suite_pairs import given_pairs
 from core.settings import suites_dir
 from pages.views.suites.suite_job import FILE, NAME
@@ -36,7 +36,7 @@ def test_without_a_result_the_page_says_how_to_make_one(open_page: Open) -> None
 def test_an_example_is_one_click_away_and_does_not_call_itself_a_publishers(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_wake", lambda *_, **__: False)  # the job stays in line: no process is started
+    monkeypatch.setattr(job_queue, "_wake", lambda *_, **__: False)  # the job stays in line: no process is started
     suite = read_suite(FILE)
     made = json.loads(FILE.read_text())
     assert suite.name == NAME
@@ -44,11 +44,11 @@ def test_an_example_is_one_click_away_and_does_not_call_itself_a_publishers(
     assert made == example()
     assert not suite.left_out
     app = open_page(SUITES)
-    assert not jobs.list_jobs()[0]
+    assert not job_queue.list_jobs()[0]
     assert f"{len(suite.compared)} captions of the demo corpus" in said(app)
     app.button(key="door.example").click().run()
     assert not app.exception
-    (job,) = jobs.list_jobs()[0]
+    (job,) = job_queue.list_jobs()[0]
     assert isinstance(job.request, SuiteRequest)
     assert job.request.files == (str(FILE),)
     store(result_of(suite, [FILE]))
@@ -131,7 +131,7 @@ def published(tmp_path: Path) -> tuple[Path, Path]:
 def test_a_suite_is_started_as_a_job_after_its_cost_is_told(
     open_page: Open, published: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_wake", lambda *_, **__: False)  # the job stays in line: no process is started
+    monkeypatch.setattr(job_queue, "_wake", lambda *_, **__: False)  # the job stays in line: no process is started
     file, folder = published
     app = open_page(SUITES, file=str(file), folder=str(folder), judges="blind-length")
     assert not app.exception
@@ -140,19 +140,19 @@ def test_a_suite_is_started_as_a_job_after_its_cost_is_told(
     assert f"suite {file} {folder} --evaluator blind-length" in said(app)
     app.button(key="suites.start").click().run()
     assert not app.exception
-    (job,), _ = jobs.list_jobs()
+    (job,), _ = job_queue.list_jobs()
     assert isinstance(job.request, SuiteRequest)
     assert job.request.evaluators == ("blind-length",)
     assert job.id in said(app)
     app.button(key=f"run.cancel.{job.id}").click().run()
-    assert jobs.get(job.id).status == "cancelled"
+    assert job_queue.get(job.id).status == "cancelled"
     assert "resume it to begin anew" in said(app)
 
 
 def test_metrics_of_references_can_be_chosen_and_read_no_picture(
     open_page: Open, published: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_wake", lambda *_, **__: False)
+    monkeypatch.setattr(job_queue, "_wake", lambda *_, **__: False)
     file, folder = published
     app = open_page(SUITES, file=str(file), folder=str(folder), judges="cider-d")
     assert not app.exception
@@ -162,7 +162,7 @@ def test_metrics_of_references_can_be_chosen_and_read_no_picture(
     assert "Time: little" in told
     app.button(key="suites.start").click().run()
     assert not app.error
-    (job,), _ = jobs.list_jobs()
+    (job,), _ = job_queue.list_jobs()
     assert isinstance(job.request, SuiteRequest)
     assert job.request.evaluators == ("cider-d",)
     app.button(key=f"run.cancel.{job.id}").click().run()

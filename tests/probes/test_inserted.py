@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.audit.plan import describe_probe
+from core.audit.fingerprints import describe_probe
 from core.corpora.schema import Item
 from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import HUMAN, IDENTITY, LENGTH_MATCHED, TEMPLATE, Axis, Construction, Probe, Subject

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.audit.plan import describe_probe, make_plan
+from core.audit.fingerprints import describe_probe
+from core.audit.plan import make_plan
 from core.corpora.schema import Corpus, Item
 from core.errors import NotAvailable, ProbeRejected, UnknownName
 from core.probes.caption_labels import labelled

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.errors import InvariscopeError
 from core.probes.pixels.edits import jpeg, rotate, zoom
 from core.scoring.worst_edit import CANDIDATES, HarmlessEdit, candidates, under, worst_edit
-from core.store.files import csv_text
+from core.store.text_files import csv_text
 from tests.probes.painted import ground
 from tests.scoring.handmade import handmade
 

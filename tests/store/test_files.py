@@ -12,7 +12,7 @@ import pytest
 from core.audit.run import Progress
 from core.errors import StoreError
 from core.jobs.progress import ProgressFile, read_progress
-from core.store.files import csv_text, remove_leftovers, write_text
+from core.store.text_files import csv_text, remove_leftovers, write_text
 from core.writing import write_whole
 
 

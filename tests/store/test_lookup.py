@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.store import lookup
+from core.store import sql
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED, audited, raw, shifts, write_run
 
@@ -36,7 +36,7 @@ def store(
 ) -> Iterator[Store]:
     with Store.open(SHIPPED) as opened:
         shipped = int(opened.query("select count(*) as n from scores")["n"][0])
-    monkeypatch.setattr(lookup, "MANY", {"large copies": 1, "one large copy": shipped}.get(request.param, 2 * shipped))
+    monkeypatch.setattr(sql, "MANY", {"large copies": 1, "one large copy": shipped}.get(request.param, 2 * shipped))
     with Store.open(runs, copies=None if request.param == "files" else tmp_path / "copies") as opened:
         assert opened.problems == ()
         yield opened

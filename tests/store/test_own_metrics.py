@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.settings import ROOT, data_dir
-from core.store.audited_here import audited_here_file, is_audited_code, note_audited
 from core.store.manifest import Run
-from core.store.own_metrics import MOST_BYTES, own_metrics
+from core.store.run_sources import MOST_BYTES, audited_here_file, is_audited_code, note_audited, own_metrics
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import StoreError
-from core.store.log import Log, Row, encode
-from core.store.replay import NewerRow, Replay
+from core.store.log import Log, NewerRow, Replay, Row, encode
 
 
 class Sum:

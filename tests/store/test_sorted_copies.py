@@ -16,7 +16,7 @@ import pytest
 from core.errors import InvalidInput
 from core.settings import results_dir
 from core.store import sorted_copies as copies
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, VERDICTS
 from core.store.store import Store, default_store, run_paths, signature
 from tests.manifests import edit_manifest

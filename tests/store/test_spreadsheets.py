@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.settings import ROOT
-from core.store.files import csv_text
-from core.store.spreadsheets import exact, guarded
+from core.store.text_files import csv_text, exact, guarded
 
 FORMULAS = [
     "=1+1",
@@ -94,7 +93,7 @@ def test_every_cell_and_every_name_of_a_csv_is_guarded_and_numbers_are_not() -> 
 
 
 WRITERS = {
-    "core/store/spreadsheets.py": "guards what every page and command writes",
+    "core/store/text_files.py": "guards what every page and command writes",
     "core/audit/region_files.py": "ids for a program that finds regions: exact",
     "core/commands/train.py": "numbers of a training",
 }
@@ -112,4 +111,4 @@ def writers() -> Iterator[str]:
 
 
 def test_nobody_writes_a_csv_of_its_own() -> None:
-    assert set(writers()) == set(WRITERS), "write it with core.store.files.csv_text, or say here why not"
+    assert set(writers()) == set(WRITERS), "write it with core.store.text_files.csv_text, or say here why not"

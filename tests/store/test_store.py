@@ -19,10 +19,10 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
 from core.statistics.changes import SHIFT_FLOOR
 from core.store.manifest import list_runs, read_run
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, SCORES
 from core.store.store import Store, default_store, signature
-from core.store.verify import verify
+from core.store.verification import verify
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.manifests import edit_manifest
 
@@ -364,7 +364,7 @@ def test_publishing_holds_no_table_and_sorts_by_way_of_the_disk(
     monkeypatch.setattr(Store, "batches", watched)
     monkeypatch.setattr(Store, "table", None)
     monkeypatch.setattr("core.store.store.BATCH_ROWS", 2048)
-    monkeypatch.setattr("core.store.publish.PART_ROWS", 300)
+    monkeypatch.setattr("core.store.publishing.PART_ROWS", 300)
     monkeypatch.setattr("core.store.sorted_copies.MEMORY", "32MB")
     file = publish([built], tmp_path / "all.duckdb")
     assert len(held) > 3 * len(SCHEMAS)  # counted, then read in more than one part

@@ -9,7 +9,7 @@ import pytest
 from core.errors import InvalidInput
 from core.settings import results_dir
 from core.store import uploads as incoming
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.store import Store
 from core.store.uploads import accept_published
 

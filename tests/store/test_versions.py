@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InvalidInput
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.schema import SCHEMAS, SCORES
 from core.store.store import Store
 from core.store.uploads import accept_published

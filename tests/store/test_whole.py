@@ -16,13 +16,13 @@ from core.audit.run import run_audit
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
 from core.settings import ROOT
-from core.store.content import content_digest
 from core.store.manifest import Run, read_run, seal_told
-from core.store.publish import publish
+from core.store.publishing import publish
 from core.store.schema import SCORES
 from core.store.seal import manifest_digest
 from core.store.store import Store
-from core.store.verify import DAMAGED, UNFINISHED, UNVERIFIED, WHOLE, seal_later, verify
+from core.store.verification import DAMAGED, UNFINISHED, UNVERIFIED, WHOLE, seal_later, verify
+from core.store.whole import content_digest
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 

@@ -19,8 +19,7 @@ from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.evaluators.metrics.conse import ConseLite0
 from core.evaluators.offline.weights import MINILM
-from core.training.losses import LossWeights
-from core.training.tuning import Material, Recipe, Tuner
+from core.training.tuning import LossWeights, Material, Recipe, Tuner
 
 SHARE, CONE = 0.22, 0.205
 """Of the squared length of an embedding, what tells meanings apart and what all embeddings share; the rest is each

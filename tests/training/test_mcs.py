@@ -16,12 +16,19 @@ from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, InvalidInput, NotAvailable
 from core.evaluators.registry import find
-from core.training.curves import FILE, read_curves, table
-from core.training.distilling import Distiller, Lessons
-from core.training.mcs import TEXT, TRAINING, open_student, train_mcs
 from core.training.sentences import Lesson, Sentence, batches, lessons, of_corpus, of_file, split
-from core.training.trainer import Schedule
-from core.training.translations import MOST_MEASURED, drawn, look_for
+from core.training.train_mcs import (
+    MOST_MEASURED,
+    TEXT,
+    TRAINING,
+    Distiller,
+    Lessons,
+    drawn,
+    look_for,
+    open_student,
+    train_mcs,
+)
+from core.training.trainer import CURVES, Schedule, read_curves, table
 from tests.tiny import clip, hub
 
 NOUNS = ("cat", "dog", "sofa", "mat", "photo", "red", "on", "sits")
@@ -229,11 +236,11 @@ def test_the_result_scores_as_mcs_with_the_teachers_pictures(whole: Path, teache
 
 
 def test_an_encoder_that_learns_comes_nearer_to_its_teacher(whole: Path) -> None:
-    lines = [line for line in read_curves(whole / TRAINING / FILE) if line["kind"] == "held-out"]
+    lines = [line for line in read_curves(whole / TRAINING / CURVES) if line["kind"] == "held-out"]
     assert [line["step"] for line in lines] == [0, 7, 14]
     for language in ("en", "de", "ja"):
         assert lines[-1]["error"][language] < lines[0]["error"][language]
-    names = set(table(whole / TRAINING / FILE)["name"])
+    names = set(table(whole / TRAINING / CURVES)["name"])
     assert {"total", "found de", "cosine ja", "error en", "mean_found", "low", "high"} <= names
 
 
@@ -262,7 +269,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     for name in ("model.safetensors", "2_Dense/model.safetensors"):
         one, other = load_file(whole / TEXT / name), load_file(tmp_path / TEXT / name)
         assert all(torch.equal(one[key], other[key]) for key in one | other)
-    assert (whole / TRAINING / FILE).read_text() == (tmp_path / TRAINING / FILE).read_text()
+    assert (whole / TRAINING / CURVES).read_text() == (tmp_path / TRAINING / CURVES).read_text()
     with pytest.raises(InvalidInput, match="exists; --resume goes on with it"):
         train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=tmp_path)
     with pytest.raises(InvalidInput, match="other settings"):

@@ -14,13 +14,10 @@ from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, StoreError
 from core.evaluators.registry import find
-from core.training.curves import FILE, read_curves, table
-from core.training.losses import LossWeights, pr_mcs_losses
-from core.training.measure import measure, rank_correlation
-from core.training.pr_mcs import ENCODER, TRAINING, train_pr_mcs
-from core.training.trainer import STATE
+from core.training.train_pr_mcs import ENCODER, TRAINING, train_pr_mcs
+from core.training.trainer import CURVES, STATE, read_curves, table
 from core.training.triplets import Example, batches, edited, examples, few, perturb, split
-from core.training.tuning import Recipe
+from core.training.tuning import LossWeights, Recipe, measure, pr_mcs_losses, rank_correlation
 from tests.tiny import clip, hub
 
 CAPTIONS = ("a red cat on the mat", "the dog sits on a sofa", "a photo of the snow", "eine Katze auf der Matte")
@@ -186,7 +183,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
         one, other = load_file(whole / ENCODER / name), load_file(tmp_path / ENCODER / name)
         assert one.keys() == other.keys()
         assert all(torch.equal(one[key], other[key]) for key in one)
-    assert (whole / TRAINING / FILE).read_text() == (tmp_path / TRAINING / FILE).read_text()
+    assert (whole / TRAINING / CURVES).read_text() == (tmp_path / TRAINING / CURVES).read_text()
 
 
 def test_ctrl_c_finishes_the_step_and_saves_it(corpus: Corpus, weights: Path, tmp_path: Path) -> None:
@@ -199,16 +196,16 @@ def test_ctrl_c_finishes_the_step_and_saves_it(corpus: Corpus, weights: Path, tm
     with pytest.raises(KeyboardInterrupt):
         train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.25, report=press)
     assert (tmp_path / TRAINING / STATE).is_file()
-    assert max(line["step"] for line in read_curves(tmp_path / TRAINING / FILE)) >= 1
+    assert max(line["step"] for line in read_curves(tmp_path / TRAINING / CURVES)) >= 1
 
 
 def test_the_curves_have_a_line_a_step_and_a_measurement_an_epoch(whole: Path) -> None:
-    lines = read_curves(whole / TRAINING / FILE)
+    lines = read_curves(whole / TRAINING / CURVES)
     losses = [line for line in lines if line["kind"] == "losses"]
     held = [line for line in lines if line["kind"] == "held-out"]
     assert [line["step"] for line in losses] == list(range(1, len(losses) + 1))
     assert [line["step"] for line in held] == [0, len(losses) // 2, len(losses)]
-    rows = table(whole / TRAINING / FILE)
+    rows = table(whole / TRAINING / CURVES)
     assert {"total", "clip", "mean_drop", "spearman", "drop jumble"} <= set(rows["name"])
 
 

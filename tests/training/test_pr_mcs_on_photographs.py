@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.training.losses import LossWeights
 from core.training.triplets import examples
-from core.training.tuning import Gain, Material, Recipe, Tuner
+from core.training.tuning import Gain, LossWeights, Material, Recipe, Tuner
 from tests.training import stand_in
 
 pytestmark = [pytest.mark.whole, pytest.mark.timeout(1800)]  # a minute of computing, shared with whatever else runs

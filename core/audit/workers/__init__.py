@@ -5,4 +5,4 @@ Start at :mod:`core.audit.workers.crew`, then
 :mod:`core.audit.workers.making`.
 """
 
-__all__ = ["captions", "crew", "tasks"]
+__all__ = ["crew", "embedded_captions", "tasks"]

@@ -15,13 +15,13 @@ from typing import Any
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from core.audit import rows
-from core.audit.gathered import Gathered
 from core.audit.plan import Plan
 from core.audit.prefetch import Inbox, Prefetch
 from core.audit.record import describe_evaluator
 from core.audit.render import Group, references
+from core.audit.rows import Gathered
 from core.audit.shards import Finished, ShardCounts
-from core.audit.workers.captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
+from core.audit.workers.embedded_captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
 from core.audit.workers.renderers import Renderers
 from core.audit.workers.tasks import NOBODY, Embedded, Known, Loaded, Made, Result, Shard, Spent, Task, Tell, Work
 from core.errors import ScoringStopped

@@ -9,8 +9,7 @@ import cv2
 
 from core.audit.plan import Plan
 from core.audit.render import render
-from core.audit.workers.children import inbox
-from core.audit.workers.packing import packed
+from core.audit.workers.children import inbox, packed
 from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
 
 

@@ -16,8 +16,7 @@ from typing import Self
 
 from core.audit.plan import Plan
 from core.audit.render import Group, render
-from core.audit.workers.children import child
-from core.audit.workers.packing import packed
+from core.audit.workers.children import child, packed
 from core.audit.workers.tasks import Shard, Task
 from core.errors import ScoringStopped
 

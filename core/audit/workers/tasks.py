@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from core.audit.plan import Plan
 from core.audit.shards import Finished, ShardCounts
-from core.audit.workers.captions import Prompts
+from core.audit.workers.embedded_captions import Prompts
 from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator
@@ -112,7 +112,7 @@ class Embedded:
     """Captions of a task.
 
     Args:
-        table: of :func:`core.audit.workers.captions.caption_table`.
+        table: of :func:`core.audit.workers.embedded_captions.caption_table`.
     """
 
     task: Prompts

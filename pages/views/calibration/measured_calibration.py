@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.questions.columns import opening
-from core.api.progress import duration
+from core.api.progress_lines import duration
 from core.calibration.fit import Fit
 from core.calibration.measured import Measured, find
 from core.calibration.measurement import stamp
@@ -17,8 +17,8 @@ from core.calibration.readings import MEASURED
 from core.charts.calibration_figures import measured_bars
 from core.charts.style import colours
 from core.errors import InvariscopeError
-from core.jobs import jobs
-from core.jobs.measuring import MeasureRequest, measure_request
+from core.jobs import job_queue
+from core.jobs.command_jobs import MeasureRequest, measure_request
 from core.settings import results_dir, runs_dir
 from core.store.manifest import Run
 from pages.views.calibration.calibration_state import effect
@@ -218,21 +218,21 @@ def _named(run: Run) -> str:
 
 def _job(request: MeasureRequest) -> None:
     if (job := _latest(request)) is not None:
-        active = job.status in jobs.ACTIVE
+        active = job.status in job_queue.ACTIVE
         st.fragment(_watch, run_every=EVERY_S if active else None)(request, active)
 
 
 def _watch(request: MeasureRequest, polled: bool) -> None:
     wake_jobs()
     job = _latest(request)
-    if job is None or (polled and job.status not in jobs.ACTIVE):
+    if job is None or (polled and job.status not in job_queue.ACTIVE):
         st.rerun()
     else:
         draw_card(job)
 
 
-def _latest(request: MeasureRequest) -> jobs.Job | None:
-    return next((job for job in jobs.list_jobs()[0] if request.same(job.request)), None)
+def _latest(request: MeasureRequest) -> job_queue.Job | None:
+    return next((job for job in job_queue.list_jobs()[0] if request.same(job.request)), None)
 
 
 @operators_only
@@ -240,7 +240,7 @@ def _start(request: MeasureRequest) -> None:
     """Put the measurement in line; a callback."""
     try:
         job = _latest(request)
-        if job is None or job.status not in jobs.ACTIVE:
-            jobs.start(request)
+        if job is None or job.status not in job_queue.ACTIVE:
+            job_queue.start(request)
     except InvariscopeError as error:
         st.session_state["calib.said"] = str(error)

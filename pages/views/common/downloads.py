@@ -10,7 +10,7 @@ import streamlit as st
 from core.charts.interactive import page
 from core.charts.spec import Figure
 from core.charts.still import picture
-from core.store.files import csv_text
+from core.store.text_files import csv_text
 from pages.views.common.collect import collect_figure, told_of
 
 _PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core.evaluators.memory import leave_out_of_collections
 from core.registry import only_described
 from core.settings import ROOT
-from core.store.corpus_of_run import only_allowed_folders
+from core.store.run_sources import only_allowed_folders
 from pages.views.common.url_state import note_page
 
 _ADMITTED: ContextVar[bool] = ContextVar("admitted", default=False)

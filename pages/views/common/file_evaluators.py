@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.evaluators import registry
-from core.store import own_metrics as stored
-from core.store.own_metrics import OwnMetric
+from core.store import run_sources as stored
+from core.store.run_sources import OwnMetric
 from pages.views.common.access import may_operate
 from pages.views.common.caches import KEYED
 from pages.views.common.open_runs import Signature, present, store

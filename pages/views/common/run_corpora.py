@@ -11,8 +11,8 @@ from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
 from core.probes.caption_labels import read_again
 from core.settings import data_dir
-from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run, list_runs
+from core.store.run_sources import origin_of_run
 from pages.views.common.open_runs import Signature, present, store
 
 

@@ -40,7 +40,7 @@ from core.scoring.worst_edit import (
     worst_edit,
 )
 from core.statistics.changes import percent_change
-from core.store.files import csv_text
+from core.store.text_files import csv_text
 from pages.views.common.before_after import offer
 from pages.views.common.file_evaluators import stamps
 from pages.views.common.page_tables import draw_table

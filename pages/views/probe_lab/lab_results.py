@@ -30,7 +30,7 @@ from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
-from core.store.files import csv_text
+from core.store.text_files import csv_text
 from pages.views.common.file_evaluators import own_metrics, stamps
 from pages.views.common.open_runs import null_bands, present
 from pages.views.common.page_charts import draw

@@ -6,13 +6,12 @@ from pydantic import BaseModel
 
 from core.analysis.planned import drifting, planned, prior
 from core.analysis.verdicts import MARGIN
-from core.api.progress import duration
+from core.api.progress_lines import duration
 from core.audit.estimate import Estimate, estimate
-from core.audit.machine import cores
+from core.audit.machine import cores, has_ray
 from core.audit.plan import Plan
-from core.audit.workers.extra import has_ray
 from core.errors import InvariscopeError
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.request import AuditRequest
 from core.probes.titles import family_title
 from core.settings import runs_dir
@@ -244,7 +243,8 @@ def _start(state: PageState, request: AuditRequest | None) -> None:
         return
     try:
         twin = next(
-            (job for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE and _same(job.request, request)), None
+            (job for job in job_queue.list_jobs()[0] if job.status in job_queue.ACTIVE and _same(job.request, request)),
+            None,
         )
         if twin is not None and request.run_id is None:
             st.session_state["run.said"] = (
@@ -252,7 +252,7 @@ def _start(state: PageState, request: AuditRequest | None) -> None:
                 f"The same audit is in line already as {twin.id}. Give a run id to start it twice.",
             )
             return
-        job = jobs.start(request)
+        job = job_queue.start(request)
     except InvariscopeError as error:
         st.session_state["run.said"] = ("error", str(error))
         return

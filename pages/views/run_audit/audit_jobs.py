@@ -9,19 +9,17 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from core.api.progress import duration
+from core.api.progress_lines import duration
 from core.errors import InvariscopeError
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
 from core.evaluators.weights.fetched import FETCHED, places
 from core.evaluators.weights.published import Published
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.checking import Breaks, CheckReport, CheckRequest, Sized, read_report
-from core.jobs.getting import SHARE, GetRequest, get_request
-from core.jobs.jobs import Job
-from core.jobs.measuring import MeasureRequest
+from core.jobs.command_jobs import SHARE, GetRequest, MeasureRequest, SuiteRequest, get_request
+from core.jobs.job_queue import Job
 from core.jobs.progress import Told
-from core.jobs.suite import SuiteRequest
 from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.access import may_operate, operators_only
@@ -87,8 +85,8 @@ def _active(name: str) -> Job | None:
     return next(
         (
             job
-            for job in jobs.list_jobs()[0]
-            if job.status in jobs.ACTIVE and isinstance(job.request, GetRequest) and job.request.name == name
+            for job in job_queue.list_jobs()[0]
+            if job.status in job_queue.ACTIVE and isinstance(job.request, GetRequest) and job.request.name == name
         ),
         None,
     )
@@ -100,7 +98,7 @@ def _start(name: str) -> None:
     try:
         if _active(name) is not None:
             return
-        job = jobs.start(get_request(name=name))
+        job = job_queue.start(get_request(name=name))
     except InvariscopeError as error:
         st.session_state[_SAID] = ("error", str(error))
         return
@@ -292,7 +290,7 @@ _BADGES: dict[str, tuple[str, _Colour, str]] = {
 
 def running() -> bool:
     """Whether a job waits or runs."""
-    return _any_active(jobs.list_jobs()[0])
+    return _any_active(job_queue.list_jobs()[0])
 
 
 def draw_jobs() -> None:
@@ -305,7 +303,7 @@ def draw_jobs() -> None:
 def wake_jobs() -> None:
     """Let no job stand whose worker was killed, and say what a button of a card came to; before cards are drawn."""
     try:
-        jobs.wake()  # a worker that was killed must not leave the job standing
+        job_queue.wake()  # a worker that was killed must not leave the job standing
     except InvariscopeError as error:
         st.error(safe(str(error), limit=400))
     if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
@@ -314,10 +312,10 @@ def wake_jobs() -> None:
 
 def _draw(polled: bool) -> None:
     try:
-        jobs.wake()  # a worker that was killed, or a machine that was started anew, must not leave the line standing
+        job_queue.wake()  # a worker that was killed, or a machine started anew, must not leave the line standing
     except InvariscopeError as error:
         st.error(safe(str(error), limit=400))
-    found, problems = jobs.list_jobs()
+    found, problems = job_queue.list_jobs()
     if _any_active(found) != polled:
         st.rerun()
     said = st.session_state.pop("run.jobs.said", "")
@@ -325,7 +323,7 @@ def _draw(polled: bool) -> None:
         st.error(safe(said, limit=600))
     for problem in problems:
         st.warning(safe(problem, limit=500), icon=":material/warning:")
-    if stuck := jobs.trouble():
+    if stuck := job_queue.trouble():
         st.error(f"The jobs in line cannot be begun. {safe(stuck, limit=500)}")
     if not found and not problems:
         st.info(
@@ -335,10 +333,10 @@ def _draw(polled: bool) -> None:
         return
     place = 0
     for job in found:
-        if job.status in jobs.ACTIVE:
+        if job.status in job_queue.ACTIVE:
             place += job.status == "waiting"
             draw_card(job, place)
-    _history([job for job in found if job.status not in jobs.ACTIVE])
+    _history([job for job in found if job.status not in job_queue.ACTIVE])
 
 
 def _history(ended: list[Job]) -> None:
@@ -357,7 +355,7 @@ def _history(ended: list[Job]) -> None:
             type="tertiary",
             icon=":material/clear_all:",
             on_click=_do,
-            args=(lambda: jobs.forget([job.id for job in ended]),),
+            args=(lambda: job_queue.forget([job.id for job in ended]),),
             help="Takes the jobs that have ended off this list. Their runs stay.",
         )
 
@@ -436,7 +434,7 @@ def _ended(job: Job, _place: int) -> None:
                 if told and told.done
                 else f"Nothing was {done} yet; resume it to begin."
             )
-    _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
+    _buttons(job, resume=job.status in job_queue.RESUMABLE, ended=True)
 
 
 def _done(job: Job, done: int, total: int) -> str:
@@ -487,7 +485,7 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
                 key=f"run.cancel.{job.id}",
                 icon=":material/stop:",
                 on_click=_do,
-                args=(lambda: jobs.cancel(job.id),),
+                args=(lambda: job_queue.cancel(job.id),),
                 help=f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}.",
             )
         if resume:
@@ -496,7 +494,7 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
                 key=f"run.resume.{job.id}",
                 icon=":material/play_arrow:",
                 on_click=_do,
-                args=(lambda: jobs.resume(job.id),),
+                args=(lambda: job_queue.resume(job.id),),
                 help=_goes_on(job),
             )
         if ended:
@@ -505,7 +503,7 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
                 key=f"run.forget.{job.id}",
                 type="tertiary",
                 on_click=_do,
-                args=(lambda: jobs.forget([job.id]),),
+                args=(lambda: job_queue.forget([job.id]),),
                 help="The run stays." if job.request.keeps and job.request.unit != SHARE else "What it made stays.",
             )
         shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that it said.")
@@ -532,7 +530,7 @@ def _do(action: Callable[[], object]) -> None:
 
 
 def _any_active(found: tuple[Job, ...]) -> bool:
-    return any(job.status in jobs.ACTIVE for job in found)
+    return any(job.status in job_queue.ACTIVE for job in found)
 
 
 def _why_null(counts: Mapping[str, Any]) -> str:

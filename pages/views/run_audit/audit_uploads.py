@@ -16,7 +16,7 @@ from core.corpora.images import decode_stranger
 from core.corpora.schema import Corpus, Item
 from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.brought import MOST_BYTES, keep_metric, kept_metrics
-from core.jobs import jobs
+from core.jobs import job_queue
 from core.jobs.checking import CheckRequest, check_request
 from core.probes import registry as probes
 from core.probes.titles import family_title
@@ -146,7 +146,7 @@ def _request(
 def _start(request: CheckRequest) -> None:
     """Put the check in line; a callback."""
     try:
-        job = jobs.start(request)
+        job = job_queue.start(request)
     except InvariscopeError as error:
         st.session_state[_CHECK_SAID] = ("error", str(error))
         return
@@ -252,8 +252,8 @@ def _remove(state: PageState, folder: Path) -> None:
     try:
         reading = [
             job.id
-            for job in jobs.list_jobs()[0]
-            if job.status in jobs.ACTIVE and getattr(job.request, "root", None) == str(folder.absolute())
+            for job in job_queue.list_jobs()[0]
+            if job.status in job_queue.ACTIVE and getattr(job.request, "root", None) == str(folder.absolute())
         ]
         if reading:
             raise NotAvailable(f"{', '.join(reading)} reads these pictures; wait for its end or cancel it first")

@@ -8,16 +8,16 @@ import streamlit as st
 
 from core.analysis.suite_result import Files, SuiteResult, stored
 from core.analysis.suite_tables import MEASURES
-from core.api.progress import duration
+from core.api.progress_lines import duration
 from core.audit.estimate import measured_speeds
 from core.corpora.demo import demo_dir
 from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.references import BY_WORDS
 from core.evaluators.registry import find
-from core.jobs import jobs
+from core.jobs import job_queue
+from core.jobs.command_jobs import SuiteRequest, suite_request
 from core.jobs.request import check_file, check_folder
-from core.jobs.suite import SuiteRequest, suite_request
 from core.scoring.reference_metrics import ready_words
 from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
 from core.settings import ROOT, data_dir
@@ -263,7 +263,7 @@ def _told_work(work: SuiteWork) -> str:
 def start(request: SuiteRequest) -> None:
     """Put the job in line; a callback."""
     try:
-        jobs.start(request)
+        job_queue.start(request)
     except InvariscopeError as error:
         st.session_state[_SAID] = str(error)
 
@@ -271,14 +271,14 @@ def start(request: SuiteRequest) -> None:
 def _jobs() -> None:
     found = _known()
     if found:
-        active = any(job.status in jobs.ACTIVE for job in found)
+        active = any(job.status in job_queue.ACTIVE for job in found)
         st.fragment(_watch, run_every=EVERY_S if active else None)(active)
 
 
 def _watch(polled: bool) -> None:
     wake_jobs()
     found = _known()
-    if polled and not any(job.status in jobs.ACTIVE for job in found):
+    if polled and not any(job.status in job_queue.ACTIVE for job in found):
         st.rerun()  # with what it reached
     waiting = 0
     for job in found:
@@ -286,5 +286,5 @@ def _watch(polled: bool) -> None:
         draw_card(job, waiting if job.status == "waiting" else 0)
 
 
-def _known() -> list[jobs.Job]:
-    return [job for job in jobs.list_jobs()[0] if isinstance(job.request, SuiteRequest)]
+def _known() -> list[job_queue.Job]:
+    return [job for job in job_queue.list_jobs()[0] if isinstance(job.request, SuiteRequest)]

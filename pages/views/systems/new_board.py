@@ -29,7 +29,7 @@ from core.probes.words.captions import base_caption
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
-from core.store.files import csv_text
+from core.store.text_files import csv_text
 from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.links import Door, draw_doors
 from pages.views.common.run_corpora import corpus_names, load_corpus

@@ -5,17 +5,36 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.api.chosen import listed
-from core.api.places import place
+from core import settings
 from core.errors import InvalidInput, StoreError, UnknownName
 
-if TYPE_CHECKING:  # importing this must stay quick
+if TYPE_CHECKING:
     import pandas as pd
 
     from core.analysis.questions import Options
     from core.analysis.table import ScoreTable
     from core.store.manifest import Run as Stored
     from core.store.store import Store
+
+
+def place(reference: str) -> Path:
+    """Where a run lies that was given by id or by path.
+
+    Raises:
+        InvalidInput: where there is none.
+    """
+    from core.corpora.ordinary_paths import ordinary
+    from core.store.manifest import list_runs, run_folders
+
+    if ordinary(Path(reference)).exists():
+        return Path(reference)
+    for folder in (settings.runs_dir(), settings.results_dir()):
+        for path in run_folders(folder):
+            if path.name == reference:
+                return path
+    known = ", ".join(run.id for run in list_runs()) or "none yet"
+    raise InvalidInput(f"no run {reference!r} here; there are: {known}")
+
 
 HEADLINE = "S1"
 """Id of the question whose answer comes first: every family that should not matter."""
@@ -46,6 +65,11 @@ def open_run(reference: Path | str, *, run: str | None = None) -> "Run":
     if len(chosen) != 1:
         raise InvalidInput(f"{reference} holds the runs {', '.join(each.id for each in found)}; name one with run=…")
     return Run(store, chosen[0])
+
+
+def listed(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names in their order; one alone needs no list."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 class Run:

@@ -12,11 +12,9 @@ from core.errors import BadImage, NotAvailable
 from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
-from core.store.files import write_json
-from core.training.embeddings import kept_embeddings
-from core.training.encoder_files import keep_encoder, make_room
-from core.training.state import digest_of
-from core.training.trainer import Report
+from core.store.text_files import write_json
+from core.training.encoder_files import keep_encoder, kept_embeddings, make_room
+from core.training.trainer import Report, digest_of
 from core.training.triplets import Example, examples, few, split
 from core.training.tuning import Gain, Material, Recipe, Tuner
 

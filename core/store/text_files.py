@@ -1,4 +1,4 @@
-"""Text that a spreadsheet would run as a formula, and how it is written so that it does not.
+"""Texts, JSON and CSV as whole files or nothing (:mod:`core.writing`), and cells that no spreadsheet runs as a formula.
 
 Whoever writes a caption, a label, a name or a comment decides what a cell of an export begins with. Every CSV for
 people guards such cells by a single quote in front, which spreadsheets take for "this is text". What is written so is
@@ -7,12 +7,75 @@ read back exactly by :func:`exact`.
 Source: OWASP ASVS 5.0, requirement 1.2.10; OWASP, CSV Injection.
 """
 
+import json
 import re
+import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.writing import write_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a kill left of files that were being written in a folder and below."""
+    for left in folder.glob("**/.*.tmp"):
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
+    """Write a table as CSV whose texts are read back as texts.
+
+    A reader takes ``null``, ``NA`` or ``None`` for a missing value, quoted or not; here a family may have such a name.
+    It is written in single quotes, ``'null'``, and an empty cell alone is a missing one. A text that a spreadsheet
+    would run as a formula is guarded (:func:`guarded`), in a column's name too.
+
+    Args:
+        table: its index is not written.
+        digits: significant ones of a number; None: all.
+
+    Example:
+        >>> import pandas as pd
+        >>> csv_text(pd.DataFrame({"family": ["null", "blur"], "n": [3, 4]}))
+        "family,n\\n'null',3\\nblur,4\\n"
+    """
+    return guarded_csv(
+        table, digits=digits, cell=lambda text: f"'{text}'" if text in _READ_AS_MISSING else guarded(text)
+    )
+
+
+_READ_AS_MISSING = frozenset(
+    ("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+     "NULL", "NaN", "None", "n/a", "nan", "null")
+)  # fmt: skip
+"""What pandas reads as a missing value, unless it is told otherwise."""
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write strict JSON (no NaN), indented, as a whole file or nothing."""
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """A value as strict JSON (no NaN), indented."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write UTF-8 text as a whole file or nothing; returns the path.
+
+    Raises:
+        StoreError: if it cannot be written; what stood under that name before still stands.
+    """
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+    return path
+
 
 _FORMULA = re.compile(r"[\s']*[=+\-@\t\r\0＝＋－＠]")
 """What begins a formula, whatever blanks stand before it; quotes there are passed over, so that each can be undone."""

@@ -4,6 +4,8 @@ Everything is in files, so that a page, a shell and a server started anew see th
 from the line is :mod:`core.jobs.work`; it outlives whoever started it.
 """
 
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,15 +16,54 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import filelock
+import psutil  # type: ignore[import-untyped]
 
 from core import settings
 from core.audit.record import now
 from core.errors import InvalidInput, StoreError
-from core.jobs import files
-from core.jobs.files import Request, State
-from core.jobs.process import alive
+from core.jobs import job_files
+from core.jobs.job_files import Request, State
 from core.jobs.progress import Told, read_progress
 from core.store.manifest import MANIFEST
+
+BIRTH_SLACK_S = 2.0
+"""Seconds by which two readings of one birth may differ: the system's clock may be set in between."""
+
+
+def birth(pid: int) -> float | None:
+    """When a process was born, in seconds since 1970; None where it is gone."""
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return None
+
+
+def alive(pid: int | None, born: float | None, *, word: str) -> bool:
+    """Whether a process still runs and is the one that was started.
+
+    Args:
+        pid: its number.
+        born: when it was born, as :func:`birth` told.
+        word: one of its arguments, e.g. the id of its run.
+    """
+    if pid is None or born is None or pid <= 1:
+        return False
+    try:
+        process = psutil.Process(pid)
+        same = abs(process.create_time() - born) <= BIRTH_SLACK_S
+        return same and process.status() != psutil.STATUS_ZOMBIE and word in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+def send(pid: int, number: signal.Signals) -> None:
+    """Send a signal to a process and to those that it started in its group; one that is gone is no error."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, number)
+        else:
+            os.kill(pid, number)
+
 
 ACTIVE = ("waiting", "running")
 RESUMABLE = ("failed", "cancelled", "died")
@@ -69,7 +110,7 @@ class Job:
 
     def log(self, *, lines: int = 200) -> str:
         """Last lines that the audit said."""
-        return files.tail(self.folder / files.LOG, lines=lines)
+        return job_files.tail(self.folder / job_files.LOG, lines=lines)
 
     @property
     def last_line(self) -> str:
@@ -84,21 +125,21 @@ def list_jobs(jobs: Path | None = None) -> tuple[tuple[Job, ...], tuple[str, ...
     found: list[Job] = []
     problems: list[str] = []
     working = None
-    for folder in files.job_folders(jobs):
+    for folder in job_files.job_folders(jobs):
         try:
-            request, state = files.read_job(folder)
+            request, state = job_files.read_job(folder)
         except StoreError as error:
-            if (folder / files.JOB).exists():  # or somebody took it off the list just now
+            if (folder / job_files.JOB).exists():  # or somebody took it off the list just now
                 problems.append(str(error))
             continue
         if state.status == "running" and not alive(state.pid, state.born, word=folder.name):
             working = worker_is_alive(jobs) if working is None else working
             if not working:  # a worker that lives will say itself how it ended
                 state = state.model_copy(update={"status": outcome(folder, request, state, None)})
-        found.append(Job(folder, request, state, read_progress(folder / files.PROGRESS)))
+        found.append(Job(folder, request, state, read_progress(folder / job_files.PROGRESS)))
     problems += [
-        f"{folder / files.JOB} is missing; the job is left out, remove its folder to be rid of it"
-        for folder in files.half_jobs(jobs)
+        f"{folder / job_files.JOB} is missing; the job is left out, remove its folder to be rid of it"
+        for folder in job_files.half_jobs(jobs)
     ]
     rank = {"running": 0, "waiting": 1}
     found.sort(key=lambda job: (rank.get(job.status, 2), job.state.turn if job.status in ACTIVE else -job.state.turn))
@@ -110,7 +151,7 @@ def start(request: Request, jobs: Path | None = None, *, work: bool = True) -> J
 
     Args:
         request: what to do, from :func:`core.jobs.request.audit_request`,
-            :func:`core.jobs.measuring.measure_request` or :func:`core.jobs.suite.suite_request`.
+            :func:`core.jobs.command_jobs.measure_request` or :func:`core.jobs.command_jobs.suite_request`.
         jobs: folder of jobs; None: the usual one.
         work: start a worker where none is at work.
 
@@ -119,14 +160,14 @@ def start(request: Request, jobs: Path | None = None, *, work: bool = True) -> J
     """
     jobs = settings.jobs_dir() if jobs is None else jobs
     request.check()
-    with files.queue_lock(jobs):
+    with job_files.queue_lock(jobs):
         request = request.named(_taken(jobs))
         assert request.run_id is not None
         if request.run_id in _taken(jobs):
             raise InvalidInput(f"run {request.run_id} is there already; choose another run id")
         folder = jobs / request.run_id
-        files.write_shape(folder / files.STATE, State(status="waiting", turn=_next_turn(jobs), queued=now()))
-        files.write_shape(folder / files.JOB, request)
+        job_files.write_shape(folder / job_files.STATE, State(status="waiting", turn=_next_turn(jobs), queued=now()))
+        job_files.write_shape(folder / job_files.JOB, request)
         if work:
             _wake(jobs)
     return get(request.run_id, jobs)
@@ -140,8 +181,8 @@ def get(job_id: str, jobs: Path | None = None) -> Job:
         StoreError: if its files cannot be used.
     """
     jobs = settings.jobs_dir() if jobs is None else jobs
-    folder = files.job_folder(jobs, job_id)
-    files.read_job(folder)
+    folder = job_files.job_folder(jobs, job_id)
+    job_files.read_job(folder)
     return next(job for job in list_jobs(jobs)[0] if job.id == job_id)
 
 
@@ -152,7 +193,7 @@ def cancel(job_id: str, jobs: Path | None = None) -> Job:
         InvalidInput: if it has ended already.
     """
     jobs = settings.jobs_dir() if jobs is None else jobs
-    with files.queue_lock(jobs):
+    with job_files.queue_lock(jobs):
         job = get(job_id, jobs)
         if job.status == "waiting":
             _change(job, status="cancelled", ended=now(), cancel=now())
@@ -172,12 +213,12 @@ def resume(job_id: str, jobs: Path | None = None, *, work: bool = True) -> Job:
         InvalidInput: if it has not ended, or is complete.
     """
     jobs = settings.jobs_dir() if jobs is None else jobs
-    with files.queue_lock(jobs):
+    with job_files.queue_lock(jobs):
         job = get(job_id, jobs)
         if job.status not in RESUMABLE:
             raise InvalidInput(f"job {job_id} is {job.status}; only one that ended early can be resumed")
         fresh = State(status="waiting", turn=_next_turn(jobs), attempt=job.state.attempt + 1, queued=now())
-        files.write_shape(job.folder / files.STATE, fresh)
+        job_files.write_shape(job.folder / job_files.STATE, fresh)
         if work:
             _wake(jobs)
     return get(job_id, jobs)
@@ -190,12 +231,12 @@ def forget(job_ids: Sequence[str], jobs: Path | None = None) -> None:
         InvalidInput: if one has not ended.
     """
     jobs = settings.jobs_dir() if jobs is None else jobs
-    with files.queue_lock(jobs):
+    with job_files.queue_lock(jobs):
         known = {job.id: job for job in list_jobs(jobs)[0]}
         for job in [known.get(job_id) or get(job_id, jobs) for job_id in job_ids]:
             if job.status in ACTIVE:
                 raise InvalidInput(f"job {job.id} is {job.status}; cancel it first")
-            for name in (files.JOB, files.STATE, files.LOG, files.PROGRESS):
+            for name in (job_files.JOB, job_files.STATE, job_files.LOG, job_files.PROGRESS):
                 (job.folder / name).unlink(missing_ok=True)
             with suppress(OSError):  # something that is not ours lies there: it stays
                 job.folder.rmdir()
@@ -206,15 +247,15 @@ def wake(jobs: Path | None = None) -> bool:
     jobs = settings.jobs_dir() if jobs is None else jobs
     if not any(job.status in ACTIVE for job in list_jobs(jobs)[0]) or worker_is_alive(jobs):
         return False
-    with files.queue_lock(jobs):
+    with job_files.queue_lock(jobs):
         return _wake(jobs, patient=True)
 
 
 def worker_is_alive(jobs: Path) -> bool:
     """Whether a worker takes jobs from this line now: it holds a lock that the system drops when it dies."""
-    if not (jobs / files.WORKER_LOCK).exists():
+    if not (jobs / job_files.WORKER_LOCK).exists():
         return False
-    lock = filelock.FileLock(jobs / files.WORKER_LOCK, timeout=0)
+    lock = filelock.FileLock(jobs / job_files.WORKER_LOCK, timeout=0)
     try:
         lock.acquire()
     except (filelock.Timeout, OSError):
@@ -226,14 +267,14 @@ def worker_is_alive(jobs: Path) -> bool:
 def trouble(jobs: Path | None = None) -> str:
     """Why nobody takes the jobs that wait, as the last worker said it; empty where all is well."""
     jobs = settings.jobs_dir() if jobs is None else jobs
-    said = files.tail(jobs / files.WORKER_LOG, lines=20).splitlines()
+    said = job_files.tail(jobs / job_files.WORKER_LOG, lines=20).splitlines()
     last = next((line for line in reversed(said) if line.startswith("error:")), "")
     return last if last and next_waiting(jobs) is not None and not worker_is_alive(jobs) else ""
 
 
-def outcome(folder: Path, request: Request, state: State, exit_code: int | None) -> files.Status:
+def outcome(folder: Path, request: Request, state: State, exit_code: int | None) -> job_files.Status:
     """How a process ended, by its exit code (None: nobody was there to see it) and by what it left behind."""
-    if exit_code in (0, 1, None) and request.is_complete(folder / files.PROGRESS):
+    if exit_code in (0, 1, None) and request.is_complete(folder / job_files.PROGRESS):
         return "complete"
     if state.cancel is not None or exit_code == 130:
         return "cancelled"
@@ -246,13 +287,13 @@ def next_waiting(jobs: Path) -> Job | None:
 
 
 def _change(job: Job, **changes: object) -> None:
-    files.write_shape(job.folder / files.STATE, job.state.model_copy(update=changes))
+    job_files.write_shape(job.folder / job_files.STATE, job.state.model_copy(update=changes))
 
 
 def _taken(jobs: Path) -> set[str]:
     runs = settings.runs_dir()
     begun = {path.parent.name for path in runs.glob(f"*/{MANIFEST}")}
-    return begun | {path.name for path in files.job_folders(jobs)}
+    return begun | {path.name for path in job_files.job_folders(jobs)}
 
 
 def _next_turn(jobs: Path) -> int:
@@ -261,7 +302,7 @@ def _next_turn(jobs: Path) -> int:
 
 def _wake(jobs: Path, *, patient: bool = False) -> bool:
     """Start a worker unless one is at work; the caller holds the lock of the queue."""
-    coming = jobs / files.COMING
+    coming = jobs / job_files.COMING
     try:
         fresh = 0 <= time.time() - coming.stat().st_mtime < COMING_S
     except OSError:
@@ -269,7 +310,7 @@ def _wake(jobs: Path, *, patient: bool = False) -> bool:
     if worker_is_alive(jobs) or (patient and fresh):
         return False
     coming.touch()
-    with (jobs / files.WORKER_LOG).open("wb") as log:
+    with (jobs / job_files.WORKER_LOG).open("wb") as log:
         worker = subprocess.Popen(
             [sys.executable, "-m", "core", "jobs", "work"],
             cwd=settings.ROOT,

@@ -14,7 +14,7 @@ import duckdb
 
 from core.errors import InvalidInput, StoreError
 from core.store.manifest import COMPLETE
-from core.store.published import attach
+from core.store.published_runs import attach
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
 from core.store.seal import PUBLISH, Part, with_seal
 from core.store.sorted_copies import limit

@@ -19,12 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.errors import InvalidInput, StoreError
 from core.jobs.checking import CheckRequest
-from core.jobs.getting import GetRequest
-from core.jobs.measuring import MeasureRequest
+from core.jobs.command_jobs import GetRequest, MeasureRequest, SuiteRequest
 from core.jobs.request import AuditRequest, first_problem
-from core.jobs.suite import SuiteRequest
-from core.store.files import write_json
 from core.store.manifest import check_run_id
+from core.store.text_files import write_json
 from core.writing import cannot_write
 
 JOB, STATE, LOG, PROGRESS = "job.json", "state.json", "log.txt", "progress.json"

@@ -1,7 +1,8 @@
-"""Workers as actors of a Ray cluster: the very workers that processes of one machine are, on any of its nodes.
+"""Which crew does the work of an audit: this process, several of this machine, or actors of a Ray cluster.
 
-The audit attaches to a cluster that exists; :mod:`ray` is an optional extra and is imported when one is asked for.
-Every node needs this Invariscope, the evaluators' weights and the corpus's folder under the same path.
+Actors are the very workers that processes of one machine are, on any of a cluster's nodes. The audit attaches to a
+cluster that exists; :mod:`ray` is an optional extra and is imported when one is asked for. Every node needs this
+Invariscope, the evaluators' weights and the corpus's folder under the same path.
 """
 
 import logging
@@ -9,22 +10,26 @@ import os
 import pickle
 import re
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from core import settings
+from core.audit.machine import GET_RAY, has_ray
 from core.audit.prefetch import Inbox
-from core.audit.workers.captions import read_captions
-from core.audit.workers.crew import Team, Worker
-from core.audit.workers.extra import GET, has_ray
+from core.audit.workers.children import child
+from core.audit.workers.crew import Crew, Here, Team, Worker
+from core.audit.workers.embedded_captions import read_captions
 from core.audit.workers.serving import Message, serve
 from core.audit.workers.tasks import Known, Shard, Task
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
+from core.evaluators.pool import Pool
 
 _LARGE = 2**20
 _TAKE_S = 5.0
@@ -179,7 +184,7 @@ class Actor:
 def _attached(address: str) -> Any:
     if not has_ray():
         raise NotAvailable(
-            f"a cluster needs the optional extra invariscope[cluster] (ray is not here); get it with: {GET}"
+            f"a cluster needs the optional extra invariscope[cluster] (ray is not here); get it with: {GET_RAY}"
         )
     ray: Any = import_module("ray")
     try:
@@ -234,3 +239,66 @@ def _death(told: str) -> str:
 def _environment() -> dict[str, str]:
     """Settings of Invariscope that every node needs, without those of this machine's folders or of judges."""
     return {name: value for name, value in settings.environment().items() if name == "INVARISCOPE_POOL_MB"}
+
+
+class ChildWorker(Worker):
+    """A process of this machine, over a connection of its own."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", link: Connection) -> None:
+        super().__init__()
+        self.process, self.link = process, link
+
+    def send(self, message: bytes) -> None:
+        """Tell it something."""
+        with suppress(OSError):  # it died; whoever listens finds out
+            self.link.send_bytes(message)
+
+    def end(self) -> str:
+        """Kill it."""
+        self.process.kill()
+        self.process.wait()
+        self.link.close()
+        return f"code {self.process.returncode}"
+
+
+class Processes(Team[ChildWorker]):
+    """Several processes of this machine."""
+
+    def _start(self) -> ChildWorker:
+        return ChildWorker(*child("core.audit.workers.worker_process", self._intra_op))
+
+    def _hear(self, seconds: float) -> Iterator[tuple[ChildWorker, Message | None]]:
+        links: dict[Any, ChildWorker] = {worker.link: worker for worker in self._workers}
+        for link in wait(list(links), timeout=seconds):
+            try:
+                message = links[link].link.recv()
+            except (EOFError, OSError, pickle.UnpicklingError):  # cut off in the middle
+                message = None
+            yield links[link], message
+
+
+def crew(
+    workers: int, pool: Pool, *, threads: int, renderers: int = 0, cluster: str | None = None, device: str | None = None
+) -> Crew:
+    """Choose who does the work.
+
+    Args:
+        workers: 1: this process; more: so many others, which share the pool's device and budget.
+        threads: for one operation, in each.
+        renderers: processes that render for each; 0: a thread of its own.
+        cluster: address of a Ray cluster whose actors do it; None: this machine.
+        device: of the actors; None: the best that each finds.
+
+    Raises:
+        InvalidInput: for a number out of its range, or more actors than the cluster has room for.
+        NotAvailable: if no cluster answers, or Ray is not here.
+    """
+    for name, value, least in (("workers", workers, 1), ("threads", threads, 1), ("renderers", renderers, 0)):
+        if value < least:
+            raise InvalidInput(f"{name} must be at least {least}, got {value}")
+    if cluster is not None:
+        return Cluster(cluster, workers, device=device, intra_op=threads, renderers=renderers)
+    if workers == 1:
+        return Here(pool, threads, renderers)
+    share = pool.budget_mb / workers
+    return Processes(workers, device=pool.device, budget_mb=share, intra_op=threads, renderers=renderers)

@@ -1,0 +1,90 @@
+"""What a corpus and a probe are to a manifest: a digest of the items, a probe as a plain dictionary, paths as told."""
+
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from core import settings
+from core.corpora.labels import load_labels
+from core.corpora.schema import Corpus
+from core.probes.base import Construction, Edits, Probe
+from core.probes.registry import brought_from
+from core.store.run_sources import file_sha256
+
+
+def describe_probe(probe: Probe) -> dict[str, Any]:
+    """A probe as a plain dictionary, for manifests; what inserts a word says so, too."""
+    told = {"construction": Construction.INSERTED.value} if probe.construction is Construction.INSERTED else {}
+    told |= {"tagger": probe.tagger} if probe.tagger else {}
+    if reference := brought_from(probe.name):
+        path = Path(reference.rpartition(":")[0])
+        told |= {"reference": f"{told_path(path)}:{reference.rpartition(':')[2]}", "file": file_sha256(path)}
+    return {
+        "name": probe.name,
+        "axis": probe.axis.value,
+        "family": probe.family,
+        "expectation": probe.expectation.value,
+        "edits": probe.edits.value,
+        "baseline": probe.baseline,
+        "modifier": probe.modifier,
+        "control": probe.control,
+        "subjects": list(probe.subjects if probe.edits is Edits.CAPTION else probe.held),
+        "summary": probe.summary,
+        "source": probe.source,
+        **told,  # runs of before know neither
+    }
+
+
+def corpus_fingerprint(corpus: Corpus) -> str:
+    """sha256 over the items' ids, labels, captions, boxes, masks, rivals, own columns, hashes; not where they lie."""
+    digest = hashlib.sha256(corpus.name.encode())
+    for item in corpus.items:
+        box = None if item.box is None else (item.box.x, item.box.y, item.box.width, item.box.height)
+        mask = None if item.mask is None else hashlib.sha256(item.mask.counts).hexdigest()
+        captions = {language: list(texts) for language, texts in item.captions.items()}
+        parts = (
+            item.id,
+            item.width,
+            item.height,
+            item.label,
+            item.category,
+            box,
+            mask,
+            captions,
+            item.bytes_sha256,
+            item.pixels_sha256,
+        )
+        digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
+        for rival in item.rivals:  # nothing is added for an item without, so that its corpus keeps its fingerprint
+            told = (rival.role, dict(rival.facts), rival.bytes_sha256, rival.pixels_sha256, dict(item.facts))
+            digest.update(json.dumps(told, sort_keys=True).encode() + b"\n")
+        if item.named:
+            digest.update(json.dumps(dict(item.named), sort_keys=True).encode() + b"\n")
+        if item.wrong:
+            digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
+        if item.synonyms:
+            told_also = {label: list(names) for label, names in item.synonyms.items()}
+            digest.update(json.dumps(("synonyms", told_also), sort_keys=True).encode() + b"\n")
+        if item.looked_for or item.also_there:
+            digest.update(_told_absences(item.looked_for, item.also_there))
+        if item.frames:
+            digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
+        if own := item.own:  # what a run stores of its items: with another column it is another run
+            digest.update(json.dumps(("own", own), sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=1000)
+def _told_absences(looked_for: frozenset[str], also_there: tuple[str, ...]) -> bytes:
+    """What a source says of absence, for a digest; nothing of one that looked for COCO's categories, as ever."""
+    usual = looked_for == load_labels("coco").taxonomy.names and not also_there
+    return b"" if usual else json.dumps(("looked_for", sorted(looked_for), also_there)).encode() + b"\n"
+
+
+def told_path(path: Path) -> str:
+    """A path as it may be shown to others: relative to the checkout where it lies inside."""
+    absolute = Path(path).absolute()
+    inside = absolute.is_relative_to(settings.ROOT)
+    return absolute.relative_to(settings.ROOT).as_posix() if inside else str(path)

@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from core.errors import InvalidInput
 from core.evaluators.registry import find
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published
 from core.jobs.one_command import OneCommand
 from core.jobs.request import first_problem
 

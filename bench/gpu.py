@@ -25,8 +25,7 @@ from core.audit.run import run_audit
 from core.corpora.schema import Corpus, Item
 from core.evaluators.memory import MB, give_back
 from core.evaluators.pool import Pool
-from core.evaluators.towers.clip import load_clip
-from core.evaluators.towers.clip_towers import side_of
+from core.evaluators.towers.clip import load_clip, side_of
 from core.evaluators.towers.encoder import Towers
 
 NAMES = ("clipscore", "pac-s-l14")

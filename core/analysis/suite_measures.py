@@ -24,7 +24,7 @@ from core.analysis.preferences import (
 )
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Decision, Suite
 from core.probes.words.caption_words import LANGUAGES, words
-from core.scoring.suites import SuiteScores
+from core.scoring.suite_scores import SuiteScores
 from core.statistics.battles import Battles, TwoOrders, two_orders
 from core.statistics.bootstrap import Interval
 from core.statistics.shares import share

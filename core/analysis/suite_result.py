@@ -23,8 +23,7 @@ from core.errors import InvalidInput
 from core.evaluators.imported import stored_name
 from core.file_contents import file_sha256
 from core.scoring.suite_pairs import imported_scores, scores_of_text
-from core.scoring.suite_references import Setting
-from core.scoring.suites import SuiteScores
+from core.scoring.suite_scores import Setting, SuiteScores
 from core.store.text_files import write_json
 
 MOST_BYTES = 8 << 20

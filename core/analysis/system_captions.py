@@ -20,7 +20,7 @@ from core.analysis.system_board import (
     word_count,
 )
 from core.analysis.system_file import Leaderboard
-from core.evaluators.scale import scale_of
+from core.evaluators.towers.encoder import scale_of
 from core.probes.words.health import MOST_REPEATED, distinct, ends_hollow, ends_wrongly, repeated
 from core.statistics.bootstrap import Interval
 from core.statistics.ratios import mean_bca, ratio_bca

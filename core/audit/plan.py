@@ -16,9 +16,9 @@ from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
 from core.evaluators.registry import find
-from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.idf import Idf
 from core.evaluators.video.items import asks, for_items
+from core.evaluators.video.video_evaluator import VideoEvaluator
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
 from core.probes.caption_labels import labelled, origins
 from core.probes.families.ground import ALONG_GROUND

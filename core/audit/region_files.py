@@ -15,7 +15,14 @@ from core.corpora.images import encode_png, read_image
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, InvalidInput, InvariscopeError
-from core.evaluators.regions.files import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions, read_index
+from core.evaluators.regions.region_folder import (
+    DETECTOR_FILE,
+    INDEX,
+    RegionDetector,
+    RegionFolder,
+    Regions,
+    read_index,
+)
 from core.evaluators.regions.source import detect
 from core.probes.base import IDENTITY
 from core.writing import write_bytes

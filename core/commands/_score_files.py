@@ -16,7 +16,7 @@ from core.corpora.table_cells import LINES, SAID
 from core.corpora.video_folder import not_read
 from core.corpora.videos import find_videos
 from core.errors import BadCorpus, InvalidInput
-from core.scoring.captions import CaptionedImage, CaptionScore, mean
+from core.scoring.caption_scores import CaptionedImage, CaptionScore, mean
 
 if TYPE_CHECKING:
     from core.scoring.reference_metrics import Compared

@@ -167,8 +167,7 @@ def check_published() -> list[Finding]:
     """Do the published evaluators that are here give what their publishers print for their own examples."""
     from core.evaluators.pool import Pool
     from core.evaluators.registry import catalogue
-    from core.evaluators.self_check import self_check
-    from core.evaluators.weights.example import example_of
+    from core.evaluators.self_check import example_of, self_check
 
     known = [each for each in catalogue() if example_of(each.spec.name)]
     ready = [each.spec.name for each in known if each.availability().ready]

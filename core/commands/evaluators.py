@@ -13,7 +13,7 @@ from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
     from core.evaluators.weights.catalogue import Weights
-    from core.evaluators.weights.published import Published
+    from core.evaluators.weights.fetched import Published
     from core.jobs.progress import ProgressFile
 
 
@@ -107,8 +107,7 @@ def get(
     """
     from core.errors import InvalidInput
     from core.evaluators.registry import find
-    from core.evaluators.weights.fetched import keep, optional_sets, sets, usual
-    from core.evaluators.weights.published import Published
+    from core.evaluators.weights.fetched import Published, keep, optional_sets, sets, usual
 
     kind = find(name)
     if not issubclass(kind, Published):
@@ -155,8 +154,7 @@ def _say_what_comes(kind: "type[Published]") -> None:
 def _self_check(kind: "type[Published]") -> None:
     """Hold the evaluator to the values that its publisher prints, where there are some."""
     from core.evaluators.pool import Pool
-    from core.evaluators.self_check import self_check
-    from core.evaluators.weights.example import example_of
+    from core.evaluators.self_check import example_of, self_check
 
     if example_of(kind.spec.name) is None or not kind.availability().ready:
         return

@@ -170,8 +170,7 @@ def _scored(
     )
     from core.commands._progress import progress
     from core.corpora.caption_tables import read_references
-    from core.evaluators.loading import check_available
-    from core.evaluators.pool import Pool
+    from core.evaluators.pool import Pool, check_available
     from core.evaluators.registry import find
     from core.scoring.board_references import score_references
     from core.scoring.leaderboard import check_board, enter, score_board

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from core.commands._score_files import Job, Report
     from core.evaluators.base import Evaluator
-    from core.evaluators.video.scorer import VideoScorer
-    from core.scoring.captions import CaptionScore
+    from core.evaluators.video.video_evaluator import VideoScorer
+    from core.scoring.caption_scores import CaptionScore
 
 _Given = TypeVar("_Given", str, Path)
 
@@ -123,9 +123,8 @@ def score(
     from core.corpora.videos import Sampling
     from core.evaluators.pool import Pool
     from core.evaluators.registry import find
-    from core.evaluators.video.scorer import check_scores_videos, video_scorer
-    from core.scoring.captions import score_captions
-    from core.scoring.scorable import check_scorable
+    from core.evaluators.video.video_evaluator import check_scores_videos, video_scorer
+    from core.scoring.caption_scores import check_scorable, score_captions
 
     captions = _once("files of captions", [candidates], candidates_option)
     folder = _once("folders of images", [images], images_option)
@@ -216,8 +215,8 @@ def _of_videos(
 ) -> "tuple[CaptionScore, ...]":
     """Score captions of videos."""
     from core.corpora.video_folder import kinds_told
-    from core.scoring.captions import CaptionScore, unscored
-    from core.scoring.videos import VideoLine, score_videos
+    from core.scoring.caption_scores import CaptionScore, unscored
+    from core.scoring.video_scores import VideoLine, score_videos
 
     lost = unscored(scorer.evaluator.spec, job.lines)
     worded = [line for line, reason in zip(job.lines, lost, strict=True) if not reason]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core.commands._progress import Update
     from core.corpora.suites import Suite
     from core.evaluators.base import Evaluator
-    from core.evaluators.video.scorer import VideoScorer
+    from core.evaluators.video.video_evaluator import VideoScorer
 
 
 EPILOG = exit_codes(ok="every caption has a score", failures="reported, but some captions have no score")
@@ -305,9 +305,8 @@ def scored(
     from core.commands._progress import progress
     from core.evaluators.pool import Pool
     from core.evaluators.references import Referenced
-    from core.scoring.suite_references import settings_of
-    from core.scoring.suites import asked_of, check_referenced, score_suite, stacked
-    from core.scoring.video_suites import score_video_suite
+    from core.scoring.suite_scores import asked_of, check_referenced, score_suite, settings_of, stacked
+    from core.scoring.video_scores import score_video_suite
 
     with Pool(device=device).lease(reference) as loaded:
         scorer = _video_scorer(loaded, held, footage) if held.videos else None
@@ -349,9 +348,7 @@ def by_words(
 ) -> "Iterator[tuple[Reached, list[str]]]":
     """What a metric of words alone reaches, once for each way to compare with references; no image is read."""
     from core.analysis.suite_result import reached
-    from core.scoring.suite_references import settings_of
-    from core.scoring.suite_words import check_words, made_with, score_words
-    from core.scoring.suites import asked_of, stacked
+    from core.scoring.suite_scores import asked_of, check_words, made_with, score_words, settings_of, stacked
 
     check_words(held, name)
     told = made_with(held, name)
@@ -375,8 +372,8 @@ Footage = tuple[str | None, Path | None]
 
 def _video_scorer(loaded: "Evaluator", held: "Suite", footage: "Footage | None") -> "VideoScorer":
     from core.corpora.videos import Sampling
-    from core.evaluators.video.scorer import video_scorer
-    from core.scoring.video_suites import usual_sampling
+    from core.evaluators.video.video_evaluator import video_scorer
+    from core.scoring.video_scores import usual_sampling
 
     frames, idf = footage or (None, None)
     sampling = Sampling.from_option(frames, name="--frames") if frames else usual_sampling(held)

@@ -97,7 +97,7 @@ def edits(
     from core.corpora.video_folder import read_video_folder
     from core.corpora.videos import Sampling
     from core.evaluators.pool import Pool
-    from core.evaluators.video.scorer import video_scorer
+    from core.evaluators.video.video_evaluator import video_scorer
     from core.report.document import Table, cells
     from core.scoring.video_edits import score_folder_edits
     from core.store.text_files import csv_text

@@ -1,10 +1,12 @@
-"""Memory of loaded models: what weights take, giving it back, recognising that there is none left."""
+"""Memory of loaded models: what weights take, one copy for all, giving it back, recognising that there is none left."""
 
 import ctypes
 import gc
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -126,3 +128,30 @@ def card_budget_mb(device: str) -> float:
     import torch
 
     return CARD_SHARE * float(torch.cuda.get_device_properties(device).total_memory) / MB
+
+
+T = TypeVar("T")
+
+
+class Shared(Generic[T]):
+    """Makes a thing once a key and hands the same one to all, until the last holder lets go.
+
+    References are weak, so that a pool which drops an evaluator frees its towers too.
+
+    Args:
+        make: called with the key's parts when nobody holds the thing.
+    """
+
+    def __init__(self, make: Callable[..., T]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._alive: WeakValueDictionary[tuple[Hashable, ...], T] = WeakValueDictionary()
+
+    def get(self, *key: Hashable) -> T:
+        """Return the thing of that key, made now if nobody holds one."""
+        with self._lock:  # held while making: two threads must not load the same weights twice
+            thing = self._alive.get(key)
+            if thing is None:
+                thing = self._make(*key)
+                self._alive[key] = thing
+            return thing

@@ -19,8 +19,7 @@ from core.evaluators.calibrator import read_calibrator
 from core.evaluators.functions import from_function, is_metric, names_metric
 from core.evaluators.imported import is_imported, refuse
 from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS, PrecisionPlan
-from core.evaluators.weights.fetched import checked_label, kept
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published, checked_label, kept
 from core.registry import Catalogue, discover, is_apart, load_object, names_code
 
 CHECKPOINT = "@"

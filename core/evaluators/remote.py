@@ -1,9 +1,11 @@
 """An evaluator of a file that is loaded in a process of its own: here stands what asks that process.
 
 A server never runs somebody's file in itself (:mod:`core.evaluators.apart`); what it scores at once with such a metric,
-as the Probe lab does, is scored there. The process ends with the evaluator, and with this one.
+as the Probe lab does, is scored there. The process ends with the evaluator, and with this one. Arrays go between the
+two as JSON, shapes and types, and as bytes, the numbers; nothing is unpickled.
 """
 
+import math
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
@@ -14,10 +16,43 @@ from core.corpora.asked import AskedProcess
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.base import Fingerprint, Footprint, PartlyScored, Sight
-from core.evaluators.wire import pack, unpack
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+_TYPES = ("uint8", "bool", "int64", "float32", "float64")
+
+
+def pack(arrays: Sequence[np.ndarray]) -> tuple[list[dict[str, Any]], bytes]:
+    """Type and shape of every array, and their bytes one after the other.
+
+    Raises:
+        InvalidInput: for an array of another type than uint8, bool, int64, float32 and float64.
+    """
+    told = [{"type": str(each.dtype), "shape": list(each.shape)} for each in arrays]
+    if strange := [each["type"] for each in told if each["type"] not in _TYPES]:
+        raise InvalidInput(f"arrays are of {', '.join(_TYPES)}, got {strange[0]}")
+    return told, b"".join(np.ascontiguousarray(each).tobytes() for each in arrays)
+
+
+def unpack(told: Sequence[dict[str, Any]], data: bytes | bytearray) -> list[np.ndarray]:
+    """Arrays as :func:`pack` wrote them, each a copy that may be written to.
+
+    Raises:
+        InvalidInput: where types, shapes and bytes do not belong together.
+    """
+    found, start = [], 0
+    for each in told:
+        shape = tuple(each["shape"])
+        if each["type"] not in _TYPES or not all(isinstance(side, int) and side >= 0 for side in shape):
+            raise InvalidInput(f"arrays are of {', '.join(_TYPES)}, got {str(each)[:80]}")
+        size = math.prod(shape) * np.dtype(each["type"]).itemsize
+        if start + size > len(data):
+            raise InvalidInput(f"{len(data)} bytes are too few for arrays such as {str(each)[:80]}")
+        found.append(np.frombuffer(data, each["type"], math.prod(shape), start).reshape(shape).copy())
+        start += size
+    return found
+
 
 LOAD_S, CALL_S = 300.0, 300.0
 """Seconds that a metric of one's own has to load, and to answer one call."""

@@ -16,7 +16,7 @@ from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.base import Evaluator, PartlyScored
 from core.evaluators.registry import find
-from core.evaluators.wire import pack, unpack
+from core.evaluators.remote import pack, unpack
 from core.registry import STRANGERS
 
 Answer = tuple[dict[str, Any], list[np.ndarray]]

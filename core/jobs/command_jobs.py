@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, field_validator
 from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS
 from core.evaluators.registry import find
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published
 from core.jobs.request import OneCommand, check_available, check_file, check_folder, first_problem
 from core.store.manifest import list_runs
 

@@ -31,7 +31,7 @@ from core.probes.caption_labels import read_again
 from core.probes.titles import title
 from core.report.document import Missing, Table, number
 from core.report.signature import signature_of
-from core.scoring.replay import open_bench, replay
+from core.scoring.workbench import open_bench, replay
 from core.seeds import RUN_SEED, stream
 from core.store.manifest import Run
 from core.store.run_sources import origin_of_run

@@ -20,7 +20,7 @@ from core.evaluators.video.items import asks, for_item
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
 from core.probes.titles import title
 from core.probes.words.health import known_instances, objects_named, objects_there
-from core.scoring.scorable import check_scorable, unread_captions
+from core.scoring.caption_scores import check_scorable, unread_captions
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED, stream
 

@@ -1,27 +1,204 @@
 """BLEU, ROUGE-L, CIDEr-D and METEOR: captions beside those that people wrote, by their words alone.
 
-Words and counts are those of pycocoevalcap, which papers on captioning use; every number is its own to 1e-9. METEOR
-needs Java, which the extra ``java`` brings.
+Words and counts are those of pycocoevalcap, which papers on captioning use; every number is its own to 1e-9. Captions
+and references are counted as pairs, all of them at once. METEOR needs Java, which the extra ``java`` brings.
 
 References:
     [1] Papineni et al. (2002). BLEU: a method for automatic evaluation of machine translation. ACL.
-    [2] Lin (2004). ROUGE: a package for automatic evaluation of summaries. ACL workshop.
-    [3] Vedantam, Zitnick and Parikh (2015). CIDEr: consensus-based image description evaluation. CVPR. CIDEr-D.
+    [2] Lin (2004). ROUGE: a package for automatic evaluation of summaries. ACL workshop, section 3.
+    [3] Vedantam, Zitnick and Parikh (2015). CIDEr: consensus-based image description evaluation. CVPR, equations 2 to
+        4, and CIDEr-D of section 5.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from itertools import chain
 
 import numpy as np
+from scipy import sparse
 
 from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS
-from core.scoring.line_pairs import Lines, Pairs
-from core.scoring.meteor import lacking
-from core.scoring.treebank import tokens as tokens
+from core.scoring.meteor import lacking, meteor_counts
+from core.scoring.treebank import tokens
 from core.statistics.corpus_bleu import ORDERS, corpus_bleu
 from core.statistics.corpus_meteor import corpus_meteor
+
+
+def gram_counts(lines: Sequence[Sequence[str]]) -> Iterator[sparse.csr_array]:
+    """How often each line holds each run of 1, 2, … ORDERS words.
+
+    Args:
+        lines: m of them, each its words.
+
+    Yields:
+        float64 [m, runs of this length that there are], one matrix a length.
+    """
+    known: dict[str, int] = {}
+    words = np.array([known.setdefault(word, len(known)) for word in chain.from_iterable(lines)], dtype=np.int64)
+    line = np.repeat(np.arange(len(lines)), [len(each) for each in lines])
+    starts, codes, kinds = np.arange(len(words)), words, len(known)
+    for length in range(1, ORDERS + 1):
+        held = (np.ones(len(codes)), (line[starts], codes))
+        yield sparse.coo_array(held, shape=(len(lines), kinds)).tocsr()
+        # a run grows by the word behind it while that is in its own line; runs are numbered anew, so that codes fit
+        grows = starts + length < len(words)
+        grows[grows] = line[starts[grows]] == line[starts[grows] + length]
+        starts = starts[grows]
+        grown = codes[grows] * (len(known) or 1) + words[starts + length]
+        different, codes = np.unique(grown, return_inverse=True)
+        kinds = len(different)
+
+
+def longest_common(own: Sequence[str], others: Sequence[Sequence[str]]) -> list[int]:
+    """Length of the longest common subsequence of words of a line with each of some others.
+
+    Bit i of a whole number stands for word i of the line, so that a row of the usual table is one addition.
+
+    References:
+        Hyyrö, H. (2004). Bit-parallel LCS-length computation revisited. AWOCA, figure 2.
+
+    Example:
+        >>> longest_common(["a", "dog", "sits"], [["a", "cat", "sits"], ["dog"]])
+        [2, 1]
+    """
+    places: dict[str, int] = {}
+    for place, word in enumerate(own):
+        places[word] = places.get(word, 0) | 1 << place
+    every, found = (1 << len(own)) - 1, []
+    for other in others:
+        row = every
+        for word in other:
+            if (matches := places.get(word)) is not None:
+                both = row & matches
+                row = (row + both | row - both) & every
+        found.append(len(own) - row.bit_count())
+    return found
+
+
+_BETA = 1.2
+"""Weight of recall against precision in ROUGE-L, in COCO's code."""
+
+_SIGMA = 6.0
+"""Spread of CIDEr-D's penalty for another length, in pairs of neighbouring words, which COCO's code counts."""
+
+
+class Lines:
+    """Texts cut into words, each different line once."""
+
+    def __init__(self) -> None:
+        self._by_text: dict[str, int] = {}
+        self._by_line: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """The number of a text's line."""
+        if (number := self._by_text.get(text)) is None:
+            line = " ".join(tokens(text))
+            number = self._by_text[text] = self._by_line.setdefault(line, len(self._by_line))
+        return number
+
+    def spoken(self, texts: Sequence[str]) -> list[int]:
+        """Numbers of the lines of texts, without those that have no words."""
+        nothing = self._by_line.setdefault("", len(self._by_line))
+        return [number for text in texts if (number := self.add(text)) != nothing]
+
+    def written(self) -> list[str]:
+        """Every line, in the order of its number."""
+        return list(self._by_line)
+
+
+class Pairs:
+    """n captions, each with its references.
+
+    Args:
+        lines: that hold all texts.
+        own: line of each caption.
+        theirs: lines of each caption's references, one or more.
+    """
+
+    def __init__(self, lines: Lines, own: Sequence[int], theirs: Sequence[Sequence[int]]) -> None:
+        self._written = lines.written()
+        self._theirs = theirs
+        self._own = np.asarray(own, dtype=np.int64)
+        self._caption = np.repeat(np.arange(len(own)), [len(each) for each in theirs])
+        self._reference = np.fromiter(chain.from_iterable(theirs), dtype=np.int64)
+        # some tokens hold a non-breaking space, which ends a word of BLEU and CIDEr and none of ROUGE
+        self._words = [line.split() for line in self._written]
+        self._counts = list(gram_counts(self._words))
+        self._shared = [held[self._own[self._caption]].minimum(held[self._reference]) for held in self._counts]
+        self._sizes = np.array([len(each) for each in self._words])
+
+    def bleu_counts(self) -> np.ndarray:
+        """What each caption adds to BLEU, float64 [n, 10]: see :func:`core.statistics.corpus_bleu.corpus_bleu`.
+
+        The reference that is closest in length counts, of two the shorter.
+        """
+        n, own = len(self._own), self._sizes[self._own]
+        matched = [_most(held, self._caption, n) for held in self._shared]
+        there = [np.maximum(own - order, 0) for order in range(ORDERS)]
+        theirs = self._sizes[self._reference]
+        order = np.lexsort((theirs, np.abs(theirs - own[self._caption]), self._caption))
+        closest = theirs[order[np.searchsorted(self._caption, np.arange(n))]]
+        return np.column_stack([*matched, *there, own, closest]).astype(np.float64)
+
+    def meteor_counts(self) -> np.ndarray:
+        """What each caption adds to METEOR, float64 [n, 23]: see :func:`core.scoring.meteor.meteor_counts`."""
+        return meteor_counts(
+            [self._written[each] for each in self._own],
+            [[self._written[each] for each in held] for held in self._theirs],
+        )
+
+    def rouge(self) -> np.ndarray:
+        """ROUGE-L [2] of each caption, float64 [n]: the best precision and the best recall over its references."""
+        cut = [line.split(" ") for line in self._written]
+        best = np.zeros((len(self._own), 2))
+        for place, (own, theirs) in enumerate(zip(self._own.tolist(), self._theirs, strict=True)):
+            common = longest_common(cut[own], [cut[each] for each in theirs])
+            covered = max(length / len(cut[each]) for length, each in zip(common, theirs, strict=True))
+            best[place] = max(common) / len(cut[own]), covered
+        precision, recall = best.T
+        whole = recall + _BETA**2 * precision
+        return np.divide((1 + _BETA**2) * precision * recall, whole, out=np.zeros_like(whole), where=whole > 0)
+
+    def cider(self, pictures: Sequence[Sequence[int]]) -> np.ndarray:
+        """CIDEr-D [3] of each caption, float64 [n].
+
+        Args:
+            pictures: lines of the references of every picture, whose words they weigh; two pictures or more.
+        """
+        rows = np.repeat(np.arange(len(pictures)), [len(each) for each in pictures])
+        lines = np.fromiter(chain.from_iterable(pictures), dtype=np.int64)
+        said = sparse.coo_array((np.ones(len(rows)), (rows, lines)), shape=(len(pictures), len(self._written))).tocsr()
+        alike = sum(self._likeness(held, shared, said) for held, shared in zip(self._counts, self._shared, strict=True))
+        pairs_of_words = np.maximum(self._sizes - 1, 0)
+        apart = pairs_of_words[self._own[self._caption]] - pairs_of_words[self._reference]
+        per_pair = 10 / ORDERS * np.exp(-(apart**2) / (2 * _SIGMA**2)) * alike
+        n = len(self._own)
+        return np.bincount(self._caption, per_pair, minlength=n) / np.bincount(self._caption, minlength=n)
+
+    def _likeness(self, held: sparse.csr_array, shared: sparse.csr_array, said: sparse.csr_array) -> np.ndarray:
+        """The cosine of each pair's runs of one length, weighed by the pictures that say them and clipped [3]."""
+        holding = np.bincount((said @ held).indices, minlength=held.shape[1])
+        squared = (np.log(said.shape[0]) - np.log(np.maximum(holding, 1))) ** 2
+        norms = np.sqrt(held.power(2) @ squared)
+        size = norms[self._own[self._caption]] * norms[self._reference]
+        dots = shared.multiply(held[self._reference]) @ squared
+        alike: np.ndarray = np.divide(dots, size, out=np.zeros_like(size), where=size > 0)
+        return alike
+
+
+def _most(shared: sparse.csr_array, caption: np.ndarray, n: int) -> np.ndarray:
+    """How many runs of each caption a reference holds, each as often as the one that holds it most."""
+    held = shared.tocoo()
+    key = caption[held.row] * shared.shape[1] + held.col.astype(np.int64)
+    order = np.argsort(key, kind="stable")
+    key, values = key[order], held.data[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    if not len(first):
+        return np.zeros(n)
+    return np.bincount(key[first] // shared.shape[1], np.maximum.reduceat(values, first), minlength=n)
+
 
 BLEU = tuple(f"BLEU-{order}" for order in range(1, ORDERS + 1))
 METEOR, ROUGE, CIDER = "METEOR", "ROUGE-L", "CIDEr-D"

@@ -18,7 +18,7 @@ from core.corpora.score_files import ScoreFile
 from core.corpora.suites import ENGLISH, Suite
 from core.corpora.suites.fleur_scores import TextScores
 from core.errors import InvalidInput
-from core.scoring.suites import Asked, SuiteScores, asked_of, check_folders, in_order, places_of
+from core.scoring.suite_scores import Asked, SuiteScores, asked_of, check_folders, in_order, places_of
 from core.writing import write_folder_whole
 
 
@@ -42,7 +42,7 @@ def export_suite(suite: Suite, folders: Sequence[Path], out: Path) -> tuple[int,
     """Write a suite's captions with the places of their images, for any metric to score.
 
     Args:
-        folders: where the images lie, see :func:`core.scoring.suites.score_suite`.
+        folders: where the images lie, see :func:`core.scoring.suite_scores.score_suite`.
         out: folder to write ``pairs.jsonl``, ``candidates.json`` and, where there are any, ``references.json`` into.
 
     Returns:

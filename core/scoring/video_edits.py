@@ -14,11 +14,10 @@ from core.corpora.video_folder import VideoFolder, other_than
 from core.corpora.videos import Sampling, open_video
 from core.errors import BadImage, InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
-from core.evaluators.video.base import TokenMap, VideoEvaluator, VideoScore
-from core.evaluators.video.scorer import VideoScorer, video_scorer
+from core.evaluators.video.video_evaluator import TokenMap, VideoEvaluator, VideoScore, VideoScorer, video_scorer
 from core.probes.pixels.edits import flip_horizontal, flip_vertical, jpeg
 from core.probes.pixels.frame_edits import every_second
-from core.scoring.videos import sampled
+from core.scoring.video_scores import sampled
 
 MEASURED, BY_CONSTRUCTION = "measured", "by construction"
 ORIGINAL, REVERSED, OTHER = "original", "reversed", "other video"

@@ -1,15 +1,22 @@
-"""One image on the bench: the variants that probes make of it, each made once."""
+"""One image on the bench: the variants that probes make of it, each made once; and a stored pair made again.
 
+The picture that a run scored and its variant follow from (item, probe, seed). A visitor may draw the object's box or
+paint its mask, which is a picture of a stranger until it was decoded as one.
+"""
+
+from base64 import b64decode
+from binascii import Error
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import RLock
 
+import cv2
 import numpy as np
 
-from core.corpora.images import pixel_hash
-from core.corpora.item_pictures import as_picture
+from core.corpora.images import decode_stranger, pixel_hash
+from core.corpora.item_pictures import as_picture, read_item
 from core.corpora.schema import Box, Item, Mask
-from core.errors import InvalidInput, ProbeRejected
+from core.errors import BadImage, InvalidInput, ProbeRejected
 from core.probes.base import Edits, Probe, Subject, Variant
 from core.probes.pairs import Pairs, subject_of
 from core.probes.scene import Scene
@@ -143,3 +150,119 @@ def parse_box(text: str, *, width: int, height: int) -> Box:
 def format_box(box: Box) -> str:
     """Write a box as :func:`parse_box` reads it, in whole pixels."""
     return ",".join(str(round(value)) for value in (box.x, box.y, box.width, box.height))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """The two pictures of a pair; of a video, its frames side by side.
+
+    Args:
+        before: the item's picture, uint8 RGB [H, W, 3], read-only.
+        after: the variant's; None where the probe leaves the picture as it is.
+        box_before, box_after: where the object is in each, in pixels, where that is known.
+        notes: what the probe says of its edit.
+    """
+
+    before: np.ndarray
+    after: np.ndarray | None
+    box_before: Box | None
+    box_after: Box | None
+    notes: tuple[str, ...] = ()
+
+
+def open_bench(item: Item, *, pixels_sha256: str | None, seed: int) -> Workbench:
+    """Put an item of a run on a workbench.
+
+    Args:
+        item: from its corpus.
+        pixels_sha256: hash of the decoded picture that the run scored; None: it was not recorded. A file whose
+            bytes changed and whose pixels did not is the same picture.
+        seed: of the run.
+
+    Raises:
+        BadImage: if the file is gone, broken, or no longer the picture that the run scored.
+    """
+    try:
+        image = read_item(item)
+    except BadImage as error:
+        raise BadImage(f"the picture of item {item.id!r} cannot be shown: {error}") from error
+    if pixels_sha256 not in (None, image.pixels_sha256):
+        raise BadImage(
+            f"the picture of item {item.id!r} is not the one that the run scored: its pixels changed since; put the "
+            "old file back, or audit the corpus again"
+        )
+    return Workbench(replace(item, bytes_sha256=image.bytes_sha256), image.pixels, seed=seed)
+
+
+def replay(bench: Workbench, probe: Probe, subject: Subject | None = None) -> Replay:
+    """Make a pair of a run again.
+
+    Args:
+        bench: from :func:`open_bench`.
+        probe: the one that the run used.
+        subject: the caption that it edited; None: the probe edits the image.
+
+    Raises:
+        ProbeRejected: if the probe cannot be applied (its code or the corpus's annotations changed since).
+    """
+    made = bench.make(probe, subject)
+    if isinstance(made, ProbeRejected):
+        raise made
+    after = None if made.pixels is None else as_picture(made.pixels)
+    return Replay(bench.picture, after, bench.item.box, made.object_box, made.notes)
+
+
+MOST_BYTES = 1_000_000
+"""Most that a painted mask may take as a PNG; one of 640 px takes some 20 kB."""
+
+_BEGIN = "data:image/png;base64,"
+_HALF = 127
+"""Grey above which a pixel of the mask is the object's: a brush has soft edges."""
+
+
+def read_painted(address: str, *, before: np.ndarray, shown: tuple[int, int]) -> np.ndarray:
+    """Read a painted mask, and keep what was not painted over as it was before, pixel by pixel.
+
+    Args:
+        address: of the PNG, ``data:image/png;base64,…``, white where the object is.
+        before: boolean [H, W] in the pixels of the item, the mask that was painted on; all False where there was none.
+        shown: (h, w) of :func:`at_size`, as the browser had it and as the PNG must be.
+
+    Returns:
+        Boolean [H, W].
+
+    Raises:
+        BadImage: if it is no such file, or too large, or takes too much to decode.
+        InvalidInput: if its size is not that of the picture it was painted on, or nothing is left of the object.
+    """
+    height, width = shown
+    decoded = decode_stranger(_bytes(address), name="the painted mask", max_pixels=height * width)
+    if decoded.pixels.shape[:2] != shown:
+        got = f"{decoded.width} × {decoded.height}"
+        raise InvalidInput(f"a mask painted here has {width} × {height} px, got {got}; paint it again")
+    painted = decoded.pixels[..., 0] > _HALF
+    changed = at_size(painted != at_size(before, shown), before.shape)
+    whole = np.where(changed, at_size(painted, before.shape), before)
+    if not whole.any():
+        raise InvalidInput("nothing is left of the mask; paint the object, or clear what was drawn")
+    return whole
+
+
+def at_size(mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A boolean mask at another size (height, width)."""
+    height, width = shape
+    if mask.shape == (height, width):
+        return mask
+    scaled: np.ndarray = cv2.resize(mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR) > 0.5
+    return scaled
+
+
+def _bytes(address: str) -> bytes:
+    if not address.startswith(_BEGIN):
+        raise BadImage(f"a painted mask is a PNG, got {address[:30]!r}; paint it again")
+    if len(address) > MOST_BYTES * 4 // 3 + len(_BEGIN) + 4:
+        raise BadImage(f"a painted mask takes at most {MOST_BYTES // 1000} kB, got {len(address) // 1000} kB of text")
+    try:
+        return b64decode(address[len(_BEGIN) :], validate=True)
+    except (Error, ValueError) as error:
+        raise BadImage("the painted mask did not arrive whole; paint it again") from error

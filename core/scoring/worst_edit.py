@@ -21,7 +21,7 @@ from core.corpora.images import check_rgb
 from core.errors import InvariscopeError
 from core.evaluators.base import Evaluator
 from core.probes.pixels.edits import jpeg, rotation_matrix
-from core.scoring.copies import Copies
+from core.scoring.occlusion import Copies
 from core.seeds import RUN_SEED, stream
 from core.statistics.changes import percent_change
 

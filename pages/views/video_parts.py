@@ -19,7 +19,7 @@ from core.corpora.videos import Footage, Sampling, read_scaled, read_stranger
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
-from core.evaluators.video.base import COARSE, TokenMap, VideoEvaluator
+from core.evaluators.video.video_evaluator import COARSE, TokenMap, VideoEvaluator
 from core.scoring.video_edits import (
     BY_CONSTRUCTION,
     EDITS,

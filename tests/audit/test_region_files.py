@@ -11,7 +11,7 @@ from core.audit.region_files import LIST, export_pictures, index_regions
 from core.corpora.images import pixel_hash, read_image
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
-from core.evaluators.regions.files import RegionFolder
+from core.evaluators.regions.region_folder import RegionFolder
 from tests.tiny.uniter import made_regions, write_npz
 
 

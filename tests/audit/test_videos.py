@@ -22,9 +22,9 @@ from core.errors import InvalidInput
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.video.clip_video import clip_idf
-from core.evaluators.video.scorer import video_scorer
+from core.evaluators.video.video_evaluator import video_scorer
 from core.scoring.video_edits import score_folder_edits
-from core.scoring.videos import VideoLine, score_videos
+from core.scoring.video_scores import VideoLine, score_videos
 from core.store.manifest import Run
 from tests.audit.filmed import build_videos, write_footage
 from tests.audit.squares import ORDERED, PAIRED

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from core.__main__ import app
-from core.evaluators.weights import example
+from core.evaluators import self_check as checks
 from tests.commands.calling import Invoke, Shell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +21,7 @@ EVALUATORS = Path(__file__).with_name("colour_words.py")
 def invoke(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
     """Call a command in this process, with an empty data folder of its own."""
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(example, "HOST", "http://127.0.0.1:9")  # nobody answers there: no test asks a publisher
+    monkeypatch.setattr(checks, "HOST", "http://127.0.0.1:9")  # nobody answers there: no test asks a publisher
     monkeypatch.delenv("INVARISCOPE_DEBUG", raising=False)
 
     def call(*arguments: object) -> Result:

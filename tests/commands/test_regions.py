@@ -9,7 +9,7 @@ from PIL import Image
 
 from core.corpora.images import pixel_hash
 from core.evaluators.metrics.umic import DETECTOR, REGIONS, Umic
-from core.evaluators.regions.files import RegionFolder
+from core.evaluators.regions.region_folder import RegionFolder
 from core.evaluators.registry import find
 from tests.commands.calling import Invoke
 from tests.tiny.frcnn import RES2, write_frcnn

@@ -10,9 +10,8 @@ import pytest
 from core.commands._shared import Code
 from core.corpora.videos import Sampling
 from core.evaluators.registry import find
-from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.idf import read_idf
-from core.evaluators.video.scorer import VideoScorer
+from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScorer
 from tests.commands.calling import Invoke
 from tests.corpora.footage import moving, write_frames, write_video
 from tests.tiny import clip

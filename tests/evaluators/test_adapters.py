@@ -17,13 +17,11 @@ from PIL import Image
 from core.analysis.metric_check import check_contract
 from core.audit.record import describe_evaluator
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, UnknownName
-from core.evaluators.adapters.files import as_files
-from core.evaluators.adapters.package import Package
-from core.evaluators.adapters.weights import tensors_digest
 from core.evaluators.base import Evaluator, PartlyScored
 from core.evaluators.metrics import capevalkit_metrics as kit
 from core.evaluators.metrics.t2v_models import TextToVisual
 from core.evaluators.metrics.torchmetrics_models import TorchmetricsClipScore, _Features
+from core.evaluators.other_packages import Package, as_files, tensors_digest
 from core.evaluators.registry import find
 from tests.tiny.hub import write_hub_clip
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
-from core.evaluators.brought import MOST_BYTES, classes_in, keep_metric, kept_metrics, metrics_dir
+from core.evaluators.metric_uploads import MOST_BYTES, classes_in, keep_metric, kept_metrics, metrics_dir
 from core.settings import assets_dir
 
 METRIC = b"""raise SystemExit("it ran")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from core.errors import NotAvailable
 from core.evaluators.registry import find
 from core.evaluators.towers.causal import LENGTHS, first_place, lengths, open_clip_text
-from core.evaluators.towers.clip_tokens import encode_tokens
+from core.evaluators.towers.clip import encode_tokens
 from core.evaluators.towers.encoder import Towers
 from tests.tiny import clip, hub
 

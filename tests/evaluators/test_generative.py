@@ -14,11 +14,11 @@ from PIL import Image
 
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Evaluator, PartlyScored
-from core.evaluators.generative.chat import REMEMBERED, Answer
+from core.evaluators.generative import REMEMBERED, Answer
 from core.evaluators.metrics.fleur import MOST_TOKENS, smoothed
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
-from core.evaluators.towers.pictures import padded_square
+from core.evaluators.towers.preprocessing import padded_square
 from core.probes.rejections import code_of
 from tests.tiny.vlm import write_llava, write_qwen
 

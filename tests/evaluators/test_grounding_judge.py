@@ -14,8 +14,7 @@ from skimage import data
 from core.errors import InvalidInput
 from core.evaluators.base import PartlyScored
 from core.evaluators.metrics.conse import ConseLite0
-from core.evaluators.metrics.grounding_judge import NO_NOUN, GroundingJudge, Rubric
-from core.evaluators.offline.nouns import NounPhrase, find_nouns
+from core.evaluators.metrics.grounding_judge import NO_NOUN, GroundingJudge, NounPhrase, Rubric, find_nouns
 from core.probes.rejections import code_of, coded, meaning
 from core.settings import assets_dir
 

@@ -14,12 +14,12 @@ from timm.data.imagenet_info import ImageNetInfo
 from transformers import BertConfig, BertModel
 
 from core.errors import InvalidInput, NotAvailable
+from core.evaluators.memory import Shared
 from core.evaluators.offline.class_texts import class_names
 from core.evaluators.offline.efficientnet import EfficientNetLite
 from core.evaluators.offline.image_tower import BACKBONES, Backbone, ImageTower, _load, prepare
-from core.evaluators.offline.sharing import Shared
+from core.evaluators.offline.packaged_weights import LITE0, LITE2, MINILM, PackagedFile, available
 from core.evaluators.offline.text_tower import shared_text_tower
-from core.evaluators.offline.weights import LITE0, LITE2, MINILM, PackagedFile, available
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from core.errors import InvalidInput, UnknownName
 from core.evaluators.base import DualEncoder
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published
 from core.store.store import Store
 from tests.audit.squares import build_corpus
 from tests.tiny.vlm import write_llava

@@ -8,7 +8,7 @@ import pytest
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import find
-from core.evaluators.scale import scale_of
+from core.evaluators.towers.encoder import scale_of
 from core.evaluators.weights.catalogue import description
 
 CAPTIONS = ["A dog.", "a cat on a mat"]

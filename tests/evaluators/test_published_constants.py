@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 from core.corpora.images import pixel_hash
-from core.evaluators.generative.answers import read_rubric
+from core.evaluators.generative import read_rubric
 from core.evaluators.metrics.umic import DETECTOR, REGIONS
 from core.evaluators.regions.bottom_up import Selection
 from core.evaluators.registry import find

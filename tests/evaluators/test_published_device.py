@@ -8,7 +8,7 @@ import torch
 
 from core.errors import NotAvailable
 from core.evaluators.weights.device import CPU_BATCH, DEVICE_BATCH, Runner
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published
 
 
 class Card:

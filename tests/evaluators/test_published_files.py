@@ -12,11 +12,11 @@ import torch
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.registry import catalogue as registered
 from core.evaluators.registry import find
-from core.evaluators.towers.lora import merge
+from core.evaluators.towers.clip import merge
 from core.evaluators.weights import catalogue
 from core.evaluators.weights import fetched as weights
 from core.evaluators.weights.checkpoints import read_state
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published
 from tests.tiny import clip, hub
 
 

@@ -13,7 +13,7 @@ from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resiz
 
 from core.corpora.schema import Box
 from core.errors import InvalidInput
-from core.evaluators.towers.pictures import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
+from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
 from tests.tiny.reference import picture
 
 SIDE = 32

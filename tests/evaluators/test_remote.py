@@ -16,9 +16,8 @@ from core.errors import InvalidInput, NotAvailable, ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
-from core.evaluators.remote import MetricFailed, Remote
+from core.evaluators.remote import MetricFailed, Remote, pack, unpack
 from core.evaluators.scoring import score_pairs_with_errors
-from core.evaluators.wire import pack, unpack
 from tests.audit.squares import HISTOGRAM, PAIRED
 from tests.plugins.histogram import POISON
 

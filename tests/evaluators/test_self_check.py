@@ -17,11 +17,10 @@ from core.audit.record import describe_evaluator
 from core.commands._shared import Code
 from core.commands.doctor import PUBLISHED, Status, examine
 from core.corpora.images import read_image
+from core.evaluators import self_check as checks
 from core.evaluators.metrics.pac_score import PacS, RefPacS
 from core.evaluators.registry import find
-from core.evaluators.self_check import KEPT, TOLERANCE, for_manifest, remembered, self_check
-from core.evaluators.weights import example
-from core.evaluators.weights.example import Example, PublishedValue
+from core.evaluators.self_check import KEPT, TOLERANCE, Example, PublishedValue, for_manifest, remembered, self_check
 from core.evaluators.weights.fetched import keep
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401
@@ -117,8 +116,8 @@ def made(value: dict[tuple[str, str], float], *, off: float = 0.0, commit: str =
 
 
 def publish(monkeypatch: pytest.MonkeyPatch, known: Example, host: str = "http://127.0.0.1:9") -> None:
-    monkeypatch.setattr(example, "examples", lambda: (known,))
-    monkeypatch.setattr(example, "HOST", host)
+    monkeypatch.setattr(checks, "examples", lambda: (known,))
+    monkeypatch.setattr(checks, "HOST", host)
 
 
 def test_the_values_that_were_printed_are_given_again_and_kept(
@@ -245,7 +244,7 @@ def test_the_printed_values_are_those_of_the_publishers_readmes() -> None:
     """jmhessel/clipscore and aimagelab/pacscore, README.md."""
     printed = {
         (each.evaluator, Path(each.captions).stem): each.value
-        for known in example.examples()
+        for known in checks.examples()
         for each in known.published
     }
     assert printed == {

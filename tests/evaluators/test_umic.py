@@ -16,7 +16,7 @@ from core import registry
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.metrics.umic import DETECTOR, REGIONS, drawn
-from core.evaluators.regions.files import RegionFolder, Regions
+from core.evaluators.regions.region_folder import RegionFolder, Regions
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
 from core.probes.rejections import code_of
@@ -25,7 +25,7 @@ from tests.tiny.uniter import LAYERS, WIDTH, WORDS, made_regions, write_lmdb, wr
 CAPTIONS = ["A cat.", "dogs", "a unknown bed. " * 40, "A cat . A dogs"]
 DETECTOR_CODE = """
 import numpy as np
-from core.evaluators.regions.files import Regions
+from core.evaluators.regions.region_folder import Regions
 
 
 class Corners:

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.corpora.brought import pictures_dir
-from core.evaluators.brought import metrics_dir
+from core.evaluators.metric_uploads import metrics_dir
 from core.jobs import job_queue
 from core.settings import ROOT
 from core.store.manifest import read_run

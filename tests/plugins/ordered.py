@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from core.evaluators.base import Fingerprint, evaluator
-from core.evaluators.video.base import VideoEvaluator, VideoScore
 from core.evaluators.video.formula import Tokens
+from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScore
 
 
 @evaluator(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.evaluators.offline.nouns import find_nouns
+from core.evaluators.metrics.grounding_judge import find_nouns
 from core.probes.words.caption_words import noun_phrases, words
 from core.probes.words.english import ADJECTIVE, kinds
 from core.probes.words.languages import is_english, reads_as

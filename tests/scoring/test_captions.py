@@ -12,7 +12,7 @@ from PIL import Image
 
 from core.errors import InvalidInput
 from core.evaluators.references import harmonic_mean
-from core.scoring.captions import CaptionedImage, mean, score_captions
+from core.scoring.caption_scores import CaptionedImage, mean, score_captions
 from tests.commands.colour_words import ColourWords, WordCount
 
 SHARES = st.floats(min_value=1e-6, max_value=2.5)

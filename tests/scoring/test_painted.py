@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from core.errors import BadImage, InvalidInput
-from core.scoring.painted import MOST_BYTES, at_size, read_painted
+from core.scoring.workbench import MOST_BYTES, at_size, read_painted
 
 SHOWN = (60, 80)
 

@@ -11,7 +11,7 @@ from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, ProbeRejected
 from core.probes import registry as probes
-from core.scoring.replay import open_bench, replay
+from core.scoring.workbench import open_bench, replay
 from tests.audit.squares import HISTOGRAM
 
 

@@ -9,8 +9,7 @@ from PIL import Image
 from core.corpora.suites import read_suite, with_references
 from core.errors import InvalidInput
 from core.evaluators.registry import find
-from core.scoring.suite_cost import suite_cost
-from core.scoring.suites import score_suite
+from core.scoring.suite_scores import score_suite, suite_cost
 from tests.analysis.suites.made import GROUPS, pascal_file
 from tests.commands.conftest import EVALUATORS
 

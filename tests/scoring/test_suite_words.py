@@ -6,7 +6,7 @@ import pytest
 from core.corpora.suites import ACCURACY, TAU_C, Compared, Rated, Sentence, Suite, with_references
 from core.errors import InvalidInput
 from core.scoring.reference_metrics import NAMED, compare, ready_words
-from core.scoring.suite_words import check_words, made_with, score_words
+from core.scoring.suite_scores import check_words, made_with, score_words
 
 PEOPLE = {
     "a.jpg": ("a dog sits on a mat", "the dog is on the mat"),

@@ -14,8 +14,8 @@ from core.corpora.videos import Sampling, open_video, read_frames
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import find
-from core.evaluators.video.base import VideoEvaluator, coarse_score
 from core.evaluators.video.formula import whole
+from core.evaluators.video.video_evaluator import VideoEvaluator, coarse_score
 from core.scoring.video_edits import (
     BY_CONSTRUCTION,
     EDITS,

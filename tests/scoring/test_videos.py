@@ -14,13 +14,11 @@ from core.corpora.videos import Sampling
 from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator
 from core.evaluators.registry import find
-from core.evaluators.video import scorer as scorers
-from core.evaluators.video.base import VideoEvaluator
-from core.evaluators.video.scorer import video_scorer
-from core.scoring import suite_pairs, videos
+from core.evaluators.video import video_evaluator
+from core.evaluators.video.video_evaluator import VideoEvaluator, video_scorer
+from core.scoring import suite_pairs, video_scores
 from core.scoring.suite_pairs import export_suite
-from core.scoring.video_suites import score_video_suite, usual_sampling
-from core.scoring.videos import VideoLine, score_videos
+from core.scoring.video_scores import VideoLine, score_video_suite, score_videos, usual_sampling
 from tests.corpora.footage import moving, write_frames, write_video
 from tests.corpora.test_video_suites import activitynet, vatex
 from tests.tiny import clip
@@ -57,8 +55,8 @@ def test_each_video_is_decoded_once_and_every_line_has_its_own_score(
     evaluator: VideoEvaluator, footage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    real = videos.open_video
-    monkeypatch.setattr(videos, "open_video", lambda path: opened.append(path.name) or real(path))
+    real = video_scores.open_video
+    monkeypatch.setattr(video_scores, "open_video", lambda path: opened.append(path.name) or real(path))
     lines = [
         VideoLine(str(place), caption, footage / name)
         for place, (name, caption) in enumerate(
@@ -79,7 +77,7 @@ def test_each_video_is_decoded_once_and_every_line_has_its_own_score(
 def test_frames_encoded_in_several_batches_are_those_of_one(
     evaluator: VideoEvaluator, footage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scorers, "FRAMES_AT_ONCE", 3)
+    monkeypatch.setattr(video_evaluator, "FRAMES_AT_ONCE", 3)
     (found,) = score_videos(video_scorer(evaluator), [VideoLine("a", "a square", footage / "v1")])
     assert found.score == pytest.approx(by_hand(evaluator, moving("red", 8), "a square"), abs=1e-6)
 

@@ -24,7 +24,7 @@ from core.evaluators.base import (
     evaluator,
 )
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
-from core.evaluators.offline.weights import MINILM, available, library_versions
+from core.evaluators.offline.packaged_weights import MINILM, available, library_versions
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,8 +10,6 @@ from typing import ClassVar, Self
 import numpy as np
 
 from core.errors import InvalidInput, NotAvailable, UnknownName
-from core.evaluators.adapters.files import as_files
-from core.evaluators.adapters.package import Package
 from core.evaluators.base import (
     Availability,
     Evaluator,
@@ -21,6 +19,7 @@ from core.evaluators.base import (
     evaluator,
     family,
 )
+from core.evaluators.other_packages import Package, as_files
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 from core.evaluators.towers.prompts import encodable
 

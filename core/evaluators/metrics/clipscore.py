@@ -1,7 +1,7 @@
 """CLIPScore and RefCLIPScore: the cosine of picture and caption under OpenAI's CLIP ViT-B/32."""
 
 from core.evaluators.references import ReferencedDualEncoder
-from core.evaluators.towers.clip_towers import ClipEvaluator
+from core.evaluators.towers.clip import ClipEvaluator
 from core.evaluators.weights.catalogue import described
 
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from core.errors import InvalidInput
 from core.evaluators.base import PartlyScored, check_lengths
-from core.evaluators.generative.answers import Generative
-from core.evaluators.generative.chat import Answer
+from core.evaluators.generative import Answer, Generative
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
-from core.evaluators.towers.pictures import padded_square
+from core.evaluators.towers.preprocessing import padded_square
 from core.evaluators.weights.catalogue import described
 from core.probes.rejections import coded
 

@@ -22,13 +22,11 @@ from core.evaluators.base import (
     evaluator,
 )
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
-from core.evaluators.generative.answers import read_rubric
+from core.evaluators.generative import read_rubric
 from core.evaluators.network.answer import TEN, Verdict
-from core.evaluators.network.asking import SEED, Asker
-from core.evaluators.network.budget import Budget
-from core.evaluators.network.endpoint import NEEDED, Endpoint
+from core.evaluators.network.asking import SEED, Asker, Post, line
+from core.evaluators.network.endpoint import NEEDED, Budget, Endpoint
 from core.evaluators.network.journal import Journal, request_key
-from core.evaluators.network.line import Post, line
 from core.settings import cache_dir, data_dir
 
 LONGEST_SIDE = 1024

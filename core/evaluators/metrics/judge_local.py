@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.evaluators.base import check_lengths
-from core.evaluators.generative.answers import Generative, read_rubric
+from core.evaluators.generative import Generative, read_rubric
 from core.evaluators.network.answer import MOST_TOKENS, read_verdict
 from core.evaluators.weights.catalogue import described
 

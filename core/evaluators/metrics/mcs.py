@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import NotAvailable
-from core.evaluators.towers.clip import load_clip
-from core.evaluators.towers.clip_towers import side_of
+from core.evaluators.towers.clip import load_clip, side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
-from core.evaluators.towers.pictures import Preprocessing
+from core.evaluators.towers.preprocessing import Preprocessing
 from core.evaluators.towers.prompts import HubPrompts
 from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.device import Runner

@@ -1,7 +1,7 @@
 """PAC-S and PAC-S++ with their reference-based twins: CLIP tuned with generated positives."""
 
 from core.evaluators.references import ReferencedDualEncoder
-from core.evaluators.towers.clip_towers import ClipEvaluator
+from core.evaluators.towers.clip import ClipEvaluator
 from core.evaluators.weights.catalogue import described
 
 # 2 · max(cos(v, c), 0), c the embedding of "A photo depicts " and the caption; with references R, the harmonic mean

@@ -9,11 +9,9 @@ import numpy as np
 
 from core import settings
 from core.errors import InvalidInput, NotAvailable, UnknownName
-from core.evaluators.adapters.files import as_files
-from core.evaluators.adapters.package import Package
-from core.evaluators.adapters.weights import tensors_digest
 from core.evaluators.base import Availability, Evaluator, Fingerprint, Footprint, check_lengths, evaluator, family
 from core.evaluators.memory import weights_mb
+from core.evaluators.other_packages import Package, as_files, tensors_digest
 from core.evaluators.towers.prompts import encodable
 
 PACKAGE = Package("t2v_metrics", "t2v-metrics", programs=("ffmpeg",))

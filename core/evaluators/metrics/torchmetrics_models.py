@@ -14,8 +14,6 @@ from core.corpora.images import check_rgb
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.adapters.package import Package
-from core.evaluators.adapters.weights import tensors_digest
 from core.evaluators.base import (
     Availability,
     Evaluator,
@@ -28,6 +26,7 @@ from core.evaluators.base import (
 )
 from core.evaluators.memory import MB, weights_mb
 from core.evaluators.offline.image_tower import square
+from core.evaluators.other_packages import Package, tensors_digest
 from core.evaluators.towers.prompts import encodable
 
 PACKAGE = Package("torchmetrics", "torchmetrics")

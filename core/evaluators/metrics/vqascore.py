@@ -1,19 +1,186 @@
-"""VQAScore: how probable *Yes* is when a model is asked whether the picture shows the caption."""
+"""VQAScore: how probable *Yes* is when a model is asked whether the picture shows the caption.
 
+Its models are chat models, and CLIP-FlanT5: T5 that reads a picture as the patches of CLIP's image tower, in its
+publisher's format.
+"""
+
+import json
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from core.corpora.images import pixel_hash
 from core.corpora.schema import Mask
+from core.errors import NotAvailable
 from core.evaluators.base import Fingerprint, Sight, check_lengths
-from core.evaluators.generative.answers import Generative
-from core.evaluators.generative.clip_t5 import IMAGE, MOST_TOKENS, ClipT5
-from core.evaluators.offline.weights import library_versions
-from core.evaluators.towers.pictures import padded_square
+from core.evaluators.generative import Generative
+from core.evaluators.offline.packaged_weights import library_versions
+from core.evaluators.towers.preprocessing import padded_square
 from core.evaluators.weights.catalogue import described
+from core.evaluators.weights.checkpoints import State, read_state
 from core.evaluators.weights.device import Runner
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published, numbered_parts
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_TOKENS = 2048
+REMEMBERED = 8
+"""Pictures whose patches are kept: the captions of one picture come one after the other."""
+
+IMAGE = "<image>"
+_OTHER = ("vision_tower.", "embed_tokens.")  # the tower comes from its own publisher; the other is shared.weight again
+
+
+class ClipT5:
+    """The network with its tokenizer and its picture processor, on a device."""
+
+    def __init__(
+        self, text: Any, projector: Any, tower: Any, *, words: Any, pictures: Any, layer: int, device: str
+    ) -> None:
+        import torch
+
+        class Parts(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.text, self.projector, self.tower = text, projector, tower
+
+        self.words, self.pictures, self.layer = words, pictures, layer
+        self.runner = Runner("clip-t5", Parts().to(device).eval(), device, batch=4 if device.startswith("cpu") else 32)
+        self.colour = [int(255 * share) for share in pictures.image_mean]
+        self._patches: OrderedDict[str, Tensor] = OrderedDict()
+
+    @classmethod
+    def open(cls, folder: Path, words: Path, tower: Path, *, device: str, precision: str) -> "ClipT5":
+        """Load the publisher's folder, the tokenizer's and the image tower's.
+
+        Raises:
+            NotAvailable: if one is incomplete, damaged, or of another architecture.
+        """
+        import torch
+        from transformers import AutoTokenizer, CLIPImageProcessorPil, CLIPVisionModel
+
+        state = read_folder(folder)
+        try:
+            facts = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            text, projector = _network(facts, state, getattr(torch, precision))
+            del state
+            vision: Any = CLIPVisionModel.from_pretrained(tower, local_files_only=True)
+            tokenizer: Any = AutoTokenizer.from_pretrained(words, local_files_only=True, trust_remote_code=False)
+            pictures: Any = CLIPImageProcessorPil.from_pretrained(tower, local_files_only=True)
+        except NotAvailable:
+            raise
+        except Exception as error:  # a damaged folder fails in as many ways as it has files
+            raise NotAvailable(
+                f"{folder} holds no CLIP-FlanT5 that can be loaded ({error!s:.160}); fetch it again"
+            ) from error
+        return cls(
+            text,
+            projector,
+            vision.to(getattr(torch, precision)),
+            words=tokenizer,
+            pictures=pictures,
+            layer=int(facts.get("mm_vision_select_layer", -2)),
+            device=device,
+        )
+
+    def tokens(self, prompt: str) -> list[list[int]]:
+        """Tokens before and behind the picture; T5 closes each part with its end mark, and so did the training."""
+        return [list(self.words(part).input_ids) for part in prompt.split(IMAGE)]
+
+    def likelihood(self, images: Sequence[np.ndarray], prompts: Sequence[str], answer: str) -> np.ndarray:
+        """Geometric mean of the probabilities of the answer's tokens, its end mark included; float64 [n]."""
+        labels = list(self.words(answer).input_ids)
+
+        def call(part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
+            return self._likelihood(part, labels, device)
+
+        pairs = list(zip(images, prompts, strict=True))
+        found: np.ndarray = self.runner.each(pairs, call).double().numpy()
+        return found
+
+    def _likelihood(self, part: Sequence[tuple[np.ndarray, str]], labels: list[int], device: str) -> "Tensor":
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        network = self.runner.network
+        rows = [self._row(image, prompt, device) for image, prompt in part]
+        present = pad_sequence([torch.ones(len(row), device=device) for row in rows], batch_first=True)
+        wanted = torch.tensor([labels] * len(part), device=device)
+        made = network.text(inputs_embeds=pad_sequence(rows, batch_first=True), attention_mask=present, labels=wanted)
+        logs = made.logits.float().log_softmax(dim=-1).gather(2, wanted[:, :, None])[:, :, 0]
+        likelihoods: Tensor = logs.mean(dim=1).exp()
+        return likelihoods
+
+    def _row(self, image: np.ndarray, prompt: str, device: str) -> "Tensor":
+        import torch
+
+        before, behind = self.tokens(prompt)
+        behind = behind[: max(0, MOST_TOKENS - 1 - len(before))]  # the picture counts as one token, as in the authors'
+        embed = self.runner.network.text.shared
+        told = [embed(torch.tensor(ids, device=device, dtype=torch.long)) for ids in (before, behind)]
+        return torch.cat([told[0], self._seen(image, device).to(told[0].dtype), told[1]])
+
+    def _seen(self, image: np.ndarray, device: str) -> "Tensor":
+        """Projected patches of a picture, each distinct picture encoded once."""
+        from PIL import Image
+
+        key = pixel_hash(image)
+        if key not in self._patches:
+            network = self.runner.network
+            square = Image.fromarray(padded_square(image, colour=self.colour))
+            pixels = self.pictures(square, return_tensors="pt").pixel_values.to(device, network.tower.dtype)
+            hidden = network.tower(pixels, output_hidden_states=True).hidden_states[self.layer][0, 1:]
+            self._patches[key] = network.projector(hidden)
+        self._patches.move_to_end(key)
+        while len(self._patches) > REMEMBERED:
+            self._patches.popitem(last=False)
+        return self._patches[key].to(device)
+
+
+def read_folder(folder: Path) -> State:
+    """Tensors of a folder, whether its weights are one file or several."""
+    parts = numbered_parts(folder)
+    if not parts:
+        parts = tuple(name for name in ("model.safetensors", "pytorch_model.bin") if (folder / name).is_file())[:1]
+    if not parts:
+        raise NotAvailable(f"{folder} holds no weights; fetch them again")
+    return {name: value for part in parts for name, value in read_state(folder / part, finite=False).items()}
+
+
+def _network(facts: dict[str, Any], state: State, precision: Any) -> tuple[Any, Any]:
+    """T5 and the projector, with the checkpoint's tensors; made in that precision, so that there is one copy."""
+    import torch
+    from torch import nn
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    kept = {name: value for name, value in state.items() if not name.startswith(_OTHER)}
+    layers = {int(name.split(".")[1]): name for name in kept if name.startswith("mm_projector.") and "weight" in name}
+    if not layers or "shared.weight" not in kept:
+        raise NotAvailable("the checkpoint is no CLIP-FlanT5: it lacks mm_projector or shared; give the publisher's")
+    projector = nn.Sequential()
+    for place in range(max(layers) + 1):
+        shape = kept[layers[place]].shape if place in layers else None
+        projector.append(nn.Linear(shape[1], shape[0]) if shape else nn.GELU())
+    own = {key: value for key, value in facts.items() if not key.startswith("mm_") and key != "model_type"}
+    with torch.device("meta"):  # no memory, no random numbers
+        text = T5ForConditionalGeneration(T5Config(**own))
+    text.to(precision).to_empty(device="cpu")
+    text.set_input_embeddings(text.shared)
+    if "lm_head.weight" not in kept:  # Flan-T5 has one of its own, and transformers would tie it all the same
+        text.lm_head.weight = text.shared.weight
+    tensors = {name: value for name, value in kept.items() if not name.startswith("mm_projector.")}
+    report = text.load_state_dict(tensors, strict=False)
+    lost = [name for name in report.missing_keys if not name.endswith("embed_tokens.weight")]
+    if lost:
+        raise NotAvailable(f"the checkpoint is not a whole CLIP-FlanT5: it lacks {lost[0]!r}; fetch it again")
+    projector.load_state_dict(
+        {name.removeprefix("mm_projector."): value for name, value in kept.items() if name.startswith("mm_proj")}
+    )
+    return text, projector.to(precision)
 
 
 @described("vqascore-qwen")

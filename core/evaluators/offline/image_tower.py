@@ -14,8 +14,8 @@ import numpy as np
 from core.corpora.images import check_rgb
 from core.corpora.schema import Box
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.offline.sharing import Shared
-from core.evaluators.offline.weights import LITE0, LITE2, PackagedFile, library_versions
+from core.evaluators.memory import Shared
+from core.evaluators.offline.packaged_weights import LITE0, LITE2, PackagedFile, library_versions
 
 if TYPE_CHECKING:
     from torch import Tensor

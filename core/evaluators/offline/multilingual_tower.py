@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from core.evaluators.offline.sharing import Shared
+from core.evaluators.memory import Shared
+from core.evaluators.offline.packaged_weights import USE, USE_PIECES, library_versions
 from core.evaluators.offline.text_tower import Reading, encodable
-from core.evaluators.offline.weights import USE, USE_PIECES, library_versions
 
 if TYPE_CHECKING:
     from torch import Tensor

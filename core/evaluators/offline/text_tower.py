@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from core.evaluators.offline.sharing import Shared
-from core.evaluators.offline.weights import MINILM, library_versions
+from core.evaluators.memory import Shared
+from core.evaluators.offline.packaged_weights import MINILM, library_versions
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from core.errors import NotAvailable
-from core.evaluators.regions.detector_recipe import CONFIG, read_recipe
-from core.evaluators.regions.files import Regions
+from core.evaluators.regions.region_folder import Regions
 from core.evaluators.weights.catalogue import Description
 from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place
@@ -106,7 +105,7 @@ class BottomUp:
         Raises:
             NotAvailable: if a file is missing, damaged, or of another network.
         """
-        from core.evaluators.regions.faster_rcnn import load_faster_rcnn
+        from core.evaluators.regions.faster_rcnn import CONFIG, load_faster_rcnn, read_recipe
 
         digest = place.digest()
         path = checkpoint(place)
@@ -146,7 +145,7 @@ class BottomUp:
         """Regions as float32 [n, most, 5 + d]: confidence (-1 where there is none), shares of the sides, feature."""
         import torch
 
-        from core.evaluators.regions.proposals import confidence
+        from core.evaluators.regions.faster_rcnn import confidence
 
         chosen, network = self._selection, self.runner.network
         pictures = torch.cat([self._entering(image, size, device) for image in images])

@@ -1,16 +1,229 @@
-"""Faster R-CNN over a ResNet's fourth stage, built from the publisher's tensors: bottom-up attention's network."""
+"""Faster R-CNN over a ResNet's fourth stage, built from the publisher's tensors: bottom-up attention's network.
 
+What the tensors do not say stands in the config.yaml beside them. Boxes are float32 [n, 4]: left, top, right, bottom,
+in pixels of the picture that entered the network.
+"""
+
+import math
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor, nn
 from torch.nn import functional
-from torchvision.ops import roi_pool
+from torchvision.ops import clip_boxes_to_image, nms, roi_pool
 
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.regions.detector_recipe import Recipe
-from core.evaluators.regions.proposals import anchors, decoded, proposed
 from core.evaluators.weights.checkpoints import State, read_state
+
+CONFIG = "config.yaml"
+MOST_BYTES = 1 << 20
+_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Pixels(_Section):
+    """How pixels enter.
+
+    Args:
+        pixel_mean: what is taken off blue, green and red, in [0, 255].
+        pixel_std: what they are divided by.
+        max_pool: whether the stem pools as Caffe does: nothing added at the border, the last window cut off.
+    """
+
+    pixel_mean: tuple[_Number, _Number, _Number] = (102.9801, 115.9465, 122.7717)
+    pixel_std: tuple[_Positive, _Positive, _Positive] = (1.0, 1.0, 1.0)
+    max_pool: bool = True
+
+
+class ResNets(_Section):
+    """The residual blocks: batch norm, and whether the first 1×1 convolution strides (Caffe) or the 3×3 one."""
+
+    norm: Literal["BN"] = "BN"
+    stride_in_1x1: bool = True
+
+
+class AnchorGenerator(_Section):
+    """Where anchors lie in a cell of the feature map: 0 its corner, 0.5 its middle."""
+
+    offset: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class Rpn(_Section):
+    """The region proposal network: scale of its deltas, overlap above which the less sure box goes, boxes compared."""
+
+    bbox_reg_weights: tuple[_Positive, _Positive, _Positive, _Positive] = (1.0, 1.0, 1.0, 1.0)
+    nms_thresh: Annotated[float, Field(gt=0, le=1)] = 0.7
+    pre_nms_topk_test: Annotated[int, Field(gt=0)] = 6000
+
+
+class RoiBoxHead(_Section):
+    """The head: side of a pooled region, and whether res5 strides (else it is dilated, as bottom-up attention's)."""
+
+    pooler_resolution: Annotated[int, Field(gt=0, le=64)] = 14
+    res5halve: bool = False
+
+
+class Recipe(_Section):
+    """The entries of config.yaml that change what the network computes, bottom-up attention's own where one is absent.
+
+    The other entries are left aside: how many regions are kept (the publisher keeps 36) and how large a picture is
+    made are UMIC's settings; the order of colours is blue first whatever the file says, as the means are.
+
+    Source: Anderson et al. 2018, section 3.1; https://github.com/peteanderson80/bottom-up-attention,
+    faster_rcnn_end2end_final/test.prototxt; https://github.com/airsplay/py-bottom-up-attention, its VG configuration.
+    """
+
+    model: Pixels = Pixels()
+    resnets: ResNets = ResNets()
+    anchor_generator: AnchorGenerator = AnchorGenerator()
+    rpn: Rpn = Rpn()
+    roi_box_head: RoiBoxHead = RoiBoxHead()
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read config.yaml; names may be in small letters or capitals. Without the file: bottom-up attention's numbers.
+
+    Raises:
+        NotAvailable: if it is no such file, or asks for what the network here cannot do; one sentence.
+    """
+    if not path.is_file():
+        return Recipe()
+    content = _lowered(_yaml(path))
+    if not isinstance(content, dict):
+        raise NotAvailable(f"{path} is no configuration of a detector but a {type(content).__name__}; fetch it again")
+    try:
+        return Recipe.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise NotAvailable(
+            f"{path}: {where}: {first['msg']}, got {first['input']!r}; give the publisher's file"
+        ) from error
+
+
+def _yaml(path: Path) -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
+        """Plain values, and Python's tuples as lists."""
+
+    Loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda loader, node: loader.construct_sequence(node))
+    if path.stat().st_size > MOST_BYTES:
+        raise NotAvailable(f"{path} has {path.stat().st_size:,} bytes and is no configuration; fetch it again")
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader)  # safe: plain values only
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        why = " ".join(str(error).split())[:160]
+        raise NotAvailable(f"{path} is not plain YAML ({why}); fetch it again") from error
+
+
+def _lowered(value: Any) -> Any:
+    return {str(key).lower(): _lowered(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+MOST_GROWTH = math.log(1000 / 16)
+"""Most that a box may grow, as the logarithm of a side: from 16 to 1000 pixels. Source: Detectron."""
+
+
+def anchors(cells: Tensor, height: int, width: int, *, stride: int, offset: float = 0.0) -> Tensor:
+    """Lay the anchors of one cell over a feature map.
+
+    Args:
+        cells: [a, 4], around the origin.
+        offset: where in its cell an anchor's middle lies, in [0, 1).
+
+    Returns:
+        [height · width · a, 4], row by row, the anchors of a cell together.
+    """
+    down, right = ((torch.arange(count, device=cells.device) + offset) * stride for count in (height, width))
+    y, x = torch.meshgrid(down.to(cells.dtype), right.to(cells.dtype), indexing="ij")
+    shifts = torch.stack([x, y, x, y], dim=-1).reshape(-1, 1, 4)
+    return (shifts + cells).reshape(-1, 4)
+
+
+def decoded(deltas: Tensor, boxes: Tensor, scale: tuple[float, float, float, float]) -> Tensor:
+    """Move and grow boxes by what the network says.
+
+    Args:
+        deltas: [n, 4]: shift of the middle in widths and heights of the box, logarithms of its growth.
+        boxes: [n, 4].
+        scale: what the four deltas are divided by.
+
+    Source: Girshick et al. 2014, appendix C.
+    """
+    sides = boxes[:, 2:] - boxes[:, :2]
+    middles = boxes[:, :2] + 0.5 * sides
+    deltas = deltas / deltas.new_tensor(scale)
+    middles = deltas[:, :2] * sides + middles
+    sides = deltas[:, 2:].clamp(max=MOST_GROWTH).exp() * sides
+    return torch.cat([middles - 0.5 * sides, middles + 0.5 * sides], dim=1)
+
+
+def proposed(
+    boxes: Tensor,
+    logits: Tensor,
+    size: tuple[int, int],
+    *,
+    considered: int,
+    overlap: float,
+    most: int,
+    least_side: float,
+) -> Tensor:
+    """Choose the boxes that are most likely an object, the surest first.
+
+    Args:
+        boxes: [n, 4]; what lies outside the picture is cut off.
+        logits: [n]: how sure the network is that there is an object.
+        size: height and width of the picture.
+        considered: how many of the surest are compared.
+        overlap: intersection over union above which the less sure of two boxes goes.
+        most: how many are kept.
+        least_side: narrower and lower boxes go, unless no other is left.
+
+    Returns:
+        [m, 4] with 1 ≤ m ≤ ``most``.
+    """
+    surest = logits.argsort(descending=True, stable=True)[:considered]
+    boxes, logits = clip_boxes_to_image(boxes[surest], size), logits[surest]
+    sides = (boxes[:, 2:] - boxes[:, :2]).amin(dim=1)
+    for least in (least_side, 0.0):
+        large = sides > least if least == 0.0 else sides >= least
+        if large.any():
+            break
+    else:
+        return boxes.new_tensor([[0.0, 0.0, size[1], size[0]]])
+    boxes, logits = boxes[large], logits[large]
+    return boxes[nms(boxes, logits, overlap)[:most]]
+
+
+def confidence(boxes: Tensor, scores: Tensor, overlap: float) -> Tensor:
+    """How sure a region is: its highest probability among the classes in which no surer region overlaps it.
+
+    Args:
+        boxes: [n, 4].
+        scores: [n, classes], the background left out.
+        overlap: intersection over union above which the less sure of two regions goes, class by class.
+
+    Returns:
+        [n], in [0, 1]; 0 for a region that goes in every class.
+
+    Source: https://github.com/peteanderson80/bottom-up-attention, tools/generate_tsv.py.
+    """
+    boxes, scores = boxes.cpu(), scores.cpu()  # many small steps: a device would wait for each
+    best = torch.zeros(len(boxes))
+    for each in scores.amax(dim=0).argsort(descending=True).tolist():
+        column = scores[:, each]
+        if (column > best).any():  # else the class cannot raise any region's confidence
+            kept = nms(boxes, column, overlap)
+            best[kept] = torch.maximum(best[kept], column[kept])
+    return best
+
 
 STRIDE = 16
 """Pixels between two cells of the feature map."""

@@ -7,7 +7,7 @@ import numpy as np
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.regions.bottom_up import BottomUp
-from core.evaluators.regions.files import RegionDetector, RegionFolder, Regions
+from core.evaluators.regions.region_folder import RegionDetector, RegionFolder, Regions
 from core.evaluators.weights.device import Runner
 from core.registry import is_apart, load_object
 

@@ -1,13 +1,96 @@
-"""CLIP from a state dict with OpenAI's names, its architecture read off the shapes of the tensors."""
+"""CLIP with OpenAI's names: a checkpoint, low-rank adapters among its tensors, its two towers, and its tokens.
+
+Its architecture is read off the shapes of the tensors; adapters have loralib's names and are added to the weights that
+they tune. The towers of a checkpoint stand once in a process, however many evaluators use them.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from core.errors import NotAvailable
-from core.evaluators.towers.lora import merge
+from core.evaluators.memory import Shared
+from core.evaluators.towers.causal import OpenClipText, open_clip_text
+from core.evaluators.towers.encoder import PublishedEncoder, Towers
+from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
+from core.evaluators.towers.prompts import ClipPrompts
+from core.evaluators.weights.catalogue import Description
 from core.evaluators.weights.checkpoints import State, read_state
+from core.evaluators.weights.device import Runner
+from core.evaluators.weights.fetched import Place
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from core.evaluators.towers.encoder import Towers
+
+ALPHA = 1.0
+"""loralib's default strength, which PAC-S++ keeps: the product of the factors is scaled by alpha / rank."""
+_A = "lora_A"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A state dict without adapters.
+
+    Args:
+        added: how many weights had an adapter added.
+        left: how many adapters were left aside, see :func:`merge`.
+        rank: of the adapters; 0 where there are none.
+    """
+
+    state: "State"
+    added: int
+    left: int
+    rank: int
+
+
+def merge(state: "State") -> Merged:
+    """Add the adapters to their weights: W + (alpha / r) · B A.
+
+    Adapters of attention (``in_proj_weight_lora_A`` …, ``out_proj.lora_A`` …) and of the patch embedding are added.
+    Those of the two layers of each MLP are left aside, because the authors' evaluation leaves them aside too: their
+    layers mark themselves as merged when the model is built, before the checkpoint is read into them, and from then
+    on use the stored weight alone. What is stored there is used as it is.
+
+    Args:
+        state: tensors by OpenAI's names; adapters beside them.
+
+    Raises:
+        NotAvailable: if an adapter has no weight, lacks its other half, or has another weight's shape.
+
+    Source: https://github.com/aimagelab/pacscore, ``models/custom_loralib`` and ``models/clip_lora``.
+    """
+    plain = {name: value for name, value in state.items() if "lora_" not in name}
+    added = left = rank = 0
+    for name in [name for name in state if name.endswith(_A)]:
+        stem = name[: -len(_A)]
+        target = stem.removesuffix("_") if stem.endswith("_") else f"{stem}weight"
+        if target not in plain or f"{stem}lora_B" not in state:
+            raise NotAvailable(f"adapter {name!r} has no weight {target!r} or no other half: it is for another base")
+        weight, down, up = plain[target], state[name], state[f"{stem}lora_B"]
+        rank = down.shape[0] // weight.shape[-1] if weight.ndim == 4 else down.shape[0]
+        if ".mlp." in name:
+            left += 1
+            continue
+        plain[target] = _add(target, weight, down, up, rank)
+        added += 1
+    return Merged(plain, added, left, rank)
+
+
+def _add(name: str, weight: "Tensor", down: "Tensor", up: "Tensor", rank: int) -> "Tensor":
+    fits = rank > 0 and up.shape[-1] == down.shape[0] and up.shape[0] * down.shape[1] == weight.numel()
+    if not fits:
+        raise NotAvailable(
+            f"adapter of {name!r} has factors {tuple(up.shape)} and {tuple(down.shape)}, its weight "
+            f"{tuple(weight.shape)}: the adapter is for another base"
+        )
+    return weight.float() + (up.float() @ down.float()).view(weight.shape) * (ALPHA / rank)
+
 
 _NEEDED = (
     "visual.conv1.weight",
@@ -119,3 +202,80 @@ def _architecture(path: Path, state: State) -> Mapping[str, Any]:
 def _layers(state: State, pattern: str) -> int:
     found: Sequence[str] = [match.group(1) for name in state if (match := re.match(pattern, name))]
     return len(set(found))
+
+
+class ClipEvaluator(PublishedEncoder):
+    """An evaluator on one CLIP checkpoint with OpenAI's names; docs/evaluators.md lists its departures."""
+
+    any_precision = True
+
+    @classmethod
+    def open(cls, found: Sequence[Place], device: str) -> Towers:
+        """Load both towers, or share those that another evaluator holds."""
+        return clip_towers(found[0], cls.entry, device)
+
+
+def clip_towers(place: Place, entry: Description, device: str) -> Towers:
+    """Return the towers of a checkpoint, loaded if nobody holds them.
+
+    Raises:
+        NotAvailable: if the file is missing, damaged, or of another architecture.
+    """
+    (path,) = place.files()
+    mean, std = entry.triple("mean", CLIP_MEAN), entry.triple("std", CLIP_STD)
+    quick_gelu = bool(entry.settings.get("quick_gelu", True))
+    return _SHARED.get(path, place.digest(), quick_gelu, mean, std, device, entry.precision.on(device))
+
+
+def _load(path: Path, digest: str, quick_gelu: bool, mean: Triple, std: Triple, device: str, precision: str) -> Towers:
+    network, facts = load_clip(path, quick_gelu=quick_gelu, precision=precision)
+    runner = Runner(path.name, network.to(device), device)
+    return Towers(
+        image=runner,
+        text=runner,
+        preprocessing=Preprocessing(side_of(network), mean=mean, std=std),
+        prompts=ClipPrompts(network.context_length),
+        precision=precision,
+        digest=digest,
+        facts=facts,
+        causal=open_clip_text(network),
+    )
+
+
+def side_of(network: Any) -> int:
+    """Side of the square that an open_clip image tower takes, in pixels."""
+    size = network.visual.image_size
+    return int(size[0] if isinstance(size, tuple | list) else size)
+
+
+_SHARED = Shared(_load)
+
+
+TOKENIZER = "CLIP byte pairs, 49408 tokens"
+START, END = 49406, 49407
+_NAMES = {START: "[start]", END: "[end]"}
+
+
+def token_ids(prompts: ClipPrompts, texts: Sequence[str]) -> list[list[int]]:
+    """Ids of the tokens of each text as the tower reads it: cut, both markers kept, padding left out."""
+    rows = prompts.tokens(texts).tolist() if texts else []
+    return [row[: row.index(max(row)) + 1] for row in rows]
+
+
+def words_of(prompts: ClipPrompts, ids: Sequence[int]) -> tuple[str, ...]:
+    """What each token stands for, for a reader."""
+    return tuple(_NAMES.get(each) or prompts.written(each) or "·" for each in ids)
+
+
+def encode_tokens(towers: "Towers", texts: Sequence[str]) -> list[tuple[list[int], np.ndarray]]:
+    """Ids and embeddings of the tokens of each text: [L] and float32 [L, d], unit length, the closing marker last.
+
+    They are those after the last layer norm and the projection; the closing marker's is the text's own embedding.
+    """
+    assert isinstance(towers.prompts, ClipPrompts)
+    assert isinstance(towers.causal, OpenClipText)
+    ids = token_ids(towers.prompts, texts)
+    if not ids:
+        return []
+    rows = towers.causal.each(towers.text, towers.prompts.tokens(texts))
+    return [(each, row[: len(each)].numpy()) for each, row in zip(ids, rows, strict=True)]

@@ -1,4 +1,4 @@
-"""A published CLIP-like evaluator: a description, its weights, two towers and a cosine."""
+"""A published CLIP-like evaluator: a description, its weights, two towers and a cosine, whose scale its name tells."""
 
 import os
 from abc import abstractmethod
@@ -9,14 +9,15 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.evaluators.base import DualEncoder, Fingerprint, Sight
-from core.evaluators.offline.weights import library_versions
+from core.evaluators.offline.packaged_weights import library_versions
 from core.evaluators.references import Referenced
+from core.evaluators.registry import CHECKPOINT, catalogue
 from core.evaluators.towers.causal import CausalText, lengths
-from core.evaluators.towers.pictures import Preprocessing
+from core.evaluators.towers.preprocessing import Preprocessing
 from core.evaluators.towers.prompts import Prompts
+from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS
 from core.evaluators.weights.device import Runner
-from core.evaluators.weights.fetched import Place
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Place, Published
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -192,3 +193,21 @@ class PublishedEncoder(Published, DualEncoder):
             object_inside=self.object_inside(object_mask),
             notes=(f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",),
         )
+
+
+def scale_of(name: str) -> float | None:
+    """Return w where the evaluator's score is w · max(cos, 0), whatever its precision, prefix or checkpoint.
+
+    Args:
+        name: of an evaluator; it may come from a file, so it is looked up and never opened.
+
+    Returns:
+        None where no evaluator of that name is known, or its score is of another form.
+
+    Example:
+        >>> scale_of("clipscore"), scale_of("clipscore:bf16"), scale_of("refclipscore")
+        (2.5, 2.5, None)
+    """
+    base, *ways = name.partition(CHECKPOINT)[0].split(":")
+    kind = catalogue().entries.get(base) if all(way in (*PRECISIONS, NO_PREFIX) for way in ways) else None
+    return kind.scale() if kind is not None and issubclass(kind, PublishedEncoder) else None

@@ -7,15 +7,14 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.evaluators.base import Fingerprint, Sight
-from core.evaluators.towers.clip_tokens import END, TOKENIZER, encode_tokens, token_ids, words_of
-from core.evaluators.towers.clip_towers import clip_towers
+from core.evaluators.towers.clip import END, TOKENIZER, clip_towers, encode_tokens, token_ids, words_of
 from core.evaluators.towers.encoder import Towers
 from core.evaluators.towers.prompts import ClipPrompts
-from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.formula import Tokens
 from core.evaluators.video.idf import NONE, Idf, build_idf
+from core.evaluators.video.video_evaluator import VideoEvaluator
 from core.evaluators.weights.device import Runner
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import Published
 
 
 class ClipVideo(Published, VideoEvaluator):

@@ -18,8 +18,7 @@ from core.corpora.schema import Item
 from core.errors import InvariscopeError, NotAvailable
 from core.probes import registry as probes
 from core.probes.base import Edits, Probe
-from core.scoring.replay import Replay, open_bench, replay
-from core.scoring.workbench import Workbench
+from core.scoring.workbench import Replay, Workbench, open_bench, replay
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from core.store.store import Store

@@ -16,7 +16,7 @@ from core.evaluators.cache import IMAGE
 from core.evaluators.pool import shared_pool
 from core.evaluators.scoring import embed_images
 from core.report.signature import fingerprints
-from core.scoring.replay import open_bench
+from core.scoring.workbench import open_bench
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from pages.views.common.open_runs import Signature, scores, store

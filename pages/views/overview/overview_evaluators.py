@@ -21,7 +21,7 @@ from core.analysis.verdicts import reached, settled, told_from_null
 from core.charts.fairness_figures import family_shifts, shared_top, worst_of_axes
 from core.charts.style import colours
 from core.evaluators import registry
-from core.evaluators.video.base import coarse_name
+from core.evaluators.video.video_evaluator import coarse_name
 from core.probes.titles import family_title
 from pages.views.common.access import may_operate
 from pages.views.common.downloads import data_buttons, figure_buttons

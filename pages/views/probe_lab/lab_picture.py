@@ -18,8 +18,7 @@ from core.corpora.schema import Box, Corpus, Item, Mask
 from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
-from core.scoring.painted import at_size, read_painted
-from core.scoring.workbench import Workbench, format_box, parse_box, with_object
+from core.scoring.workbench import Workbench, at_size, format_box, parse_box, read_painted, with_object
 from core.settings import assets_dir
 from pages.views.common.access import brings, takes_audience
 from pages.views.common.reader_uploads import let_go, session

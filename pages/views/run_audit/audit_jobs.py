@@ -13,8 +13,7 @@ from core.api.progress_lines import duration
 from core.errors import InvariscopeError
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
-from core.evaluators.weights.fetched import FETCHED, places
-from core.evaluators.weights.published import Published
+from core.evaluators.weights.fetched import FETCHED, Published, places
 from core.jobs import job_queue
 from core.jobs.checking import Breaks, CheckReport, CheckRequest, Sized, read_report
 from core.jobs.command_jobs import SHARE, GetRequest, MeasureRequest, SuiteRequest, get_request

@@ -15,7 +15,7 @@ from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictu
 from core.corpora.images import decode_stranger
 from core.corpora.schema import Corpus, Item
 from core.errors import InvariscopeError, NotAvailable
-from core.evaluators.brought import MOST_BYTES, keep_metric, kept_metrics
+from core.evaluators.metric_uploads import MOST_BYTES, keep_metric, kept_metrics
 from core.jobs import job_queue
 from core.jobs.checking import CheckRequest, check_request
 from core.probes import registry as probes

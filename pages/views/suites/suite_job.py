@@ -19,7 +19,7 @@ from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest, suite_request
 from core.jobs.request import check_file, check_folder
 from core.scoring.reference_metrics import ready_words
-from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
+from core.scoring.suite_scores import SuiteCost, SuiteWork, suite_cost
 from core.settings import ROOT, data_dir
 from core.store.manifest import list_runs
 from pages.views.common.access import operates, operators_only

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.analysis.suite_result import Reached, SuiteResult, added, reached, result_of
 from core.corpora.suites import read_suite
-from core.scoring.suites import SuiteScores
+from core.scoring.suite_scores import SuiteScores
 
 GROUPS = ("HC", "HI", "HM", "MM")
 

@@ -11,7 +11,7 @@ from core.analysis.suite_result import SuiteResult, added, reached, result_of
 from core.analysis.suite_tables import language_table
 from core.corpora.suites import TAU_C, Rated, Suite
 from core.report.kept_results import NO_LANGUAGES, suite_tables
-from core.scoring.suites import SuiteScores
+from core.scoring.suite_scores import SuiteScores
 
 NONE = np.array([])
 LANGUAGES = ("en", "de", "fr")

@@ -15,7 +15,7 @@ from core.analysis.suite_measures import STRICT, suite_table
 from core.corpora.suites import TAU_B, TAU_C, Suite, read_suite
 from core.corpora.suites.fleur_scores import read_text_scores
 from core.scoring.suite_pairs import scores_of_text
-from core.scoring.suites import SuiteScores
+from core.scoring.suite_scores import SuiteScores
 
 SMALLEST = 10_000
 """Bytes; what is smaller is a pointer to a large file."""

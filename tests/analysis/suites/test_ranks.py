@@ -7,7 +7,7 @@ import pytest
 
 from core.analysis.suite_measures import NO_STRENGTH, ranked
 from core.corpora.suites import ACCURACY, Compared, Suite
-from core.scoring.suites import SuiteScores
+from core.scoring.suite_scores import SuiteScores
 
 NAMES = ("A", "B", "C", "D")
 

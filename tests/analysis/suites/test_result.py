@@ -11,8 +11,7 @@ from core.analysis import suite_tables as tables
 from core.analysis.suite_result import added, changed, reached, read_result, result_of, store, stored
 from core.corpora.suites import read_suite
 from core.errors import InvalidInput
-from core.scoring.suite_references import Setting, settings_of
-from core.scoring.suites import SuiteScores
+from core.scoring.suite_scores import Setting, SuiteScores, settings_of
 from tests.analysis.suites.made import calibrated, pascal_file, pascal_result
 
 

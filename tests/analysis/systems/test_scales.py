@@ -9,8 +9,8 @@ import pytest
 from core.analysis.system_captions import PUBLISHED, WIDTH, scales
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import catalogue, find
-from core.evaluators.scale import scale_of
-from core.evaluators.weights.published import Published
+from core.evaluators.towers.encoder import scale_of
+from core.evaluators.weights.fetched import Published
 from core.scoring.leaderboard import COLUMNS
 from tests.tiny import clip
 

@@ -1,1 +1,0 @@
-"""Language models that look at a picture and answer."""

@@ -1,0 +1,399 @@
+"""An evaluator over a human-labelled suite: every caption beside its image and its references, scored once.
+
+Captions are compared with all references or with some, drawn once or several times; BLEU-4, METEOR, ROUGE-L and
+CIDEr-D compare them by words alone. What all of it would cost is told before a picture is decoded.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from core.corpora.corpus_files import inside
+from core.corpora.suites import ENGLISH, Compared, Rated, Suite, with_references
+from core.corpora.videos import find_videos
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.references import Referenced
+from core.scoring.caption_scores import CaptionedImage, score_captions
+from core.scoring.meteor import lacking
+from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, compare, fingerprint, ready_words
+
+MOST_DRAWS = 100
+
+_USUAL_COUNTS = {"FOIL": (1, 4), "Pascal-50S": (5,), "VATEX-EVAL": (1, 9)}
+"""Suite -> references that the field compares with: FOIL with one and with four, Pascal-50S with five, VATEX-EVAL with
+one and with nine.
+
+Source: Hessel et al., *CLIPScore* (2021), section 4; Shi et al., *EMScore* (2022), section 5.
+"""
+
+_USUAL_DRAWS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way to compare a suite's captions with references.
+
+    Args:
+        count: at most so many of them beside a caption; None: all that the suite has.
+        draws: how often they are drawn; scores of several draws are reported as their mean.
+    """
+
+    count: int | None = None
+    draws: int = 1
+
+    @property
+    def told(self) -> str:
+        """In words: ``5 references, 5 draws``."""
+        many = "all references" if self.count is None else f"{self.count} reference{'' if self.count == 1 else 's'}"
+        return many if self.draws == 1 else f"{many}, {self.draws} draws"
+
+    def suites(self, suite: Suite) -> Iterator[Suite]:
+        """The suite with the references of every draw."""
+        for draw in range(self.draws):
+            yield suite if self.count is None else with_references(suite, self.count, draw=draw)
+
+
+def settings_of(suite: Suite, counts: Sequence[int] = (), draws: int | None = None) -> tuple[Setting, ...]:
+    """The settings that an evaluator with references is reported under.
+
+    Args:
+        suite: as it was read.
+        counts: how many references, one setting each; none: what the field compares the suite with.
+        draws: of each; None: five where there are more references than are used, one otherwise.
+
+    Returns:
+        One setting at least; none of them asks for more references than a caption has.
+
+    Raises:
+        InvalidInput: if a count or the number of draws lies out of range.
+    """
+    most = suite.most_references
+    wrong = next((each for each in counts if each < 1), None)
+    if wrong is not None or (draws is not None and not 1 <= draws <= MOST_DRAWS):
+        got = wrong if wrong is not None else draws
+        raise InvalidInput(f"references must be 1 or more and draws 1 to {MOST_DRAWS}, got {got}")
+    if counts and max(counts) > most:
+        raise InvalidInput(f"{suite.name} has at most {most} references beside a caption, got {max(counts)}; ask fewer")
+    asked = counts or _USUAL_COUNTS.get(suite.name, ())
+    usual = draws or (_USUAL_DRAWS if suite.name == "Pascal-50S" else 1)
+    found = [Setting(count, usual if count < most else 1) for count in dict.fromkeys(min(each, most) for each in asked)]
+    return tuple(found) or (Setting(),)
+
+
+Asked = tuple[str, str, tuple[str, ...]]
+"""What a score is of: image, caption, references; no references where an evaluator takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteScores:
+    """Scores in the order of the suite, of one draw of its references or of several.
+
+    Args:
+        rated: of ``suite.rated``, float64 [n] or [draws, n]; NaN where there is none.
+        preferred: of the preferred captions of ``suite.compared``, float64 [m] or [draws, m].
+        other: of the other ones, likewise.
+        errors: one sentence for each caption without a score, its image's absence included, and one for each language
+            that the evaluator does not read.
+    """
+
+    rated: np.ndarray
+    preferred: np.ndarray
+    other: np.ndarray
+    errors: tuple[str, ...]
+
+
+def score_suite(
+    evaluator: Evaluator,
+    suite: Suite,
+    folders: Sequence[Path],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> SuiteScores:
+    """Score every caption of a suite.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        suite: of :func:`core.corpora.suites.read_suite`.
+        folders: where the images lie: below a folder as the suite names them, or by their file name alone.
+        progress: called with (done, total).
+
+    Raises:
+        InvalidInput: if a folder is missing, or none of the images is there.
+    """
+    check_folders(folders)
+    unread = {each.language for each in suite.rated if not evaluator.spec.reads(each.language)}
+    if suite.rated and len(unread) == len({each.language for each in suite.rated}):
+        raise InvalidInput(f"{evaluator.spec.unread(sorted(unread)[0])}, and {suite.name} has no other; choose another")
+    if isinstance(evaluator, Referenced):
+        check_referenced(evaluator, suite)
+    else:
+        suite = with_references(suite, 0)
+    pairs = asked_of(suite)
+    silent = {pair for pair, each in zip(pairs, suite.rated, strict=False) if each.language in unread}
+    silent -= {pair for pair, each in zip(pairs, suite.rated, strict=False) if each.language not in unread}
+    places = places_of(suite, folders)
+    unique = list(dict.fromkeys(pair for pair in pairs if places[pair[0]] is not None and pair not in silent))
+    lines = [
+        CaptionedImage(str(number), caption, place, references)
+        for number, (image, caption, references) in enumerate(unique)
+        if (place := places[image]) is not None
+    ]
+    found = score_captions(evaluator, lines, progress=progress)
+    scores = {pair: np.nan if each.score is None else each.score for pair, each in zip(unique, found, strict=True)}
+    errors = [f"{unique[int(each.id)][0]}: {each.error}" for each in found if each.error]
+    errors += [f"{image}: no such image in {_listed(folders)}" for image, place in places.items() if place is None]
+    errors += [
+        f"{sum(each.language == language for each in suite.rated)} captions: {evaluator.spec.unread(language)}"
+        for language in sorted(unread)
+    ]
+    return in_order(suite, scores, errors)
+
+
+def check_referenced(evaluator: Evaluator | type[Evaluator], suite: Suite) -> None:
+    """Refuse a suite without references for an evaluator that compares with some; see :func:`check_references`."""
+    check_references(evaluator.spec.name, suite)
+
+
+def check_references(name: str, suite: Suite) -> None:
+    """Refuse a suite without references.
+
+    Args:
+        name: of what compares captions with references.
+        suite: as it was read.
+
+    Raises:
+        InvalidInput: saying what to choose instead.
+    """
+    if not suite.most_references:
+        raise InvalidInput(
+            f"{name} compares with reference captions and this file of {suite.name} holds none; choose a layout with "
+            "references, or an evaluator without"
+        )
+
+
+def in_order(suite: Suite, scores: Mapping[Asked, float], errors: Sequence[str]) -> SuiteScores:
+    """Put scores into the order of a suite; NaN where there is none."""
+    values = np.array([scores.get(pair, np.nan) for pair in asked_of(suite)], dtype=np.float64)
+    count = len(suite.rated)
+    return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))
+
+
+def stacked(draws: Sequence[SuiteScores]) -> SuiteScores:
+    """Several draws of the same suite as one: arrays [draws, n], each error once."""
+    rated, preferred, other = (
+        np.stack([getattr(each, name) for each in draws]) for name in ("rated", "preferred", "other")
+    )
+    return SuiteScores(rated, preferred, other, tuple(dict.fromkeys(text for each in draws for text in each.errors)))
+
+
+def asked_of(suite: Suite) -> list[Asked]:
+    """What is scored: every rating's caption, then both sides of every comparison."""
+    pairs = [(each.image, each.caption, each.references) for each in suite.rated]
+    return pairs + [
+        (each.image, text, each.references) for each in suite.compared for text in (each.preferred, each.other)
+    ]
+
+
+def check_folders(folders: Sequence[Path]) -> None:
+    """Refuse a folder that is not there.
+
+    Raises:
+        InvalidInput: naming it.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images or videos")
+
+
+def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
+    """Where each image or video of a suite lies; None where it is in no folder.
+
+    Raises:
+        InvalidInput: if none is there.
+    """
+    names = list(dict.fromkeys(image for image, _, _ in asked_of(suite)))
+    if suite.videos:
+        there = {key: path for folder in reversed(folders) for key, path in find_videos(folder).items()}
+        found = {name: there.get(name) or there.get(PurePosixPath(name).stem) for name in names}
+    else:
+        found = {name: place_of(folders, name) for name in names}
+    if names and not any(found.values()):
+        what = "videos" if suite.videos else "images"
+        raise InvalidInput(f"none of the {len(found)} {what}, such as {names[0]!r}, is in {_listed(folders)}")
+    return found
+
+
+def place_of(folders: Sequence[Path], name: str) -> Path | None:
+    """The image's file; a name that leads out of a folder is no image of the suite."""
+    for wanted in dict.fromkeys((name, name.replace("\\", "/").rpartition("/")[2])):
+        for folder in folders:
+            try:
+                path = inside(folder, wanted)
+            except InvalidInput:
+                continue
+            if path.is_file():
+                return path
+    return None
+
+
+def _listed(folders: Sequence[Path]) -> str:
+    return ", ".join(map(str, folders))
+
+
+def check_words(suite: Suite, name: str) -> None:
+    """Refuse a suite that a metric of references cannot be held to.
+
+    Args:
+        suite: as it was read.
+        name: of :data:`core.evaluators.references.BY_WORDS`.
+
+    Raises:
+        InvalidInput: if it has no references, is scored sentence by sentence, or has no English caption.
+        NotAvailable: if the metric cannot be computed here.
+    """
+    if name not in ready_words():
+        raise NotAvailable(lacking())
+    check_references(name, suite)
+    if any(each.sentences for each in suite.compared):
+        raise InvalidInput(
+            f"{suite.name} is scored sentence by sentence, each beside its own part of a video, and {name} takes whole "
+            "captions; choose an evaluator of videos"
+        )
+    languages = {each.language for each in suite.rated}
+    if languages and ENGLISH not in languages:
+        raise InvalidInput(f"{name} cuts captions into English words, and {suite.name} has no English caption here")
+    pictures = len(_documents(suite))
+    if NAMED[name] == CIDER and pictures < LEAST_PICTURES:
+        raise InvalidInput(
+            f"{name} weighs words by the images whose references say them, and {suite.name} has references of "
+            f"{pictures} here; {LEAST_PICTURES} are needed"
+        )
+
+
+def score_words(suite: Suite, name: str) -> SuiteScores:
+    """Score every caption of a suite; no image is read.
+
+    CIDEr-D weighs words by the references that the suite gives, each image once however many captions it has.
+
+    Args:
+        suite: with the references that its captions are compared with; of :func:`check_words`.
+        name: of :data:`core.evaluators.references.BY_WORDS`.
+    """
+    english = {(each.image, each.caption, each.references) for each in suite.rated if each.language == ENGLISH}
+    foreign = {each for each in asked_of(suite)[: len(suite.rated)] if each not in english}
+    asked = [each for each in dict.fromkeys(asked_of(suite)) if each not in foreign]
+    found = compare(
+        [caption for _, caption, _ in asked],
+        [held for *_, held in asked],
+        documents=list(_documents(suite).values()),
+        meteor=NAMED[name] == METEOR,
+    )
+    scores: dict[Asked, float] = dict(zip(asked, found.per_caption[NAMED[name]].tolist(), strict=True))
+    errors = [f"{image}: this caption has no reference" for (image, *_), score in scores.items() if np.isnan(score)]
+    if foreign:
+        errors.append(f"{len(foreign)} captions: {name} cuts captions into English words, and these are not English")
+    return in_order(suite, scores, errors)
+
+
+def made_with(suite: Suite, name: str) -> str:
+    """What the numbers depend on, in words."""
+    if NAMED[name] != CIDER:
+        return fingerprint()
+    return f"{fingerprint()}; document frequencies: the references of {len(_documents(suite)):,} images of the suite"
+
+
+def _documents(suite: Suite) -> dict[str, list[str]]:
+    """By image, its references, each once."""
+    found: dict[str, dict[str, None]] = {}
+    judged: list[Rated | Compared] = [*suite.rated, *suite.compared]
+    for each in judged:
+        found.setdefault(each.image, {}).update(dict.fromkeys(each.references))
+    return {image: list(texts) for image, texts in found.items() if texts}
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteWork:
+    """One evaluator's part.
+
+    Args:
+        evaluator: its name.
+        draws: how often the suite is scored: once, or once for each way and draw of comparing with references.
+        inputs: pictures that a dual encoder encodes, or pairs that any other scores, over all draws; 0 of a metric that
+            compares words alone.
+    """
+
+    evaluator: str
+    draws: int
+    inputs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteCost:
+    """What is to be done.
+
+    Args:
+        captions: different pairs of picture and caption whose picture is there.
+        images: different pictures, those that are there.
+        missing: names of pictures that no folder holds.
+        work: by evaluator.
+    """
+
+    captions: int
+    images: int
+    missing: tuple[str, ...]
+    work: tuple[SuiteWork, ...]
+
+    def seconds(self, speeds: Mapping[str, float]) -> float | None:
+        """Duration at a measured number of seconds a picture; None unless every evaluator's is known.
+
+        An audit measures a speed over pictures with a caption each, so that it holds for pairs too.
+        """
+        reading = [each for each in self.work if each.inputs]
+        if not reading or any(each.evaluator not in speeds for each in reading):
+            return None
+        return sum(speeds[each.evaluator] * each.inputs for each in reading)
+
+
+def suite_cost(
+    suite: Suite, folders: Sequence[Path], evaluators: Sequence[type[Evaluator]], *, words: Sequence[str] = ()
+) -> SuiteCost:
+    """Count what the evaluators would do on a suite.
+
+    Args:
+        suite: as it was read.
+        folders: of its pictures.
+        evaluators: that read pictures.
+        words: metrics of :data:`core.evaluators.references.BY_WORDS`, which read none.
+
+    Raises:
+        InvalidInput: if none of the pictures is there, or an evaluator needs references and the suite has none.
+    """
+    pairs = {pair[:2] for pair in asked_of(with_references(suite, 0))}
+    names = dict.fromkeys(image for image, _ in sorted(pairs))
+    there = {name for name in names if place_of(folders, name) is not None}
+    if names and not there:
+        raise InvalidInput(
+            f"none of the {len(names):,} pictures, such as {next(iter(names))!r}, is in "
+            f"{', '.join(map(str, folders))}; give the folder that holds them"
+        )
+    held = [pair for pair in pairs if pair[0] in there]
+    work = []
+    for kind in evaluators:
+        draws = _draws(kind, suite)
+        each = len(there) if issubclass(kind, DualEncoder) else len(held)
+        work.append(SuiteWork(kind.spec.name, draws, draws * each))
+    for name in words:
+        check_words(suite, name)
+        work.append(SuiteWork(name, sum(setting.draws for setting in settings_of(suite)), 0))
+    missing = tuple(name for name in names if name not in there)
+    return SuiteCost(len(held), len(there), missing, tuple(work))
+
+
+def _draws(kind: type[Evaluator], suite: Suite) -> int:
+    if not issubclass(kind, Referenced):
+        return 1
+    check_referenced(kind, suite)
+    return sum(setting.draws for setting in settings_of(suite))

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from core import settings
 from core.commands._shared import existing
 from core.errors import InvariscopeError, UnknownName
+from core.features.feature import features, troubles
 
 OLDEST, NEWEST = (3, 11), (3, 14)
 LOW_DISK_GB, NO_DISK_GB = 2.0, 0.2
@@ -115,6 +116,12 @@ def check_torch() -> list[Finding]:
     pair = f"torch {_installed('torch')} with torchvision {_installed('torchvision')}"
     device = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "no GPU, the CPU is used"
     return [Finding("torch", Status.OK, pair), Finding("gpu", Status.OK, device)]
+
+
+def check_features() -> list[Finding]:
+    """Can everything be imported that features hand over: commands, questions, jobs."""
+    found = [Finding("features", Status.FAIL, each, "repair or remove it") for each in troubles(followed=True)]
+    return found or [Finding("features", Status.OK, f"{len(features())}, all whole")]
 
 
 def check_evaluators() -> list[Finding]:
@@ -225,6 +232,7 @@ CHECKS: Mapping[str, Callable[[], list[Finding]]] = MappingProxyType(
         "python": check_python,
         "packages": check_packages,
         "torch": check_torch,
+        "features": check_features,
         "evaluators": check_evaluators,
         PUBLISHED: check_published,
         "demo": check_demo,

@@ -125,7 +125,7 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
         try:
             value = point.load()
         except STRANGERS as error:  # a stranger's plugin may raise anything; name it and go on
-            broken.append(BrokenPlugin(f"{group}:{point.name}", _sentence(error)))
+            broken.append(BrokenPlugin(f"{group}:{point.name}", sentence(error)))
             continue
         add(f"{group}:{point.name}", value)
     return Catalogue(kind, MappingProxyType(found), tuple(broken))
@@ -159,7 +159,7 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
     try:
         spec.loader.exec_module(module)
     except STRANGERS as error:
-        raise InvalidInput(f"{path} cannot be imported: {_sentence(error)}") from error
+        raise InvalidInput(f"{path} cannot be imported: {sentence(error)}") from error
     if not hasattr(module, name) or (among is not None and not among(getattr(module, name))):
         found = ", ".join(each for each in _public(module) if among is None or _own(module, each, among))
         what = f"no {name!r} that is {kind}" if kind else f"no {name!r}"
@@ -182,7 +182,7 @@ def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
         try:
             modules.append(importlib.import_module(info.name))
         except STRANGERS as error:  # one broken file must not take the whole room down
-            broken.append(BrokenPlugin(info.name, _sentence(error)))
+            broken.append(BrokenPlugin(info.name, sentence(error)))
     return modules
 
 
@@ -197,7 +197,8 @@ def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool
     return among(value) and not imported
 
 
-def _sentence(error: BaseException) -> str:
+def sentence(error: BaseException) -> str:
+    """What somebody else's code raised, in a few words."""
     if isinstance(error, SystemExit):
         return f"it ends the process that imports it (SystemExit: {error.code}); take the exit out of it"
     return f"{type(error).__name__}: {error}"

@@ -1,12 +1,12 @@
 """Links with parameters that nobody would type, through every page of the dashboard."""
 
-import ast
 import json
 import random
 from functools import partial
 
 from streamlit.testing.v1 import AppTest
 
+from core.features import feature
 from core.settings import ROOT
 from siege.material import RUN, Material, data_folder
 from siege.trials import Finding, Tally
@@ -33,7 +33,9 @@ LINKS = 64
 def run(tally: Tally, seed: int, *, quick: bool) -> None:
     """Open pages under strange links, in one process as one server would."""
     rng = random.Random(f"{seed}/links")
-    pages = [page for page in _pages() if not quick or page not in SLOW][: 3 if quick else None]
+    pages = [page for page in (each.name for each in feature.pages()) if not quick or page not in SLOW][
+        : 3 if quick else None
+    ]
     with data_folder() as data:
         assert Material(data).run.is_dir()
         for page in pages:
@@ -45,15 +47,6 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
             query = {name: rng.choice(VALUES) for name in rng.sample(NAMES, rng.choice((1, 3, 8)))}
             told = f"{page}?{json.dumps(query)[:160]}"
             tally.attempt(told, partial(open_page, page, query))
-
-
-def _pages() -> list[str]:
-    """Names of the pages, as ``app.py`` lists them; the file itself is never imported outside a page."""
-    tree = ast.parse((ROOT / "app.py").read_text(encoding="utf-8"))
-    listed = next(
-        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES"
-    )
-    return [name for section in ast.literal_eval(listed).values() for name, *_ in section]
 
 
 def open_page(page: str, query: dict[str, str]) -> None:

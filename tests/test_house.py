@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOUNDATION = {"errors", "file_contents", "outputs", "registry", "seeds", "settings", "writing", "yes_no"}
+FOUNDATION = {"errors", "feature", "file_contents", "outputs", "registry", "seeds", "settings", "writing", "yes_no"}
 ROOMS = (
     "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring",
     "training", "human", "analysis", "calibration", "report", "api",
 )  # fmt: skip
+ENDS = ("commands", "features")
+"""What stands at the right end of core, like the pages: it may import every room, and no room imports it."""
+
 NOT_IN_PAGES = ("torch", "duckdb", "scipy", "statsmodels", "sklearn", "pyarrow", "core.store.sql")
 STATEMENT = re.compile(
     r"\s*(select\b.*\bfrom|with\b.*\bas\s*\(|insert\s+into|copy\b.*\bto|create\s+(table|view|macro))\b", re.I | re.S
@@ -40,7 +43,10 @@ def dotted(path: Path) -> str:
 
 
 def room_of(name: str) -> str | None:
+    """Room or module of core; ``feature`` is what a feature is and how they are found, which every room may ask."""
     parts = name.split(".")
+    if name == "core.features" or parts[:3] == ["core", "features", "feature"]:
+        return "feature"
     return parts[1] if parts[0] == "core" and len(parts) > 1 else None
 
 
@@ -65,7 +71,7 @@ def allowed(room: str) -> set[str]:
         return FOUNDATION | {"__version__", *ROOMS[: ROOMS.index(room) + 1]}
     if room.removesuffix(".py") in FOUNDATION | {"__init__"}:
         return FOUNDATION | {"__version__"}
-    return FOUNDATION | {*ROOMS, "commands", "__version__"}  # the command line stands at the right end, like the pages
+    return FOUNDATION | {*ROOMS, "commands", *([room] if room == "features" else []), "__version__"}
 
 
 def offenders(found: Mapping[Path, Collection[str]]) -> dict[str, list[str]]:
@@ -133,11 +139,11 @@ def strings(path: Path) -> Iterator[str]:
 
 def test_the_rooms_are_the_folders_of_core() -> None:
     folders = {path.parent.name for path in (ROOT / "core").glob("*/*.py")}
-    assert folders == {*ROOMS, "commands"}
-    assert {path.stem for path in (ROOT / "core").glob("*.py")} == FOUNDATION | {"__init__", "__main__"}
+    assert folders == {*ROOMS, *ENDS}
+    assert {path.stem for path in (ROOT / "core").glob("*.py")} == FOUNDATION - {"feature"} | {"__init__", "__main__"}
 
 
-@pytest.mark.parametrize("room", [*ROOMS, "commands"])
+@pytest.mark.parametrize("room", [*ROOMS, *ENDS])
 def test_a_room_says_what_it_gives_what_it_may_import_and_where_to_start(room: str) -> None:
     path = ROOT / "core" / room / "__init__.py"
     told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
@@ -149,7 +155,7 @@ def test_a_room_says_what_it_gives_what_it_may_import_and_where_to_start(room: s
         assert find_spec(name), f"core/{room}/__init__.py speaks of {name}, which is not there"
 
 
-@pytest.mark.parametrize("room", [*ROOMS, "commands"])
+@pytest.mark.parametrize("room", [*ROOMS, *ENDS])
 def test_a_room_lists_its_doors(room: str) -> None:
     module = importlib.import_module(f"core.{room}")
     assert module.__all__ == sorted(module.__all__)

@@ -1,6 +1,5 @@
 """The README against the code: what it shows runs, and what it lists exists."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from core.evaluators import registry as evaluators
 from core.evaluators.base import Evaluator
+from core.features.feature import pages
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,11 +30,7 @@ def test_the_evaluator_shown_can_be_found_by_path_and_scores(tmp_path: Path) -> 
 
 
 def test_the_pages_listed_are_those_of_the_menu_in_its_order() -> None:
-    tree = ast.parse((ROOT / "app.py").read_text(encoding="utf-8"))
-    (pages,) = [
-        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES"
-    ]
-    titles = [title for entries in ast.literal_eval(pages).values() for _, title, _ in entries]
+    titles = [each.title for each in pages()]
     for text in (section("The pages"), (ROOT / "docs" / "pages.md").read_text(encoding="utf-8")):
         assert re.findall(r"^\| \*\*(.*?)\*\* \|", text, flags=re.M) == titles
 

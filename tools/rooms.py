@@ -32,8 +32,11 @@ ROOMS = (
 )
 """The rooms of ``core/`` in their order: none imports one to its right."""
 
-ENDS = ("commands", "pages")
-"""What stands at the right end: the command line and the pages."""
+ENDS = ("commands", "features", "pages")
+"""What stands at the right end: the command line, the features and the pages."""
+
+FEATURE = ["core", "features", "feature"]
+"""What a feature is and how they are found: no room, every room may ask it."""
 
 Imports = Mapping[str, frozenset[str]]
 """Room -> the other rooms that one of its modules imports."""
@@ -100,6 +103,8 @@ def filled(text: str, imports: Imports) -> str:
 
 
 def _room(dotted: list[str] | tuple[str, ...]) -> str:
+    if [*dotted[:3]] in (FEATURE, FEATURE[:2]):
+        return FEATURE[-1]
     return dotted[1] if dotted[0] == "core" and len(dotted) > 1 else dotted[0]
 
 

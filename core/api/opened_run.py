@@ -137,12 +137,12 @@ class Run:
             UnknownName: if there is no such question.
             InvalidInput: if the scores cannot answer it, with the reason.
         """
-        from core.analysis.questions import Options
+        from core.analysis.questions import Options, catalogue
         from core.analysis.questions.directional import RATES
-        from core.report.build import NO_ROW, ask, questions
+        from core.report.build import NO_ROW, ask
 
         scores = self._table(subject, language, evaluators, where)
-        asked = {each.id: each for each in questions(scores)}
+        asked = {each.id: each for each in catalogue(scores)}
         if question is not None and question not in asked:
             raise UnknownName(f"no question is named {question!r}; there are: {', '.join(asked)}")
         wanted = (HEADLINE, RATES) if question is None else (question,)
@@ -170,11 +170,11 @@ class Run:
         """
         import pandas as pd
 
-        from core.report.build import questions
+        from core.analysis.questions import catalogue
 
         scores = self._table(subject, language, evaluators, where)
         rows = [
-            (each.id, each.title, each.section, each.paper, each.needs(scores), each.note) for each in questions(scores)
+            (each.id, each.title, each.section, each.paper, each.needs(scores), each.note) for each in catalogue(scores)
         ]
         return pd.DataFrame(rows, columns=["id", "title", "section", "paper", "missing", "note"])
 

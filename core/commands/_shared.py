@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
@@ -52,9 +52,8 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for command in _leaves(self):
-            if command.callback is not None:
-                command.callback = _checked(command.callback)
+        for command in self.commands.values():
+            with_checks(command)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; ``INVARISCOPE_DEBUG=1`` lets every error through with its traceback."""
@@ -113,12 +112,13 @@ def _last_place(error: BaseException) -> str:
     return f"{place.filename}, line {place.lineno},"
 
 
-def _leaves(group: TyperGroup) -> Iterator[Any]:
-    for command in group.commands.values():
-        if isinstance(command, TyperGroup):
-            yield from _leaves(command)
-        else:
-            yield command
+def with_checks(command: Any) -> None:
+    """Let a command, or each of a group, look at the paths and the device that it is given before it begins."""
+    if isinstance(command, TyperGroup):
+        for each in command.commands.values():
+            with_checks(each)
+    elif command.callback is not None:
+        command.callback = _checked(command.callback)
 
 
 def _checked(callback: Callable[..., Any]) -> Callable[..., Any]:

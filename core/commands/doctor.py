@@ -19,6 +19,7 @@ import typer
 from core import settings
 from core.commands._shared import Code, existing, exit_codes, listed, print_json, table
 from core.errors import InvariscopeError, UnknownName
+from core.features.feature import features, troubles
 
 EPILOG = exit_codes(ok="no failure (there may be warnings)", failures="at least one failure")
 
@@ -215,6 +216,12 @@ def check_folders() -> list[Finding]:
     return [_writable(folder, variable) for variable, folder in folders.items()]
 
 
+def check_features() -> list[Finding]:
+    """Can everything be imported that features hand over: commands, questions, jobs."""
+    found = [Finding("features", Status.FAIL, each, "repair or remove it") for each in troubles(followed=True)]
+    return found or [Finding("features", Status.OK, f"{len(features())}, all whole")]
+
+
 def check_disk() -> list[Finding]:
     """Is there room for runs and caches."""
     findings = []
@@ -252,6 +259,7 @@ CHECKS: Mapping[str, Callable[[], list[Finding]]] = MappingProxyType(
         "python": check_python,
         "packages": check_packages,
         "torch": check_torch,
+        "features": check_features,
         "evaluators": check_evaluators,
         PUBLISHED: check_published,
         "demo": check_demo,

@@ -17,10 +17,9 @@ from typing import Any, Literal, TypeVar
 import filelock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from core.errors import InvalidInput, StoreError
-from core.jobs.checking import CheckRequest
-from core.jobs.command_jobs import GetRequest, MeasureRequest, SuiteRequest
-from core.jobs.request import AuditRequest, first_problem
+from core.errors import InvalidInput, NotAvailable, StoreError
+from core.features.feature import job_kind
+from core.jobs.request import OneCommand, first_problem
 from core.store.manifest import check_run_id
 from core.store.text_files import write_json
 from core.writing import cannot_write
@@ -69,10 +68,6 @@ class State(BaseModel):
     cancel: str | None = None
 
 
-Request = AuditRequest | MeasureRequest | SuiteRequest | CheckRequest | GetRequest
-"""What a job does."""
-
-
 class _Kind(BaseModel):
     """What a job file says of its kind; the rest is checked by that kind."""
 
@@ -80,15 +75,15 @@ class _Kind(BaseModel):
 
     kind: object = None
 
-    def of(self, path: Path) -> Request:
-        """Read the file as what it is."""
-        kinds: dict[object, type[Request]] = {
-            "suite": SuiteRequest,
-            "measure": MeasureRequest,
-            "check": CheckRequest,
-            "get": GetRequest,
-        }
-        return read_shape(path, kinds.get(self.kind if isinstance(self.kind, str) else "", AuditRequest))
+    def of(self, path: Path) -> OneCommand:
+        """Read the file as what it is; one of a kind that nobody knows is held against an audit's shape."""
+        try:
+            kind = (job_kind(self.kind) if isinstance(self.kind, str) else None) or job_kind("")
+        except NotAvailable as error:
+            raise StoreError(f"{path} cannot be read ({error}); the job is left out") from error
+        assert isinstance(kind, type)
+        assert issubclass(kind, OneCommand)
+        return read_shape(path, kind)
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -115,7 +110,7 @@ def read_shape(path: Path, shape: type[Shape]) -> Shape:
         ) from error
 
 
-def read_job(folder: Path) -> tuple[Request, State]:
+def read_job(folder: Path) -> tuple[OneCommand, State]:
     """Read a job's request and state.
 
     Raises:

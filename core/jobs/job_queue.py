@@ -22,8 +22,9 @@ from core import settings
 from core.audit.record import now
 from core.errors import InvalidInput, StoreError
 from core.jobs import job_files
-from core.jobs.job_files import Request, State
+from core.jobs.job_files import State
 from core.jobs.progress import Told, read_progress
+from core.jobs.request import OneCommand
 from core.store.manifest import MANIFEST
 
 BIRTH_SLACK_S = 2.0
@@ -84,7 +85,7 @@ class Job:
     """
 
     folder: Path
-    request: Request
+    request: OneCommand
     state: State
     progress: Told | None
 
@@ -146,7 +147,7 @@ def list_jobs(jobs: Path | None = None) -> tuple[tuple[Job, ...], tuple[str, ...
     return tuple(found), tuple(problems)
 
 
-def start(request: Request, jobs: Path | None = None, *, work: bool = True) -> Job:
+def start(request: OneCommand, jobs: Path | None = None, *, work: bool = True) -> Job:
     """Put an audit in line; it begins at once where nothing else runs.
 
     Args:
@@ -272,7 +273,7 @@ def trouble(jobs: Path | None = None) -> str:
     return last if last and next_waiting(jobs) is not None and not worker_is_alive(jobs) else ""
 
 
-def outcome(folder: Path, request: Request, state: State, exit_code: int | None) -> job_files.Status:
+def outcome(folder: Path, request: OneCommand, state: State, exit_code: int | None) -> job_files.Status:
     """How a process ended, by its exit code (None: nobody was there to see it) and by what it left behind."""
     if exit_code in (0, 1, None) and request.is_complete(folder / job_files.PROGRESS):
         return "complete"

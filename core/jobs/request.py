@@ -47,6 +47,29 @@ class OneCommand(BaseModel):
     def _safe_id(cls, run_id: str | None) -> str | None:
         return None if run_id is None else check_run_id(run_id)
 
+    @property
+    @abstractmethod
+    def told(self) -> tuple[str, ...]:
+        """What it does, in words."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """What its progress counts."""
+
+    @property
+    @abstractmethod
+    def keeps(self) -> bool:
+        """Whether what was done stays when it is stopped, and need not be done again."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Find out cheaply, before a job is made, what would stop it at once.
+
+        Raises:
+            InvariscopeError: saying what.
+        """
+
     @abstractmethod
     def arguments(self, *, resume: bool = False) -> list[str]:
         """Words after ``python -m core``."""

@@ -1,7 +1,4 @@
-"""What a report holds beside the questions to the scores: people's votes and the text encoders, as the pages have them.
-
-And where each part of every page is found in a report, or why it is not in one.
-"""
+"""What a report holds beside the questions to the scores: votes and the text encoders, as the pages have them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +35,7 @@ from core.charts.people_figures import (
 )
 from core.charts.spec import Figure
 from core.errors import InvalidInput, InvariscopeError
+from core.features.feature import parts
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
@@ -167,7 +165,7 @@ def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode |
     found = Beyond()
     _people(found, table, studies)
     _geometry(found, table, encode)
-    found.missing += [Missing(each.name, "", each.reason) for each in PARTS if each.reason]
+    found.missing += [Missing(each.name, "", each.reason) for each in parts().values() if each.reason]
     return found
 
 
@@ -315,78 +313,3 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
 
 def _whole(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a page.
-
-    Args:
-        page: its file in ``pages/``, without the suffix.
-        part: as the page calls it.
-        held: ids of what a report has of it; ``section:`` names a section of questions.
-        name: what it is called where a report says that it is not given.
-        reason: why a report does not hold it; empty where it does. With ``held``: why one that has none of these does
-            not.
-    """
-
-    page: str
-    part: str
-    held: tuple[str, ...] = ()
-    name: str = ""
-    reason: str = ""
-
-
-PARTS = (
-    Part("overview", "findings", ("S1",)),
-    Part("overview", "card", ("S1", "T13")),
-    Part("overview", "plane", ("C-plane",)),
-    Part("overview", "runs", ("about",)),
-    Part("probe_lab", "lab", (), "Probe lab", "it scores a picture that a reader brings, which is of no run"),
-    Part("failures", "gallery", (), "Failures", "single pairs with their pictures are on the page, and in its export"),
-    *(
-        Part("results", name, (f"section:{name}",))
-        for name in ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
-    ),
-    Part("compare", "sides", (), "Compare", "which two sides are held against each other is a reader's choice"),
-    Part("flip_risk", "gap", ("T13", "S10")),
-    Part("flip_risk", "systems", (), "Two systems", "a run holds no captions of two systems; the page Flip risk scores "
-         "two files of them"),
-    Part("systems", "standings", ("C13", "C14", "C15"), "Leaderboards of captioners", "a run holds no captions of "
-         "several systems; the page Systems and the command leaderboard rank files of them"),
-    Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
-    Part("calibration", "measured", ("S37",)),
-    Part("calibration", "readings", (), "Other readings of the calibration", "the report has the readings shift and "
-         "orbit with uniform weights in T14 to T16 and every reading and weighting in S30; the page Calibration has "
-         "the sweeps and bands of each"),
-    Part("calibration", "plane", (), "Selectivity of a calibration", "it is of a strength that a reader sets; an audit "
-         "with the calibrator file has it in the plane of nuisance and signal"),
-    Part("contrast_tests", "tests", ("section:contrast",)),
-    Part("contrast_tests", "selectivity", ("section:selectivity",)),
-    Part("contrast_tests", "tables", ("section:contrast",)),
-    Part("contrast_tests", "failures", (), "Worst failures", "single comparisons with their pictures are on the page"),
-    Part("geometry", "scatter", ("S-geometry",)),
-    Part("suites", "reached", ("C9", "C10", "C11", "C12", "S-caparena")),
-    Part("suites", "calibrated", ("T17",)),
-    Part("suites", "captioners", ("S-suite-ranks",)),
-    Part("suites", "decisions", ("S-suite-decisions",)),
-    Part("suites", "upload", (), "Scores held to a suite", "they are brought to the page Suites, which keeps what they "
-         "reach"),
-    Part("video", "edits", (), "Videos", "a run holds images; the page Video scores a video that a reader picks, the "
-         "commands score and suite those of a folder"),
-    Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
-    Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
-    Part("human_validation", "entrance", (), "Taking part", "consent, practice and links are set on the page; practice "
-         "enters no number"),
-    Part("human_validation", "outcomes", ("S-human-outcomes",)),
-    Part("human_validation", "comparisons", ("S-human-comparisons", "S-human-failures")),
-    Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa", "S-human-competence",
-                                           "S-human-answers")),
-    Part("human_validation", "powered", ("S-human-powered",)),
-    Part("human_validation", "scores", ("S-human-scores",)),
-    Part("human_validation", "gallery", (), "Disagreements", "single items with people's comments are on the page"),
-    Part("human_validation", "files", (), "Votes", "they are exported from the page, by those who may read them"),
-)  # fmt: skip
-"""Every part of every page, in the order of the menu."""
-
-OF_PAGES: Mapping[tuple[str, str], Part] = {(each.page, each.part): each for each in PARTS}

@@ -15,11 +15,11 @@ from core.analysis.slices import told_said
 from core.analysis.suite_result import SuiteResult
 from core.analysis.system_file import Kept
 from core.analysis.table import ScoreTable
-from core.calibration.questions import questions as calibration
 from core.charts.drawing_process import Drawings
 from core.charts.spec import Figure
+from core.features.feature import parts
 from core.human.studies import Study
-from core.report.beyond import PARTS, Encode, beyond
+from core.report.beyond import Encode, beyond
 from core.report.document import Missing, Report, Table
 from core.report.kept_results import board_tables, measured_tables, suite_tables
 from core.report.opening_words import opening
@@ -62,7 +62,7 @@ def build(
         InvalidInput: if the store holds no score of the scope.
     """
     table = read_table(store, scope if isinstance(scope, Narrowed) else narrow(store, scope))
-    asked = questions(table)
+    asked = catalogue(table)
     answers = dict[str, pd.DataFrame]()
     tables, details, figures, missing = list[Table](), list[Table](), list[Figure](), list[Missing]()
     for question, frame in answered(table, asked):
@@ -116,11 +116,6 @@ def build(
     )
 
 
-def questions(table: ScoreTable) -> tuple[Question, ...]:
-    """Every question that a report asks: the catalogue's, and what a calibration would change."""
-    return (*catalogue(table), *calibration(table))
-
-
 def ask(table: ScoreTable, asked: Sequence[Question], options: Options | None = None) -> dict[str, pd.DataFrame]:
     """Answers by the id of their question; those that the scores cannot give are not among them."""
     return {each.id: frame for each, frame in answered(table, asked, options) if frame is not None}
@@ -164,7 +159,7 @@ def _missing(question: Question, reason: str) -> list[Missing]:
 
 def _still_missing(said: Sequence[Missing], given: Set[str], instead: Sequence[Missing]) -> list[Missing]:
     """What is missing once other tables are given, with what these say where they are not."""
-    known = given | {each.id for each in instead} | {each.name for each in PARTS if given & set(each.held)}
+    known = given | {each.id for each in instead} | {each.name for each in parts().values() if given & set(each.held)}
     return [*(each for each in said if each.id not in known), *instead]
 
 

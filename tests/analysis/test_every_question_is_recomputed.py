@@ -10,7 +10,6 @@ import pytest
 
 from core.analysis.questions import Question, catalogue
 from core.analysis.reading import read_table
-from core.calibration.questions import questions as calibration
 from core.store.store import Store
 from tests.analysis.made_runs import audited, write_run
 from tests.analysis.recomputed import RECOMPUTED
@@ -23,7 +22,7 @@ REGISTERED = {(file, test): ids for file, tests in RECOMPUTED.items() for test, 
 def asked(store: Store) -> dict[Question, str]:
     """Every question, and why the shipped run cannot answer it."""
     table = read_table(store)
-    return {each: each.needs(table) for each in (*catalogue(table), *calibration(table))}
+    return {each: each.needs(table) for each in catalogue(table)}
 
 
 def test_every_question_of_the_shipped_run_has_its_recomputation(asked: dict[Question, str]) -> None:

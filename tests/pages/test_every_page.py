@@ -1,8 +1,7 @@
-import ast
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.features.feature import pages
 from core.settings import ROOT, runs_dir
 from tests.pages.opening import (
     CALIBRATION,
@@ -48,10 +47,7 @@ def test_a_strange_link_does_not_break_a_page(open_page: Open, page: str, query:
 
 def test_only_pages_that_exist_are_in_the_navigation() -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    tree = ast.parse((ROOT / "app.py").read_text("utf-8"))
-    pages = next(node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "PAGES")
-    listed = [name for section in ast.literal_eval(pages).values() for name, *_ in section]
-    assert sorted(listed) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+    assert sorted(each.name for each in pages()) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
     assert not app.exception
 
 

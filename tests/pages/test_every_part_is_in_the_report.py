@@ -2,9 +2,10 @@
 
 import re
 
+from core.analysis.questions import catalogue
 from core.analysis.reading import read_table
-from core.report.beyond import OF_PAGES, PARTS
-from core.report.build import build, questions
+from core.features import feature
+from core.report.build import build
 from core.report.document import Report
 from core.settings import ROOT
 from core.store.store import Store
@@ -16,19 +17,19 @@ from tests.analysis.made_runs import audited, write_run
 
 
 def parts(page: str) -> set[str]:
-    return {each.part for each in PARTS if each.page == page}
+    return {part for found, part in feature.parts() if found == page}
 
 
 def test_every_page_and_every_part_of_it_has_a_place_in_the_report_or_a_reason() -> None:
     without = {"__init__", "words", "stories"}  # no number of their own
     pages = {path.stem for path in (ROOT / "pages").glob("*.py")} - without
-    assert {each.page for each in PARTS} == pages
+    assert {page for page, _ in feature.parts()} == pages
     assert parts("results") == set(SHOWN)
     assert parts("flip_risk") == set(VIEWS)
     assert parts("contrast_tests") == {*TESTS, "failures"}
     assert parts("human_validation") == set(STUDY_PARTS)
-    assert len(OF_PAGES) == len(PARTS)
-    for each in PARTS:
+    assert len(feature.parts()) == sum(len(page.parts) for page in feature.pages())
+    for each in feature.parts().values():
         assert each.held or each.reason, each
         assert bool(each.name) == bool(each.reason), each
 
@@ -36,8 +37,8 @@ def test_every_page_and_every_part_of_it_has_a_place_in_the_report_or_a_reason()
 def test_what_a_part_is_held_by_is_in_the_report_or_named_as_missing(store: Store, demo_report: Report) -> None:
     report = demo_report
     known = {each.id for each in (*report.tables, *report.figures, *report.details, *report.missing)} | {"about"}
-    sections = {f"section:{each.section}" for each in questions(read_table(store))}
-    for each in PARTS:
+    sections = {f"section:{each.section}" for each in catalogue(read_table(store))}
+    for each in feature.parts().values():
         named = each.name in {lack.id for lack in report.missing}
         assert set(each.held) <= known | sections or named, each
         assert not each.name or named, each
@@ -47,7 +48,7 @@ def answered(store: Store, report: Report) -> None:
     held = {each.id for each in (*report.tables, *report.figures, *report.details)}
     lacks = {each.id: each.reason for each in report.missing}
     table = read_table(store)
-    for question in questions(table):
+    for question in catalogue(table):
         ids = {question.id, *(each.id for each in question.figures), *filter(None, [question.part_of])}
         assert ids & (held | set(lacks)), question.id
         if reason := question.needs(table):

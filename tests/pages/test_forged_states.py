@@ -16,11 +16,11 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from bench.server import Server
 from bench.visitor import Gone, Visitor
+from core.features.feature import pages
 from core.human.ledger import PAUSED
 from core.human.studies import Study
 from pages.views.common.access import TOKEN, VIEWERS
 from pages.views.common.oidc import COORDINATORS
-from siege.links import _pages
 from siege.material import Material, data_folder
 from tests.pages.opening import AUTH
 
@@ -136,7 +136,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_viewer_uses_every_widget_of_an_operator_and_changes_nothing(server: Server, data: Path, evil: Path) -> None:
     operator = signed_in(server)
     before, more = kept(data), dict[str, int]()
-    for page in [each for each in _pages() if each not in SLOW]:
+    for page in [each.name for each in pages() if each.name not in SLOW]:
         operator.go(page, QUERY.get(page, ""))
         theirs = operator.widgets()
         with Visitor(server.address, page, QUERY.get(page, "")) as viewer:
@@ -187,7 +187,7 @@ def test_who_takes_up_a_session_with_the_token_elsewhere_needs_the_link(
 
 def test_a_viewer_chooses_what_no_widget_offers_and_nothing_is_opened(server: Server, data: Path, evil: Path) -> None:
     before = kept(data)
-    for page in [each for each in _pages() if each not in SLOW]:
+    for page in [each.name for each in pages() if each.name not in SLOW]:
         with Visitor(server.address, page, QUERY.get(page, "")) as viewer:
             for name, kind in viewer.widgets().items():
                 for words in (f"{evil}:Evil", *STRANGE):

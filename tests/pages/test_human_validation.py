@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.scope import Narrowed, narrow
+from core.features.feature import menu
 from core.human.creation import create_study
 from core.human.definition import ORIGINAL, Definition
 from core.human.kinds import ACCEPTABILITY
@@ -243,7 +244,7 @@ def test_a_study_whose_corpus_vanished_loses_no_answer_and_says_so(open_page: Op
 
 def test_an_annotator_has_no_menu_and_no_other_page(open_page: Open, study: Study) -> None:
     app = annotate(study.token(study.invite(["Ada"])[0]))
-    assert study_access.visible({"": (("overview", "Overview", ""), ("human_validation", "H", ""))})
+    assert study_access.visible(menu())
     assert not app.sidebar.children
     assert "Secret title" not in texts(app)
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from core.analysis.system_captions import tables
 from core.analysis.system_file import Leaderboard, kept, list_leaderboards, path_of, read_leaderboard, write_leaderboard
-from core.report.beyond import OF_PAGES
+from core.features.feature import parts
 from core.report.build import build
 from core.report.document import Report, cells
 from core.report.html import html
@@ -162,7 +162,7 @@ def test_every_format_writes_them_and_takes_no_html_from_a_file(opened: Callable
 def test_without_a_leaderboard_a_report_says_so_as_it_always_did(tmp_path: Path, opened: Callable[..., Store]) -> None:
     assert board_tables(kept(), ("e",), {}) == Boards()
     assert (
-        reasons(build(opened(), boards=kept()))["Leaderboards of captioners"] == OF_PAGES["systems", "standings"].reason
+        reasons(build(opened(), boards=kept()))["Leaderboards of captioners"] == parts()["systems", "standings"].reason
     )
     with Store.open(write_broken(tmp_path / "broken", rows_of())) as store:
         told = reasons(build(store, boards=kept()))

@@ -12,7 +12,7 @@ import pytest
 from core.analysis.scope import Scope
 from core.analysis.suite_result import added
 from core.errors import InvalidInput
-from core.report.beyond import PARTS
+from core.features.feature import parts
 from core.report.build import build
 from core.report.document import Report, cells
 from core.report.kept_results import suite_tables
@@ -89,7 +89,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
         "S-human-competence",
         "S-human-answers",
     }
-    elsewhere = {each.name for each in PARTS if each.reason}
+    elsewhere = {each.name for each in parts().values() if each.reason}
     directional = {
         "C-rates",
         "C-matrix",

@@ -15,7 +15,7 @@ from core.analysis.table import ScoreTable
 from core.calibration.fit import fit
 from core.calibration.measured import find, settled
 from core.calibration.questions import MEASURED_TABLE
-from core.report.beyond import PARTS
+from core.features.feature import parts
 from core.report.build import build
 from core.report.kept_results import measured_tables
 from core.store.manifest import Run, read_run
@@ -85,4 +85,4 @@ def test_the_report_holds_the_table_and_the_page_names_it(store: Store, ships: R
     assert isinstance(frame, pd.DataFrame)
     assert len(frame)
     assert MEASURED_TABLE not in {each.id for each in report.missing}
-    assert MEASURED_TABLE in {name for each in PARTS if each.page == "calibration" for name in each.held}
+    assert MEASURED_TABLE in parts()["calibration", "measured"].held

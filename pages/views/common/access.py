@@ -21,6 +21,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.errors import InvalidInput
+from core.features.feature import Page
 from core.settings import public_url, retired, says_yes
 from core.yes_no import yes_or_no
 from pages.views.common.oidc import COORDINATORS, log_out, logged_in, missing, offered, refusal, user
@@ -77,6 +78,7 @@ METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
 KEY = "key"
 """Parameter of the link that holds the token."""
 
+OVERVIEW = "overview"
 HUMAN = "human_validation"
 AUDIT = "run_audit"
 
@@ -94,7 +96,8 @@ class _Asked(NamedTuple):
 
 _ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
 
-Pages = Mapping[str, tuple[tuple[str, str, str], ...]]
+Pages = Mapping[str, tuple[Page, ...]]
+"""Section of the menu -> its pages."""
 
 
 class Access(StrEnum):
@@ -249,13 +252,13 @@ def visible(pages: Pages) -> Pages:
     """Pages that exist for this session: all, or for annotators and strangers only the one of the studies."""
     if "token" not in st.query_params and access() is not Access.LOCKED:
         without = () if may_operate() else (AUDIT,)
-        return {section: tuple(each for each in own if each[0] not in without) for section, own in pages.items()}
-    return {"": tuple(page for section in pages.values() for page in section if page[0] == HUMAN)}
+        return {section: tuple(each for each in own if each.name not in without) for section, own in pages.items()}
+    return {"": tuple(page for section in pages.values() for page in section if page.name == HUMAN)}
 
 
 def at_the_door(listed: Pages) -> dict[str, list[StreamlitPage]]:
     """Front page for those who may see no other: a section of ``st.navigation``, empty where all pages are listed."""
-    whole = any(page[0] == "overview" for section in listed.values() for page in section)
+    whole = any(page.name == OVERVIEW for section in listed.values() for page in section)
     return {} if whole else {"Door": [st.Page(_door, title="Invariscope", icon=":material/lock:", default=True)]}
 
 

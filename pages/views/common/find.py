@@ -1,12 +1,14 @@
 """Find: one box, opened by Ctrl+K on any page, for pages, findings, evaluators, items and words."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 import streamlit as st
 
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
+from core.features.feature import troubles
 from core.probes.titles import family_title
 from pages.views.common.caches import KEYED
 from pages.views.common.hints import glossary
@@ -69,6 +71,17 @@ def draw_find(titles: Titles) -> None:
     )
     if finding():
         _box(titles)
+
+
+def tell_troubles() -> None:
+    """Say in the rail which features are not there as a whole; nothing where all are."""
+    for sentence in _troubles():
+        st.sidebar.warning(safe(sentence, limit=300), icon=":material/extension_off:")
+
+
+@cache
+def _troubles() -> tuple[str, ...]:
+    return troubles(followed=True)
 
 
 def _ask() -> None:

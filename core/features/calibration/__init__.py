@@ -1,0 +1,47 @@
+"""Calibration: what it hands to the trunk."""
+
+from core.features.feature import Command, Feature, JobKind, Page, Part, QuestionMaker
+
+FEATURE = Feature(
+    name="calibration",
+    summary="What a calibration would change, learnt from a run, and what it does as measured.",
+    pages=(
+        Page(
+            file="pages/calibration.py",
+            title="Calibration",
+            icon=":material/tune:",
+            section="Measure",
+            place=90,
+            parts=(
+                Part("orbit", ("T14", "T15", "T16", "F12a", "F12b")),
+                Part("measured", ("S37",)),
+                Part(
+                    "readings",
+                    name="Other readings of the calibration",
+                    reason=(
+                        "the report has the readings shift and orbit with uniform weights in T14 to T16 and every "
+                        "reading and weighting in S30; the page Calibration has the sweeps and bands of each"
+                    ),
+                ),
+                Part(
+                    "plane",
+                    name="Selectivity of a calibration",
+                    reason=(
+                        "it is of a strength that a reader sets; an audit with the calibrator file has it in the "
+                        "plane of nuisance and signal"
+                    ),
+                ),
+            ),
+        ),
+    ),
+    commands=(
+        Command(
+            "calibrate",
+            "core.commands.calibrate:app",
+            "Learn a calibration from a run; apply one to its scores.",
+            place=190,
+        ),
+    ),
+    questions=(QuestionMaker("core.calibration.questions:questions"),),
+    jobs=(JobKind("measure", "core.jobs.command_jobs:MeasureRequest"),),
+)

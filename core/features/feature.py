@@ -1,0 +1,259 @@
+"""What a feature is and how features are found: its pages, commands, questions and jobs, by name.
+
+Code is named as entry points name it, ``module:attribute``, and followed when somebody asks for it: a menu and a help
+text import nothing of what they list. A module of this folder, or an entry point of the group ``invariscope.features``
+of an installed package, has one :class:`Feature`. What cannot be imported is told in a sentence, and the rest works.
+"""
+
+import importlib
+import logging
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from core.errors import NotAvailable
+from core.registry import STRANGERS, BrokenPlugin, Catalogue, discover, sentence
+from core.settings import ROOT
+
+GROUP = "invariscope.features"
+"""Entry points of installed packages that hold a feature."""
+
+_log = logging.getLogger("invariscope.features")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a page, and where a report holds what it shows.
+
+    Args:
+        part: as the page calls it.
+        held: ids of what a report has of it; ``section:`` names a section of questions.
+        name: what it is called where a report says that it is not given.
+        reason: why a report does not hold it; empty where it does. With ``held``: why one that has none of these does
+            not.
+    """
+
+    part: str
+    held: tuple[str, ...] = ()
+    name: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the dashboard.
+
+    Args:
+        file: seen from the folder of ``app.py``, e.g. ``pages/compare.py``; absolute in a package of its own.
+        title: in the menu.
+        icon: of Material Symbols, e.g. ``:material/tune:``.
+        section: of the menu; empty: above all sections.
+        place: in the menu, lower first; the trunk's own are multiples of ten.
+        parts: where a report holds what the page shows; none for a page without a number of its own.
+    """
+
+    file: str
+    title: str
+    icon: str
+    section: str
+    place: int
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The last word of its address."""
+        return Path(self.file).stem
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of ``python -m core``.
+
+    Args:
+        name: the word that is typed.
+        code: ``module:function``, whose module may have an ``EPILOG``, or ``module:group``, a ``typer.Typer``.
+        summary: its line in the list of commands.
+        place: in that list, lower first; the trunk's own are multiples of ten.
+    """
+
+    name: str
+    code: str
+    summary: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMaker:
+    """What gives questions to a table of scores (:mod:`core.analysis.questions`).
+
+    Args:
+        code: ``module:function``, from a :class:`core.analysis.table.ScoreTable` to a tuple of questions.
+        before: maker of the trunk, ``module:function``, before whose questions they stand; empty: behind all.
+    """
+
+    code: str
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """A kind of jobs (:mod:`core.jobs`).
+
+    Args:
+        kind: the word in a job's file; empty: of a file that names none.
+        code: ``module:class``, a :class:`core.jobs.request.OneCommand`.
+    """
+
+    kind: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What a feature hands to the trunk.
+
+    Args:
+        name: of its folder.
+        summary: what it gives a reader, in a sentence.
+        pages: in the menu.
+        commands: of the command line.
+        questions: makers of questions to the scores, for Results, the report and the API.
+        jobs: what can be put in line.
+    """
+
+    name: str
+    summary: str
+    pages: tuple[Page, ...] = ()
+    commands: tuple[Command, ...] = ()
+    questions: tuple[QuestionMaker, ...] = ()
+    jobs: tuple[JobKind, ...] = ()
+
+
+@cache
+def features() -> Catalogue[Feature]:
+    """Every feature of this installation; one that takes what an earlier one has is among the broken ones."""
+    found = discover("feature", package="core.features", group=GROUP, accept=_marked)
+    taken, kept, broken = set[tuple[str, str]](), dict[str, Feature](), list(found.broken)
+    for feature in found:
+        if wrong := _refused(feature, taken):
+            broken.append(BrokenPlugin(feature.name, wrong))
+            continue
+        taken.update(_claims(feature))
+        kept[feature.name] = feature
+    return Catalogue(found.kind, MappingProxyType(kept), tuple(broken))
+
+
+def pages() -> tuple[Page, ...]:
+    """Every page, in the order of the menu."""
+    return tuple(sorted(chain.from_iterable(each.pages for each in features()), key=lambda page: page.place))
+
+
+def menu() -> Mapping[str, tuple[Page, ...]]:
+    """Section of the menu -> its pages, both in their order."""
+    found = pages()
+    return {
+        section: tuple(page for page in found if page.section == section)
+        for section in dict.fromkeys(page.section for page in found)
+    }
+
+
+def parts() -> Mapping[tuple[str, str], Part]:
+    """(page, part) -> that part, in the order of the menu."""
+    return {(page.name, part.part): part for page in pages() for part in page.parts}
+
+
+def commands() -> tuple[Command, ...]:
+    """Every command, in the order of the list of commands."""
+    return tuple(sorted(chain.from_iterable(each.commands for each in features()), key=lambda command: command.place))
+
+
+def question_makers() -> Iterator[tuple[QuestionMaker, Callable[..., Any]]]:
+    """The makers of questions that can be imported; of another one a sentence is logged."""
+    for maker in chain.from_iterable(each.questions for each in features()):
+        try:
+            found = follow(maker.code)
+        except NotAvailable as error:
+            _log.warning("%s", error)
+            continue
+        assert callable(found)
+        yield maker, found
+
+
+def job_kind(kind: str) -> object:
+    """The class of a kind of jobs; None where no feature has it.
+
+    Raises:
+        NotAvailable: if it cannot be imported.
+    """
+    known = {each.kind: each.code for feature in features() for each in feature.jobs}
+    return follow(known[kind]) if kind in known else None
+
+
+def follow(code: str) -> object:
+    """Import what ``module:attribute`` names.
+
+    Raises:
+        NotAvailable: if it cannot be imported.
+    """
+    module, _, name = code.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except STRANGERS as error:
+        raise NotAvailable(f"{_whose(code)}{code} cannot be imported ({sentence(error)}); the rest works") from error
+
+
+def troubles(*, followed: bool = False) -> tuple[str, ...]:
+    """A sentence for each feature that is not there as a whole.
+
+    Args:
+        followed: import questions and jobs too, and commands; else only what is known without.
+    """
+    found = [f"the feature {each.where} cannot be used ({each.error}); the rest works" for each in features().broken]
+    for code in _codes() if followed else ():
+        try:
+            follow(code)
+        except NotAvailable as error:
+            found.append(str(error))
+    return tuple(found)
+
+
+def _codes() -> Iterator[str]:
+    for feature in features():
+        yield from _codes_of(feature)
+
+
+def _codes_of(feature: Feature) -> Iterator[str]:
+    yield from (each.code for each in feature.commands)
+    yield from (each.code for each in feature.questions)
+    yield from (each.code for each in feature.jobs)
+
+
+def _whose(code: str) -> str:
+    owner = next((each.name for each in features() if code in _codes_of(each)), "")
+    return f"the feature {owner} is not whole: " if owner else ""
+
+
+def _marked(value: object) -> list[tuple[str, Feature]]:
+    """A feature, apart from another one of its name: which of them is left out is said later."""
+    return [(f"{value.name} {id(value)}", value)] if isinstance(value, Feature) else []
+
+
+def _claims(feature: Feature) -> Iterator[tuple[str, str]]:
+    """What no two features may have."""
+    yield "name", feature.name
+    yield from (("page", page.name) for page in feature.pages)
+    yield from (("command", command.name) for command in feature.commands)
+    yield from (("kind of jobs", job.kind) for job in feature.jobs)
+
+
+def _refused(feature: Feature, taken: Container[tuple[str, str]]) -> str:
+    """Why a feature is left out; empty where it is not."""
+    twice = [f"{kind} {name!r}" for kind, name in _claims(feature) if (kind, name) in taken]
+    missing = [page.file for page in feature.pages if not (ROOT / page.file).is_file()]
+    if twice:
+        return f"another feature has the {twice[0]}"
+    return f"its page {missing[0]} is missing" if missing else ""

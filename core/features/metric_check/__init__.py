@@ -1,0 +1,34 @@
+"""Metric check: what it hands to the trunk."""
+
+from core.features.feature import Command, Feature, JobKind, Page, Part
+
+FEATURE = Feature(
+    name="metric_check",
+    summary="Whether a metric drops where the meaning breaks: contrast tests, and the check of a metric of one's own.",
+    pages=(
+        Page(
+            file="pages/contrast_tests.py",
+            title="Contrast tests",
+            icon=":material/rule:",
+            section="Measure",
+            place=100,
+            parts=(
+                Part("tests", ("section:contrast",)),
+                Part("selectivity", ("section:selectivity",)),
+                Part("tables", ("section:contrast",)),
+                Part(
+                    "failures", name="Worst failures", reason="single comparisons with their pictures are on the page"
+                ),
+            ),
+        ),
+    ),
+    commands=(
+        Command(
+            "check",
+            "core.commands.check:check",
+            "Test a metric of your own; the exit code says whether it passed.",
+            place=70,
+        ),
+    ),
+    jobs=(JobKind("check", "core.jobs.checking:CheckRequest"),),
+)

@@ -1,0 +1,34 @@
+"""Suites: what it hands to the trunk."""
+
+from core.features.feature import Command, Feature, JobKind, Page, Part
+
+FEATURE = Feature(
+    name="suites",
+    summary="How far an evaluator agrees with people's judgements of captions.",
+    pages=(
+        Page(
+            file="pages/suites.py",
+            title="Suites",
+            icon=":material/fact_check:",
+            section="Measure",
+            place=120,
+            parts=(
+                Part("reached", ("C9", "C10", "C11", "C12", "S-caparena")),
+                Part("calibrated", ("T17",)),
+                Part("captioners", ("S-suite-ranks",)),
+                Part("decisions", ("S-suite-decisions",)),
+                Part(
+                    "upload",
+                    name="Scores held to a suite",
+                    reason="they are brought to the page Suites, which keeps what they reach",
+                ),
+            ),
+        ),
+    ),
+    commands=(
+        Command(
+            "suite", "core.commands.suite:suite", "Hold an evaluator to people's judgements of captions.", place=60
+        ),
+    ),
+    jobs=(JobKind("suite", "core.jobs.command_jobs:SuiteRequest"),),
+)

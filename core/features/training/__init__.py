@@ -1,0 +1,9 @@
+"""Training: what it hands to the trunk."""
+
+from core.features.feature import Command, Feature
+
+FEATURE = Feature(
+    name="training",
+    summary="Training of multilingual text encoders.",
+    commands=(Command("train", "core.commands.train:app", "Train an evaluator of your own (mcs, pr-mcs).", place=210),),
+)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-import plotly.io as pio
 
 from core.charts.layout import columns_on_top, layout, number
 from core.charts.panels import (
@@ -46,39 +45,6 @@ CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"
 """Plotly's own options, the same on every page."""
 
 
-class _Drawn(go.Figure):  # type: ignore[misc]  # plotly has no types
-    """A figure that is sent once and never changed.
-
-    Plotly makes an object of every part of a figure and copies every value before it writes one. Here it does so when
-    somebody asks for a part; who only sends the figure gets what it was made of.
-
-    Args:
-        traces, layout: of :func:`_parts`.
-    """
-
-    def __init__(self, traces: list[dict[str, Any]], layout: dict[str, Any]) -> None:
-        usual = pio.templates.default
-        self._sent = {"data": traces, "layout": layout | ({"template": _template(usual)} if usual else {})}
-
-    def to_dict(self) -> dict[str, Any]:
-        return self._sent
-
-    def __getattr__(self, name: str) -> Any:
-        """Make the figure: what a made one has is not there yet."""
-        if "_data_objs" in self.__dict__ or name.startswith("__") or "_sent" not in self.__dict__:
-            raise AttributeError(f"a figure has no {name!r}")
-        # checking every property against the schema takes ten times as long as the figure; the tests do it
-        super().__init__(self._sent["data"], self._sent["layout"], _validate=False)
-        return getattr(self, name)
-
-
-@lru_cache(maxsize=4)
-def _template(name: str) -> dict[str, Any]:
-    """What plotly's template of a name says; shared and never changed."""
-    found: dict[str, Any] = go.Layout(template=name).to_plotly_json()["template"]
-    return found
-
-
 def plot(
     figure: Figure, *, clicks: bool = False, dark: bool = False, found: Sequence[Panel] | None = None
 ) -> go.Figure:
@@ -90,7 +56,7 @@ def plot(
         dark: a map's cells are for a dark page; every other colour holds on both.
         found: its panels, where they are known; None: they are arranged.
     """
-    return _Drawn(*_parts(figure if clicks else _still(figure), dark, found))
+    return go.Figure(*_parts(figure if clicks else _still(figure), dark, found))
 
 
 def _still(figure: Figure) -> Figure:

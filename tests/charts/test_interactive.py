@@ -1,17 +1,12 @@
 """What a page draws: hovers with n and interval, one trace a series, and a file that stands alone."""
 
-import base64
-import json
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-import plotly.io as pio
 import pytest
 from plotly.io import to_json
-from plotly.tools import return_figure_from_figure_or_data
 
 from core.charts import still
 from core.charts.interactive import page, plot
@@ -215,34 +210,6 @@ def test_negative_numbers_of_any_hover_have_a_real_minus_and_names_keep_their_hy
     said = "conse-lite0, gpt-4\nmedian %Δ -1.5 % (-2 to +0.1), rotate-10 on 2026-11-25, bins 10-20"
     drawn = plot(figure(frame=FRAME.assign(hover=said))).data[0].hovertext[0]
     assert drawn == ("<b>conse-lite0, gpt-4</b><br>median %Δ −1.5 % (−2 to +0.1), rotate-10 on 2026-11-25, bins 10-20")
-
-
-def test_what_is_sent_is_what_plotly_would_send() -> None:
-    drawn = plot(figure())
-    sent = json.loads(to_json(return_figure_from_figure_or_data(drawn, validate_figure=True), validate=False))
-    usual = json.loads(to_json(go.Figure(drawn), validate=False))
-    assert usual["data"][0]["x"]["dtype"] == "f8"
-    for mine, theirs in zip(sent["data"], usual["data"], strict=True):
-        np.testing.assert_array_equal(mine["x"], np.frombuffer(base64.b64decode(theirs["x"]["bdata"])))
-        arrays = {"x", "y", "error_x"}
-        assert {key: mine[key] for key in mine.keys() - arrays} == {key: theirs[key] for key in theirs.keys() - arrays}
-    assert {key: value for key, value in sent["layout"].items() if value != []} == usual["layout"]
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("template", ["plotly", None])
-def test_a_figure_is_sent_as_it_is_and_made_only_for_who_asks_for_a_part(
-    monkeypatch: pytest.MonkeyPatch, maker: str, template: str | None
-) -> None:
-    monkeypatch.setattr(pio.templates, "default", template)
-    drawn = plot(MAKERS[maker](EDGES["usual"]), clicks=True)
-    sent = json.loads(to_json(return_figure_from_figure_or_data(drawn, validate_figure=True), validate=False))
-    assert "_data_objs" not in vars(drawn)
-    made = json.loads(to_json({"data": go.Figure(drawn)._data, "layout": drawn._layout}, validate=False))
-    assert sent == made
-    assert ("template" in sent["layout"]) is bool(template)
-    with pytest.raises(AttributeError, match="nothing_of_it"):
-        drawn.nothing_of_it  # noqa: B018  # asked for, not used
 
 
 @pytest.mark.parametrize("clicks", [False, True])

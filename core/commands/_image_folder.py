@@ -8,7 +8,7 @@ from core.corpora.corpus_files import LeftOut, inside
 from core.corpora.folder_tables import packed_images
 from core.corpora.image_header import SUFFIXES
 from core.corpora.image_names import ImageNames
-from core.corpora.videos import find_videos
+from core.corpora.video_frames import find_videos
 from core.errors import InvalidInput
 
 

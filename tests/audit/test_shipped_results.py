@@ -10,8 +10,8 @@ import pytest
 from core.analysis.scope import Scope, narrow
 from core.audit.plan import corpus_fingerprint, make_plan
 from core.audit.run import run_audit
+from core.corpora.balanced_sample import stratified
 from core.corpora.registry import catalogue
-from core.corpora.sampling import stratified
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.probes.base import FRAMES

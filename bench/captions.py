@@ -20,7 +20,7 @@ from core.corpora.registry import catalogue
 from core.evaluators.registry import find
 from core.evaluators.towers.encoder import Towers
 from core.evaluators.weights.device import CPU_BATCH
-from core.probes.words.captions import base_caption, item_label
+from core.probes.words.templates import base_caption, item_label
 
 CAPTIONS, REPEATS = 48, 5
 

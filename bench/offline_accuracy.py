@@ -22,7 +22,7 @@ from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import shared_pool
 from core.evaluators.scoring import score_pairs
 from core.probes.base import ENGLISH
-from core.probes.words.captions import base_caption
+from core.probes.words.templates import base_caption
 from core.seeds import RUN_SEED
 
 OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual", "offline-ensemble")

@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import InvariscopeError
 from core.probes.base import Probe
-from core.scoring.lab_result import LabResult
+from core.scoring.lab import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.entry import enter
 from pages.views.common.page_head import UPLOAD_LOST, header

@@ -10,7 +10,7 @@ from core.analysis.verdicts import NO_CLAIM
 from core.errors import InvalidInput
 from core.probes.base import KNOWN_WRONG, Axis, Expectation, Probe
 from core.probes.registry import catalogue
-from core.scoring.lab_result import LabRow
+from core.scoring.lab import LabRow
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import Comparison, compare
 from core.statistics.power import side_needed

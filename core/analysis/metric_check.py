@@ -27,10 +27,9 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import Referenced
 from core.probes.base import ENGLISH, IDENTITY, Expectation, Probe
-from core.probes.words.places import PLACES, place_named
+from core.probes.words.named_places import PLACES, place_named
 from core.registry import STRANGERS
-from core.scoring.lab import run_lab
-from core.scoring.lab_result import LabRow
+from core.scoring.lab import LabRow, run_lab
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import WITHHELD, item_medians

@@ -118,7 +118,7 @@ def grid(rows: pd.DataFrame, evaluator: str, systems: Sequence[str], *, probe: s
     """Lay the scores of an evaluator out as items by systems.
 
     Args:
-        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        rows: of :data:`core.scoring.board_scores.COLUMNS`.
         evaluator: whose scores.
         systems: columns.
         probe: edit; empty: the unedited pictures.
@@ -489,7 +489,7 @@ def lowest(rows: pd.DataFrame, evaluator: str, system: str) -> pd.DataFrame:
     """Captions of a system on unedited pictures with their scores, the lowest first.
 
     Args:
-        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        rows: of :data:`core.scoring.board_scores.COLUMNS`.
         evaluator: whose scores.
         system: whose captions.
 
@@ -508,7 +508,7 @@ def swapped(rows: pd.DataFrame, evaluator: str, higher: str, lower: str, family:
     A tie on either side is no change of order.
 
     Args:
-        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        rows: of :data:`core.scoring.board_scores.COLUMNS`.
         evaluator: whose scores.
         higher, lower: the systems, a and b below.
         family: of the edits.

@@ -195,7 +195,7 @@ def best_of(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str
     where it ends in a known tail, in its own words again, or breaks off.
 
     Args:
-        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        rows: of :data:`core.scoring.board_scores.COLUMNS`.
         evaluators: that pick.
         systems: whose captions are offered.
 
@@ -343,7 +343,7 @@ def scales(
     """Hold the scores of all systems' captions on unedited pictures at every scale of PUBLISHED, and their own.
 
     Args:
-        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        rows: of :data:`core.scoring.board_scores.COLUMNS`.
         evaluators: that scored; those whose score is not w · max(cos, 0) are passed over.
         systems: whose captions count, all together.
         level: confidence level in (0, 1).

@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 from core import __version__
 from core.errors import InvalidInput, StoreError
 from core.scoring.board_references import BESIDE, BoardReferences, beside
-from core.scoring.leaderboard import COLUMNS
+from core.scoring.board_scores import COLUMNS
 from core.settings import leaderboards_dir
 from core.writing import write_bytes
 
@@ -40,7 +40,7 @@ class Leaderboard:
 
     Args:
         name: of its file, without the ending.
-        rows: of :data:`core.scoring.leaderboard.COLUMNS`.
+        rows: of :data:`core.scoring.board_scores.COLUMNS`.
         corpus: name of the corpus.
         evaluators: by name, the fingerprint that its scores depend on.
         remarks: sentences about captions that found no place.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.audit.fingerprints import corpus_fingerprint, describe_probe
 from core.audit.fitting import applicable, check_references
-from core.corpora.sampling import stratified
+from core.corpora.balanced_sample import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput, NotAvailable
@@ -25,7 +25,7 @@ from core.probes.families.ground import ALONG_GROUND
 from core.probes.pixels import text_reader
 from core.probes.registry import with_baselines, with_taggers
 from core.probes.tables import BACKDROPS, lexicons_fingerprint, words_fingerprint
-from core.probes.words.places import VIDEO
+from core.probes.words.named_places import VIDEO
 from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
@@ -315,7 +315,8 @@ def make_plan(
         captions_each: most human captions of an item in each language, the first ones.
         root: folder of the corpus; None, or where an image lies outside it: the folder that all its images share.
         limit: take only the first items.
-        sample: draw so many items by the seed, evenly over category and coverage; see :mod:`core.corpora.sampling`.
+        sample: draw so many items by the seed, evenly over category and coverage, as
+            :mod:`core.corpora.balanced_sample` does.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
         idf: document frequencies that weigh the tokens of video evaluators; they stand in the fingerprints.
 

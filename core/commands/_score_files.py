@@ -14,7 +14,7 @@ from core.corpora.image_header import SUFFIXES
 from core.corpora.image_names import ImageNames
 from core.corpora.table_cells import LINES, SAID
 from core.corpora.video_folder import not_read
-from core.corpora.videos import find_videos
+from core.corpora.video_frames import find_videos
 from core.errors import BadCorpus, InvalidInput
 from core.scoring.caption_scores import CaptionedImage, CaptionScore, mean
 

@@ -246,8 +246,8 @@ def _frames(plan: "Plan") -> list[tuple[object, ...]]:
 
 def _tell_balance(plan: "Plan") -> None:
     """Print how many planned items lie in each cell of category and coverage, and whose labels have two categories."""
+    from core.corpora.balanced_sample import balance
     from core.corpora.labels import tied_in_words
-    from core.corpora.sampling import balance
 
     bins, rows = balance(plan.corpus.items)
     told = [(name, *counts, sum(counts)) for name, counts in rows]

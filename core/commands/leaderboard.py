@@ -173,7 +173,7 @@ def _scored(
     from core.evaluators.pool import Pool, check_available
     from core.evaluators.registry import find
     from core.scoring.board_references import score_references
-    from core.scoring.leaderboard import check_board, enter, score_board
+    from core.scoring.board_scores import check_board, enter, score_board
     from core.seeds import RUN_SEED
 
     seed = RUN_SEED if seed is None else seed

@@ -120,7 +120,7 @@ def score(
     """
     from core.commands._progress import progress
     from core.commands._score_files import read_job, report_of
-    from core.corpora.videos import Sampling
+    from core.corpora.video_frames import Sampling
     from core.evaluators.pool import Pool
     from core.evaluators.registry import find
     from core.evaluators.video.video_evaluator import check_scores_videos, video_scorer

@@ -371,7 +371,7 @@ Footage = tuple[str | None, Path | None]
 
 
 def _video_scorer(loaded: "Evaluator", held: "Suite", footage: "Footage | None") -> "VideoScorer":
-    from core.corpora.videos import Sampling
+    from core.corpora.video_frames import Sampling
     from core.evaluators.video.video_evaluator import video_scorer
     from core.scoring.video_scores import usual_sampling
 

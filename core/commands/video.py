@@ -47,7 +47,7 @@ def show(
 ) -> None:
     """Say what a folder of videos holds: frames, size, length, captions, and what cannot be used."""
     from core.corpora.video_folder import read_video_folder
-    from core.corpora.videos import open_video
+    from core.corpora.video_frames import open_video
     from core.errors import BadImage
 
     held = read_video_folder(folder)
@@ -95,7 +95,7 @@ def edits(
     from core.commands._progress import progress
     from core.corpora.demo import demo_dir
     from core.corpora.video_folder import read_video_folder
-    from core.corpora.videos import Sampling
+    from core.corpora.video_frames import Sampling
     from core.evaluators.pool import Pool
     from core.evaluators.video.video_evaluator import video_scorer
     from core.report.document import Table, cells

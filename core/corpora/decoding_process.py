@@ -65,7 +65,7 @@ def _answer(asked: dict[str, Any], asking: IO[bytes]) -> tuple[dict[str, Any], n
 def _frames(asked: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray]:
     import cv2  # only where a video is asked for
 
-    from core.corpora.videos import Sampling, read_scaled
+    from core.corpora.video_frames import Sampling, read_scaled
 
     try:
         footage, frames = read_scaled(Path(asked["path"]), Sampling(asked["count"]), side=asked["side"])

@@ -8,7 +8,7 @@ import numpy as np
 from core.corpora.images import DecodedImage, pixel_hash, read_image
 from core.corpora.schema import Item, Rival
 from core.corpora.video_container import BadVideo
-from core.corpora.videos import Footage, open_video, read_frames
+from core.corpora.video_frames import Footage, open_video, read_frames
 from core.errors import BadImage
 
 MAX_STACK = 512 << 20

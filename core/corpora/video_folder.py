@@ -17,7 +17,7 @@ from core.corpora.schema import Corpus, Item, Rejection, Rival
 from core.corpora.scripts import ENGLISH, by_language, caption_languages, stated_language
 from core.corpora.suites.model import spaced
 from core.corpora.video_container import KINDS, SUFFIXES, BadVideo
-from core.corpora.videos import Footage, Sampling, find_videos, open_video
+from core.corpora.video_frames import Footage, Sampling, find_videos, open_video
 from core.errors import BadCorpus, InvalidInput
 
 CAPTIONS = ("captions.json", "candidates.json", "captions.csv")

@@ -27,7 +27,7 @@ from core.writing import write_bytes
 HOST = "https://raw.githubusercontent.com"
 """Serves any file of a public repository at a commit."""
 
-MOST_BYTES = 2 << 20
+_MOST_EXAMPLE_BYTES = 2 << 20
 """Largest file of an example that is fetched."""
 
 _Path = Annotated[str, StringConstraints(pattern=r"^[\w-]+(/[\w-]+)*\.[a-z]+$")]
@@ -114,7 +114,7 @@ def fetch_example(known: Example) -> Path:
         if not (path.is_file() and known_sha256(path) == sha256):
             path.parent.mkdir(parents=True, exist_ok=True)
             url = f"{HOST}/{known.repository}/{known.commit}/{name}"
-            download(url, path, sha256=sha256, most_bytes=MOST_BYTES)
+            download(url, path, sha256=sha256, most_bytes=_MOST_EXAMPLE_BYTES)
     return folder
 
 

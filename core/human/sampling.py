@@ -18,8 +18,8 @@ from core.human.definition import ATTENTION, ORIGINAL, VARIANT, Example, StudyIt
 from core.human.kinds import Kind
 from core.probes.base import ENGLISH, IDENTITY, Expectation
 from core.probes.registry import further_readings
-from core.probes.words.captions import base_caption
 from core.probes.words.grammar import noun_group
+from core.probes.words.templates import base_caption
 from core.seeds import stream
 from core.store.store import Store
 

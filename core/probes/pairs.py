@@ -30,9 +30,9 @@ from core.probes.base import (
     Variant,
 )
 from core.probes.scene import Scene
-from core.probes.words.captions import base_caption, length_matched
+from core.probes.words.named_places import place_named
 from core.probes.words.own_captions import PREFIX, length_matched_in
-from core.probes.words.places import place_named
+from core.probes.words.templates import base_caption, length_matched
 from core.registry import STRANGERS
 from core.seeds import RUN_SEED, stream
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.scoring.leaderboard import COLUMNS, PEOPLE
+from core.scoring.board_scores import COLUMNS, PEOPLE
 from core.scoring.meteor import lacking
 from core.scoring.reference_metrics import CIDER, METRICS, ROUGE, SUMMED, Compared, compare, fingerprint
 from core.statistics.bootstrap import Interval
@@ -26,7 +26,7 @@ class BoardReferences:
     """What references say of the systems.
 
     Args:
-        rows: :data:`core.scoring.leaderboard.COLUMNS`, scores of the RANKED metrics; empty where none can be had.
+        rows: :data:`core.scoring.board_scores.COLUMNS`, scores of the RANKED metrics; empty where none can be had.
         beside: BESIDE, every metric of every system on the pictures that all of them caption.
         prints: by RANKED metric, what its scores depend on.
         remark: one sentence on what could not be had; empty otherwise.
@@ -53,7 +53,7 @@ def score_references(
     a caption by people is never compared with itself: its references are those without it.
 
     Args:
-        rows: of :func:`core.scoring.leaderboard.score_board`, one evaluator.
+        rows: of :func:`core.scoring.board_scores.score_board`, one evaluator.
         references: by item id, captions by people.
         people: systems whose captions are among the references.
     """

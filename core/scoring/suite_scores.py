@@ -12,7 +12,7 @@ import numpy as np
 
 from core.corpora.corpus_files import inside
 from core.corpora.suites import ENGLISH, Compared, Rated, Suite, with_references
-from core.corpora.videos import find_videos
+from core.corpora.video_frames import find_videos
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.references import Referenced

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.corpora.video_folder import VideoFolder, other_than
-from core.corpora.videos import Sampling, open_video
+from core.corpora.video_frames import Sampling, open_video
 from core.errors import BadImage, InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.video.video_evaluator import TokenMap, VideoEvaluator, VideoScore, VideoScorer, video_scorer

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from core.corpora.suites import ENGLISH, Suite
-from core.corpora.videos import WHOLE, Footage, Sampling, open_video, read_frames
+from core.corpora.video_frames import WHOLE, Footage, Sampling, open_video, read_frames
 from core.errors import BadImage, InvalidInput, InvariscopeError
 from core.evaluators.video.video_evaluator import VideoScore, VideoScorer
 from core.scoring.suite_scores import SuiteScores, check_folders, check_referenced, places_of

@@ -212,7 +212,7 @@ def replay(bench: Workbench, probe: Probe, subject: Subject | None = None) -> Re
     return Replay(bench.picture, after, bench.item.box, made.object_box, made.notes)
 
 
-MOST_BYTES = 1_000_000
+MOST_MASK_BYTES = 1_000_000
 """Most that a painted mask may take as a PNG; one of 640 px takes some 20 kB."""
 
 _BEGIN = "data:image/png;base64,"
@@ -260,8 +260,10 @@ def at_size(mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 def _bytes(address: str) -> bytes:
     if not address.startswith(_BEGIN):
         raise BadImage(f"a painted mask is a PNG, got {address[:30]!r}; paint it again")
-    if len(address) > MOST_BYTES * 4 // 3 + len(_BEGIN) + 4:
-        raise BadImage(f"a painted mask takes at most {MOST_BYTES // 1000} kB, got {len(address) // 1000} kB of text")
+    if len(address) > MOST_MASK_BYTES * 4 // 3 + len(_BEGIN) + 4:
+        raise BadImage(
+            f"a painted mask takes at most {MOST_MASK_BYTES // 1000} kB, got {len(address) // 1000} kB of text"
+        )
     try:
         return b64decode(address[len(_BEGIN) :], validate=True)
     except (Error, ValueError) as error:

@@ -15,7 +15,7 @@ from core.charts.lab_figures import edit_dots, token_heat
 from core.corpora.demo import demo_dir
 from core.corpora.video_container import KINDS, SUFFIXES
 from core.corpora.video_folder import VideoFolder, read_video_folder
-from core.corpora.videos import Footage, Sampling, read_scaled, read_stranger
+from core.corpora.video_frames import Footage, Sampling, read_scaled, read_stranger
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool

@@ -14,7 +14,7 @@ from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Va
 from core.probes.registry import select
 from core.probes.scene import Scene
 from core.probes.words.lexical_edits import EDITS
-from core.scoring.lab_result import LabRow
+from core.scoring.lab import LabRow
 from core.settings import assets_dir
 from core.statistics.power import side_needed
 from core.statistics.shares import share

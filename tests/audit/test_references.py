@@ -17,7 +17,7 @@ from core.evaluators.references import ReferencedDualEncoder, references_of
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
 from core.probes.registry import select
-from core.probes.words.captions import base_caption
+from core.probes.words.templates import base_caption
 from core.scoring.caption_scores import CaptionedImage, score_captions
 from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench

@@ -19,7 +19,7 @@ from core.evaluators.pool import Pool
 from core.probes.base import Subject
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
-from core.probes.words.captions import base_caption, length_matched
+from core.probes.words.templates import base_caption, length_matched
 from core.registry import load_object
 from core.seeds import stream
 from core.store.manifest import Run, list_runs

@@ -11,8 +11,8 @@ from core.analysis.scope import Scope, narrow
 from core.audit.fingerprints import corpus_fingerprint
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
+from core.corpora.balanced_sample import stratified
 from core.corpora.registry import catalogue
-from core.corpora.sampling import stratified
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.probes.base import FRAMES

@@ -17,7 +17,7 @@ from core.audit.run import RunStopped, run_audit
 from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
 from core.corpora.video_folder import read_video_folder
-from core.corpora.videos import Sampling
+from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find

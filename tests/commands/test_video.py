@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.commands._shared import Code
-from core.corpora.videos import Sampling
+from core.corpora.video_frames import Sampling
 from core.evaluators.registry import find
 from core.evaluators.video.idf import read_idf
 from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScorer

@@ -10,9 +10,9 @@ import psutil
 import pytest
 from PIL import Image
 
-from core.corpora import apart, images
-from core.corpora.apart import Limits
+from core.corpora import decoding_apart, images
 from core.corpora.decoding import decode_image
+from core.corpora.decoding_apart import Limits
 from core.corpora.images import STRANGER, decode_stranger, open_bounded, read_header, read_image
 from core.errors import BadImage, NotAvailable
 from siege import bombs as hostile
@@ -134,7 +134,7 @@ def test_a_picture_that_wants_more_time_than_it_may_is_refused_and_the_next_is_r
 
 def test_a_process_that_was_killed_is_replaced() -> None:
     decode_stranger(hostile.jpeg(), name="warm")
-    free = apart._processes(apart.os.getpid())._free
+    free = decoding_apart._processes(decoding_apart.os.getpid())._free
     for process in free:
         psutil.Process(process._process.pid).kill()
         process._process.wait()
@@ -142,9 +142,9 @@ def test_a_process_that_was_killed_is_replaced() -> None:
 
 
 def test_a_picture_over_which_every_process_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "_MODULE", "core.no_such_module")
-    fresh = apart._Processes()
-    monkeypatch.setattr(apart, "_processes", lambda _: fresh)
+    monkeypatch.setattr(decoding_apart, "_MODULE", "core.no_such_module")
+    fresh = decoding_apart._Processes()
+    monkeypatch.setattr(decoding_apart, "_processes", lambda _: fresh)
     with pytest.raises(BadImage, match="the process that decodes it ends each time"):
         decode_stranger(hostile.jpeg(), name="a.jpg")
 
@@ -161,12 +161,12 @@ def test_one_process_serves_many_pictures_and_no_more_run_than_are_allowed() -> 
     for thread in threads:
         thread.join()
     assert found == {number: 20 + number for number in range(8)}
-    assert 1 <= len(apart._processes(apart.os.getpid())._free) <= apart._MOST_PROCESSES
+    assert 1 <= len(decoding_apart._processes(decoding_apart.os.getpid())._free) <= decoding_apart._MOST_PROCESSES
 
 
 def test_a_picture_that_waits_too_long_for_others_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "_PATIENCE_S", 0.01)
-    processes = apart._Processes()
+    monkeypatch.setattr(decoding_apart, "_PATIENCE_S", 0.01)
+    processes = decoding_apart._Processes()
     with processes.borrowed(), processes.borrowed():  # noqa: SIM117
         with pytest.raises(NotAvailable, match="other files are being decoded"), processes.borrowed():
             pass

@@ -9,7 +9,7 @@ import pytest
 from core import settings
 from core.corpora.demo_plan import read_plan
 from core.corpora.video_folder import read_video_folder
-from core.corpora.videos import open_video
+from core.corpora.video_frames import open_video
 from core.errors import BadCorpus
 from tests.corpora.stamp_folder import stamp
 from tools.demo_corpus.videos import FRAMES, SIZE, build_videos, read_videos, video_frames

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from core.corpora.balanced_sample import cell_of, stratified
 from core.corpora.json_stream import MOST_DEPTH, entries
 from core.corpora.labels import load_labels
 from core.corpora.objects365 import load_objects365
-from core.corpora.sampling import cell_of, stratified
 from core.corpora.schema import Box, Corpus
 from core.errors import BadCorpus, InvalidInput
 from core.probes.words.categories import absence

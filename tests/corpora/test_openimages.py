@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.corpora.balanced_sample import cell_of, stratified
 from core.corpora.openimages import load_openimages
-from core.corpora.sampling import cell_of, stratified
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadCorpus
 from core.probes.words.categories import absence, absent

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from core.corpora.item_pictures import read_item, read_rival
-from core.corpora.pairs import load_pairs
+from core.corpora.pair_corpus import load_pairs
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, InvalidInput
 from core.probes.rejections import CODES

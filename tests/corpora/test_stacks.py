@@ -12,7 +12,7 @@ from core.corpora.item_pictures import as_picture, read_item, read_stack
 from core.corpora.registry import catalogue
 from core.corpora.video_container import BadVideo
 from core.corpora.video_folder import load_videos, other_than
-from core.corpora.videos import Sampling, open_video
+from core.corpora.video_frames import Sampling, open_video
 from core.errors import BadCorpus, BadImage, InvalidInput
 from tests.corpora.footage import moving, write_frames
 

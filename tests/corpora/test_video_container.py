@@ -16,7 +16,7 @@ from PIL import Image
 from core.corpora.registry import catalogue
 from core.corpora.video_container import KINDS, SUFFIXES, Marks, marks
 from core.corpora.video_folder import kinds_told, not_read, read_video_folder
-from core.corpora.videos import Footage, Sampling, open_video, read_frames
+from core.corpora.video_frames import Footage, Sampling, open_video, read_frames
 from core.errors import BadImage, InvalidInput
 from core.scoring.video_scores import sampled
 from tests.corpora.footage import moving, write_frames, write_video
@@ -247,7 +247,7 @@ def test_a_container_that_is_cut_off_says_nothing_of_itself_and_raises_nothing(t
 
 
 def test_the_same_is_read_apart_with_its_times_and_notes(tmp_path: Path) -> None:
-    from core.corpora.videos import read_stranger
+    from core.corpora.video_frames import read_stranger
 
     here = open_video(uneven(tmp_path / "a.gif"))
     there, _ = read_stranger((tmp_path / "a.gif").read_bytes(), Sampling(2), name="mine.gif", side=64)

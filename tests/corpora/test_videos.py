@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.corpora import videos
+from core.corpora import video_frames
 from core.corpora.video_folder import read_video_folder
-from core.corpora.videos import Sampling, find_videos, open_video, read_frames
+from core.corpora.video_frames import Sampling, find_videos, open_video, read_frames
 from core.errors import BadCorpus, BadImage, InvalidInput
 from tests.corpora.footage import moving, write_frames, write_video
 
@@ -132,7 +132,7 @@ def test_every_cap_refuses_what_is_above_it(
 ) -> None:
     path = write_video(tmp_path / "a.mp4", moving("red", 6))
     assert open_video(path).frames == 6
-    monkeypatch.setattr(videos, cap, value)
+    monkeypatch.setattr(video_frames, cap, value)
     with pytest.raises(BadImage, match=said):
         open_video(path)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora import apart, videos
-from core.corpora.apart import Limits
+from core.corpora import decoding_apart, video_frames
+from core.corpora.decoding_apart import Limits
 from core.corpora.video_container import BadVideo
-from core.corpora.videos import Sampling, read_scaled, read_stranger
+from core.corpora.video_frames import Sampling, read_scaled, read_stranger
 from core.errors import BadImage
 from tests.corpora.footage import moving, write_frames, write_video
 
@@ -30,7 +30,7 @@ def test_the_servers_own_process_decodes_nothing(tmp_path: Path, monkeypatch: py
     def never(*_: object) -> None:
         raise AssertionError("decoded in the server")
 
-    monkeypatch.setattr(videos, "film", never)
+    monkeypatch.setattr(video_frames, "film", never)
     assert read_stranger(data, Sampling(2), name="a.mp4", side=64)[1].shape == (2, 48, 64, 3)
 
 
@@ -55,7 +55,7 @@ def test_a_video_that_wants_more_memory_than_it_may_is_refused_and_the_next_is_r
 ) -> None:
     large = write_video(tmp_path / "large.mp4", moving("red", 2, size=(2048, 1536))).read_bytes()
     small = write_video(tmp_path / "small.mp4", moving("red", 2)).read_bytes()
-    monkeypatch.setattr(videos, "STRANGER", Limits(memory_mb=40, seconds=60))
+    monkeypatch.setattr(video_frames, "STRANGER", Limits(memory_mb=40, seconds=60))
     with pytest.raises(BadImage, match=r"^large\.mp4: .*(40 MB|OpenCV lacks|each time|is broken)"):
         read_stranger(large, Sampling(2), name="large.mp4", side=64)
     monkeypatch.undo()
@@ -66,7 +66,7 @@ def test_a_video_that_wants_more_time_than_it_may_is_refused_and_the_next_is_rea
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = write_video(tmp_path / "long.mp4", moving("red", 2) * 2500, rate=25).read_bytes()
-    monkeypatch.setattr(videos, "STRANGER", Limits(memory_mb=1500, seconds=0.05))
+    monkeypatch.setattr(video_frames, "STRANGER", Limits(memory_mb=1500, seconds=0.05))
     with pytest.raises(BadVideo, match=r"long\.mp4: decoding it takes more than 0\.05 s; cut it into shorter parts"):
         read_stranger(long, Sampling(2), name="long.mp4", side=64)
     monkeypatch.undo()
@@ -75,9 +75,9 @@ def test_a_video_that_wants_more_time_than_it_may_is_refused_and_the_next_is_rea
 
 def test_a_video_over_which_every_process_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write_video(tmp_path / "a.mp4", moving("red", 2)).read_bytes()
-    monkeypatch.setattr(apart, "_MODULE", "core.no_such_module")
-    fresh = apart._Processes()
-    monkeypatch.setattr(apart, "_processes", lambda _: fresh)
+    monkeypatch.setattr(decoding_apart, "_MODULE", "core.no_such_module")
+    fresh = decoding_apart._Processes()
+    monkeypatch.setattr(decoding_apart, "_processes", lambda _: fresh)
     with pytest.raises(BadVideo, match=r"a\.mp4: the process that decodes it ends each time; cut it into shorter"):
         read_stranger(data, Sampling(2), name="a.mp4", side=64)
 
@@ -89,6 +89,6 @@ def test_frames_of_several_sizes_make_no_stack(tmp_path: Path) -> None:
 
 
 def test_the_limits_are_those_that_are_promised() -> None:
-    assert (videos.STRANGER.memory_mb, videos.STRANGER.seconds) == (1500, 60)
-    promised = (Path(videos.__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+    assert (video_frames.STRANGER.memory_mb, video_frames.STRANGER.seconds) == (1500, 60)
+    promised = (Path(video_frames.__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
     assert "A video that somebody uploads is decoded in such a process too, within 1,500 MB and 60 s" in promised

@@ -12,7 +12,7 @@ import torch
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.registry import catalogue as registered
 from core.evaluators.registry import find
-from core.evaluators.towers.clip import merge
+from core.evaluators.towers.clip import merge_adapters
 from core.evaluators.weights import catalogue
 from core.evaluators.weights import fetched as weights
 from core.evaluators.weights.checkpoints import read_state
@@ -144,8 +144,8 @@ def test_a_mask_of_minus_infinity_is_no_fault_of_a_checkpoint(tmp_path: Path) ->
 
 def test_a_state_without_adapters_stays_as_it_is() -> None:
     state = {"a.weight": torch.ones(2, 2)}
-    assert merge(state).state == state
-    assert merge(state).rank == 0
+    assert merge_adapters(state).state == state
+    assert merge_adapters(state).rank == 0
 
 
 @pytest.mark.parametrize("name", catalogue.names())

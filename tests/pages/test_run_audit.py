@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
 from core.audit.machine import cores, describe_machine
+from core.corpora.balanced_sample import stratified
 from core.corpora.labels import tied
 from core.corpora.registry import catalogue
-from core.corpora.sampling import stratified
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.progress import EVERY_S

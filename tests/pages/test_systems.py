@@ -21,7 +21,7 @@ from core.analysis.system_file import (
 from core.corpora.registry import catalogue
 from core.corpora.system_files import parse_systems
 from core.scoring.board_references import score_references
-from core.scoring.leaderboard import COLUMNS
+from core.scoring.board_scores import COLUMNS
 from core.store.text_files import csv_text
 from pages.views.systems.new_board import example_table, own_systems
 from tests.pages.opening import SYSTEMS, Open, click, collected, marks_that_open, said

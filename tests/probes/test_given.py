@@ -11,7 +11,7 @@ from PIL import Image
 
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
-from core.corpora.pairs import load_pairs
+from core.corpora.pair_corpus import load_pairs
 from core.corpora.schema import Corpus, Rival
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.pool import Pool

@@ -10,7 +10,7 @@ from core.errors import ProbeRejected
 from core.probes.base import Expectation
 from core.probes.families.nested import NESTED, PLACE, SHARE, nested_captions
 from core.probes.registry import select, with_baselines
-from core.probes.words.captions import base_caption
+from core.probes.words.templates import base_caption
 
 ITEMS = load_demo.load().items
 COMPOSED = [item for item in ITEMS if item.backdrop]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from core.evaluators.metrics.grounding_judge import find_nouns
+from core.probes.words.caption_language import is_english, reads_as
 from core.probes.words.caption_words import noun_phrases, words
 from core.probes.words.english import ADJECTIVE, kinds
-from core.probes.words.languages import is_english, reads_as
 
 MARKED = json.loads((Path(__file__).parent / "captions_with_nouns.json").read_text(encoding="utf-8"))
 MARK = re.compile(r"/([NMAO])(?:=(\w+))?(?=\W*$)")

@@ -19,7 +19,7 @@ from core.report.html import html
 from core.report.kept_results import Boards, board_tables
 from core.report.markup import latex, markdown
 from core.report.signature import fingerprints
-from core.scoring.leaderboard import COLUMNS
+from core.scoring.board_scores import COLUMNS
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run

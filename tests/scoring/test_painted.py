@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from core.errors import BadImage, InvalidInput
-from core.scoring.workbench import MOST_BYTES, at_size, read_painted
+from core.scoring.workbench import MOST_MASK_BYTES, at_size, read_painted
 
 SHOWN = (60, 80)
 
@@ -62,7 +62,7 @@ def test_the_soft_edge_of_a_brush_is_cut_at_its_half() -> None:
         ("data:image/svg+xml;base64,PHN2Zz4=", BadImage),
         ("data:image/png;base64,!!!", BadImage),
         ("data:image/png;base64,AAAA", BadImage),
-        ("data:image/png;base64," + "A" * (MOST_BYTES * 2), BadImage),
+        ("data:image/png;base64," + "A" * (MOST_MASK_BYTES * 2), BadImage),
         (address(np.full((600, 800, 3), 255, np.uint8)), BadImage),
         (address(np.full((60, 40, 3), 255, np.uint8)), InvalidInput),
         (address(np.zeros((*SHOWN, 3), np.uint8)), InvalidInput),

@@ -10,7 +10,7 @@ from core.corpora.decoding import pixel_hash
 from core.corpora.item_pictures import read_item
 from core.errors import InvalidInput
 from core.probes.registry import catalogue
-from core.scoring.systems import match, score_systems
+from core.scoring.system_pairs import match, score_systems
 from tests.audit.squares import build_corpus
 from tests.plugins.histogram import POISON, Histogram
 

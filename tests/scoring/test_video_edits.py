@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.videos import edit_summary
 from core.corpora.video_folder import read_video_folder
-from core.corpora.videos import Sampling, open_video, read_frames
+from core.corpora.video_frames import Sampling, open_video, read_frames
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import find

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.corpora.suites import read_suite
-from core.corpora.videos import Sampling
+from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator
 from core.evaluators.registry import find

@@ -1,7 +1,7 @@
 """Human-labelled caption suites, as their publishers lay them out; the files are brought by the reader.
 
 It imports :mod:`core.corpora` alone. Start at :mod:`core.corpora.suites.model` for what a suite is, and at
-:mod:`core.corpora.suites.reading` for how a file becomes one.
+:mod:`core.corpora.suites.suite_files` for how a file becomes one.
 """
 
 from core.corpora.suites.model import (
@@ -18,7 +18,7 @@ from core.corpora.suites.model import (
     only_images,
     with_references,
 )
-from core.corpora.suites.reading import (
+from core.corpora.suites.suite_files import (
     read_suite,
     read_suites,
     with_companions,

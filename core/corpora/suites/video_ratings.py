@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.corpus_files import read_json
-from core.corpora.suites.comparisons import never_itself, number
+from core.corpora.suites.image_suites import never_itself, number
 from core.corpora.suites.model import (
     ACCURACY,
     TAU_B_RATERS,

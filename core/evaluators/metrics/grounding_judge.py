@@ -21,9 +21,9 @@ from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_im
 from core.evaluators.offline.packaged_weights import MINILM, available, library_versions
 from core.probes.rejections import coded
 from core.probes.tables import lexicon_path
+from core.probes.words.caption_language import MARKUP, is_english
 from core.probes.words.english import NOUN, kinds, listed
 from core.probes.words.grammar import singular
-from core.probes.words.languages import MARKUP, is_english
 from core.settings import assets_dir
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|\d+|[^\w\s]")

@@ -18,7 +18,7 @@ from core.errors import InvalidInput, NotAvailable
 from core.evaluators.weights.checkpoints import State, read_state
 
 CONFIG = "config.yaml"
-MOST_BYTES = 1 << 20
+_MOST_RECIPE_BYTES = 1 << 20
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -114,7 +114,7 @@ def _yaml(path: Path) -> Any:
         """Plain values, and Python's tuples as lists."""
 
     Loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda loader, node: loader.construct_sequence(node))
-    if path.stat().st_size > MOST_BYTES:
+    if path.stat().st_size > _MOST_RECIPE_BYTES:
         raise NotAvailable(f"{path} has {path.stat().st_size:,} bytes and is no configuration; fetch it again")
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader)  # safe: plain values only

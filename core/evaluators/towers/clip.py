@@ -39,7 +39,7 @@ class Merged:
 
     Args:
         added: how many weights had an adapter added.
-        left: how many adapters were left aside, see :func:`merge`.
+        left: how many adapters were left aside, see :func:`merge_adapters`.
         rank: of the adapters; 0 where there are none.
     """
 
@@ -49,7 +49,7 @@ class Merged:
     rank: int
 
 
-def merge(state: "State") -> Merged:
+def merge_adapters(state: "State") -> Merged:
     """Add the adapters to their weights: W + (alpha / r) · B A.
 
     Adapters of attention (``in_proj_weight_lora_A`` …, ``out_proj.lora_A`` …) and of the patch embedding are added.
@@ -121,7 +121,7 @@ def load_clip(path: Path, *, quick_gelu: bool, precision: str = "float32") -> tu
     Raises:
         NotAvailable: if the file is no such CLIP; one sentence.
     """
-    merged = merge(read_state(path))
+    merged = merge_adapters(read_state(path))
     network = build_clip(path, merged.state, quick_gelu=quick_gelu, precision=precision)
     facts = {"lora_rank": merged.rank, "lora_added": merged.added, "lora_left": merged.left} if merged.rank else {}
     return network, facts

@@ -14,7 +14,7 @@ import numpy as np
 from core.corpora.images import check_stack
 from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Box, Item, Mask
-from core.corpora.videos import Sampling
+from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
 from core.evaluators.base import (
     BLIND,

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from core.corpora.images import check_rgb
-from core.corpora.videos import Sampling
+from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, PartlyScored, check_lengths
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references

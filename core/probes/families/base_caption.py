@@ -4,7 +4,7 @@ import numpy as np
 
 from core.probes.base import BASE_CAPTION, IDENTITY, Axis, Edits, Subject, Variant, probe
 from core.probes.scene import Scene
-from core.probes.words.captions import base_caption, item_label
+from core.probes.words.templates import base_caption, item_label
 
 
 @probe(

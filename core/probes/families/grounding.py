@@ -20,8 +20,8 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.probes.base import FALSITY, HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
+from core.probes.words.caption_language import check_english
 from core.probes.words.categories import absence
-from core.probes.words.languages import check_english
 from core.probes.words.mentions import Mention, neighbours, replaced, siblings, strangers, target_mentions
 
 SIBLINGS = 9

@@ -27,7 +27,7 @@ from core.probes.base import (
     Variant,
 )
 from core.probes.scene import Scene
-from core.probes.words.languages import check_english
+from core.probes.words.caption_language import check_english
 from core.probes.words.lexicons import Family, Modifier, families
 from core.probes.words.own_captions import PREFIX, insert_word
 

@@ -21,8 +21,8 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
 from core.probes.scene import Scene
+from core.probes.words.caption_language import changed_words, check_language
 from core.probes.words.caption_words import Word, join, words
-from core.probes.words.languages import changed_words, check_language
 from core.probes.words.lexical_edits import EDITS, NOUN_EDITS, ON_WORDS, SHARE, substituted
 
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)

@@ -31,11 +31,10 @@ from core.probes.base import (
     probe,
 )
 from core.probes.scene import Scene
-from core.probes.words.captions import base_caption, item_label
+from core.probes.words.caption_language import check_english, check_language
 from core.probes.words.categories import absence, another_kind
-from core.probes.words.languages import check_english, check_language
-from core.probes.words.negation import Negation, negate, negated_template
-from core.probes.words.templates import TemplateWords, template_words
+from core.probes.words.negating import Negation, negate, negated_template
+from core.probes.words.templates import TemplateWords, base_caption, item_label, template_words
 
 SOURCE = "paper D, 4.4.1"
 ABSENT = "absent-category"

@@ -22,7 +22,7 @@ from core.corpora.schema import Item, Mask
 from core.errors import ProbeRejected
 from core.probes.base import ENGLISH, IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.scene import Scene
-from core.probes.words.captions import base_caption, item_label
+from core.probes.words.templates import base_caption, item_label
 
 FAMILY = "nested"
 

@@ -18,8 +18,8 @@ from core.errors import ProbeRejected
 from core.probes.base import SUBJECTS, Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.families.spatial import image_probe
 from core.probes.pixels import edits as image_edits
+from core.probes.pixels.loader_edits import RESAMPLERS, Target, shrunk
 from core.probes.pixels.object_moves import follow
-from core.probes.pixels.preparation import RESAMPLERS, Target, shrunk
 from core.probes.scene import Scene
 from core.probes.words.dressing import FORMS
 

@@ -16,7 +16,7 @@ from core.probes.pixels.cutout import Cutout, put_down
 from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy, texture_ratio
 from core.probes.pixels.inpainting import Fill, Plate
 from core.probes.scene import Scene
-from core.probes.words.places import PLACES
+from core.probes.words.named_places import PLACES
 
 ANCHORS = ("TL", "TR", "BL", "BR")
 """Top left, top right, bottom left, bottom right."""

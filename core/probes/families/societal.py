@@ -15,10 +15,10 @@ from core.errors import ProbeRejected
 from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.tables import lexicon_path
-from core.probes.words.captions import attribute_caption, item_label
 from core.probes.words.grammar import clean_label
 from core.probes.words.lexicons import Family, Modifier, families
 from core.probes.words.screening import rules, screen
+from core.probes.words.templates import attribute_caption, item_label
 
 
 def make_probe(owner: Family, word: Modifier) -> Probe:

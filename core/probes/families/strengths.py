@@ -15,8 +15,8 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels import object_moves
 from core.probes.pixels.object_moves import Move, follow
 from core.probes.scene import Scene
-from core.probes.strengths import measured_in
-from core.probes.words.places import SIDE
+from core.probes.sweep_points import measured_in
+from core.probes.words.named_places import SIDE
 
 SWEEP = "strength-sweep"
 """What selects the points."""

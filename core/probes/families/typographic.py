@@ -17,8 +17,8 @@ from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.pixels.lettering import write_word
 from core.probes.pixels.text_reader import WRITTEN_IN, text_reader
 from core.probes.scene import Scene, boxed
-from core.probes.words.captions import item_label
 from core.probes.words.categories import another_kind
+from core.probes.words.templates import item_label
 
 NEUTRAL = "sample"
 """A word that names nothing a picture could show; stock pictures bear it."""

@@ -14,9 +14,9 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.probes.base import SUBJECTS, Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.scene import Scene
+from core.probes.words.caption_language import check_english
 from core.probes.words.caption_words import closed_words, holds_clause
 from core.probes.words.dressing import PHRASE, SENTENCE, Wrapper, wrappers
-from core.probes.words.languages import check_english
 
 _SIGNS = re.compile(r"[.!?;:]|\b(?:photo|photograph|picture|image|shot|view)\b", re.IGNORECASE)
 

@@ -31,12 +31,12 @@ from core.probes.base import (
 )
 from core.probes.pixels.colour_names import colour_shares
 from core.probes.scene import Scene
-from core.probes.words.agreement import sounded
+from core.probes.words.articles import sounded
+from core.probes.words.caption_language import check_english
 from core.probes.words.caption_words import Word, join, noun_phrases, words
 from core.probes.words.categories import annotated, looked_for
 from core.probes.words.english import colours
 from core.probes.words.grammar import Number, number_of
-from core.probes.words.languages import check_english
 from core.probes.words.mentions import mentions, unnamed
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.words.agreement import placed, sounded
+from core.probes.words.articles import placed, sounded
 from core.probes.words.caption_words import Phrase, Word, core_text, join, named_phrases, noun_phrases, words
 
 

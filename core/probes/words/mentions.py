@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.words.agreement import sounded
+from core.probes.words.articles import sounded
 from core.probes.words.caption_words import Word, join, may_be_noun, noun_phrases, words
 from core.probes.words.categories import (
     MOST_WORDS,

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 
 from core.errors import ProbeRejected
-from core.probes.words.captions import closest_control
 from core.probes.words.insertion import Inserted, NounPlace, noun_place
 from core.probes.words.lexicons import Family, Modifier, family
 from core.probes.words.screening import accepted_controls, screen
+from core.probes.words.templates import closest_control
 
 PREFIX = "inserted-"
 """Before the name of a family of the lexicon: the family of its words in a caption of one's own."""
@@ -71,7 +71,7 @@ def length_matched_in(
         modified: with a modifier of the family.
         label: the object's.
         family_name: of the lexicon.
-        count_tokens: see :func:`core.probes.words.captions.length_matched`.
+        count_tokens: see :func:`core.probes.words.templates.length_matched`.
 
     Returns:
         A probe name, e.g. ``inserted-cultural:typical``.

@@ -38,7 +38,7 @@ class Systems:
     """Scores of two systems that a session asked for.
 
     Args:
-        pairs: see ``core.scoring.systems``.
+        pairs: see ``core.scoring.system_pairs``.
         left_out: sentences.
         told: what was scored, in one sentence.
     """

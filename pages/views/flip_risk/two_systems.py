@@ -19,8 +19,8 @@ from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError, ProbeRejected
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title
-from core.probes.words.captions import base_caption
-from core.scoring.systems import Matched, match, score_systems
+from core.probes.words.templates import base_caption
+from core.scoring.system_pairs import Matched, match, score_systems
 from pages.views.common.access import brings
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.file_evaluators import own_ready, stamps
@@ -65,7 +65,7 @@ def pair_card(row: Mapping[Any, Any]) -> None:
     """Draw a picture before and after an edit beside both captions and all four scores.
 
     Args:
-        row: of ``core.scoring.systems``; its corpus by the name under which the pages read it.
+        row: of ``core.scoring.system_pairs``; its corpus by the name under which the pages read it.
     """
     seen, words = st.columns([3, 4], gap="medium")
     with seen:

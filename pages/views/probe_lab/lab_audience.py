@@ -12,7 +12,7 @@ from core.corpora.item_pictures import as_picture
 from core.probes.base import Probe, Variant
 from core.probes.titles import title
 from core.report.html import story_html
-from core.scoring.lab_result import LabResult, LabRow
+from core.scoring.lab import LabResult, LabRow
 from core.scoring.workbench import Workbench
 from core.settings import public_url
 from core.statistics.changes import SHIFT_FLOOR

@@ -22,8 +22,7 @@ from core.evaluators.references import references_of
 from core.probes.base import IDENTITY, Probe, Variant
 from core.probes.pairs import subject_of
 from core.probes.titles import title
-from core.scoring.lab import see
-from core.scoring.lab_result import LabResult
+from core.scoring.lab import LabResult, see
 from core.scoring.occlusion import OcclusionMap, WordLoss, occlusion_map, word_losses
 from core.scoring.position_map import PositionMap, position_map
 from core.scoring.workbench import Workbench

@@ -23,11 +23,10 @@ from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Construction, Probe, Subject, Variant
 from core.probes.families.inserted import in_own_caption
 from core.probes.pairs import subject_of
-from core.probes.strengths import measured_in, sweeps_among
+from core.probes.sweep_points import measured_in, sweeps_among
 from core.probes.titles import family_title, title
-from core.probes.words.captions import base_caption
-from core.scoring.lab import run_lab
-from core.scoring.lab_result import LabResult
+from core.probes.words.templates import base_caption
+from core.scoring.lab import LabResult, run_lab
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from core.store.text_files import csv_text

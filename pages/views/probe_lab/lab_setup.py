@@ -12,7 +12,7 @@ from core.evaluators import registry as evaluators
 from core.evaluators.base import Availability
 from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
-from core.probes.words.captions import attribute_caption, base_caption
+from core.probes.words.templates import attribute_caption, base_caption
 from core.registry import BrokenPlugin
 from pages.views.common.file_evaluators import own_ready, problems
 from pages.views.common.layers import is_open

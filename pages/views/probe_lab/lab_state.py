@@ -25,7 +25,7 @@ from core.evaluators.remote import Remote
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
 from core.probes.families.inserted import in_template
-from core.scoring.lab_result import LabResult
+from core.scoring.lab import LabResult
 from core.scoring.occlusion import OcclusionMap, WordLoss
 from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench, in_memory_item

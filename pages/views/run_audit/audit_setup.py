@@ -10,8 +10,8 @@ import streamlit as st
 from core.audit.machine import cores
 from core.audit.plan import SUBJECT_CHOICES
 from core.corpora import registry as corpora
+from core.corpora.balanced_sample import balance, stratified
 from core.corpora.labels import tied_in_words
-from core.corpora.sampling import balance, stratified
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditRequest, audit_request, check_folder, read_options, short_patterns

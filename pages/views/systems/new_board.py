@@ -25,9 +25,9 @@ from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.families.tails import tails, with_tail
 from core.probes.titles import title
-from core.probes.words.captions import base_caption
+from core.probes.words.templates import base_caption
 from core.scoring.board_references import score_references
-from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
+from core.scoring.board_scores import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
 from core.store.text_files import csv_text
 from pages.views.common.access import may_operate, operates, operators_only

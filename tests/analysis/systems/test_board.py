@@ -23,7 +23,7 @@ from core.analysis.system_file import (
 )
 from core.errors import InvalidInput, StoreError
 from core.scoring.board_references import score_references
-from core.scoring.leaderboard import COLUMNS
+from core.scoring.board_scores import COLUMNS
 from core.scoring.meteor import lacking
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.system_captions import MEASURES, best_of, health, wide
-from core.scoring.leaderboard import COLUMNS
+from core.scoring.board_scores import COLUMNS
 
 
 def row(item: int, system: str, caption: str, **more: object) -> dict[str, object]:

@@ -11,7 +11,7 @@ from core.evaluators.base import DualEncoder
 from core.evaluators.registry import catalogue, find
 from core.evaluators.towers.encoder import scale_of
 from core.evaluators.weights.fetched import Published
-from core.scoring.leaderboard import COLUMNS
+from core.scoring.board_scores import COLUMNS
 from tests.tiny import clip
 
 CAPTIONS = ("a cat on a mat", "dog", "two birds over the sea", "a red bus in a street", "nobody")

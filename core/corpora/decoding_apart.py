@@ -70,7 +70,7 @@ def header_apart(data: bytes, *, name: str, limits: Limits) -> ImageHeader:
 def frames_apart(
     path: Path, *, name: str, count: int | None, side: int, limits: Limits
 ) -> tuple[dict[str, Any], np.ndarray]:
-    """Like :func:`core.corpora.videos.read_scaled`, within limits.
+    """Like :func:`core.corpora.video_frames.read_scaled`, within limits.
 
     Args:
         path: of the video; sentences call it ``name``.
@@ -78,7 +78,7 @@ def frames_apart(
         side: longest side of a frame, in pixels.
 
     Returns:
-        The fields of :class:`core.corpora.videos.Footage` but its path, and the frames, uint8 RGB [T, H, W, 3].
+        The fields of :class:`core.corpora.video_frames.Footage` but its path, and the frames, uint8 RGB [T, H, W, 3].
 
     Raises:
         BadImage, NotAvailable: as :func:`decode_apart`.

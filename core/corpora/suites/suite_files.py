@@ -14,7 +14,7 @@
 - VATEX-EVAL, in the JSON that docs/video.md makes of its pickles, and ActivityNet-FOIL's four files; see
   :mod:`core.corpora.suites.video_ratings`.
 - Polaris, Nebula, LongCap-Arena, Composite as CaptionEvalKit reads it, and THumB: a row a rating; see
-  :mod:`core.corpora.suites.reading`.
+  :mod:`core.corpora.suites.suite_files`.
 - M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
   image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
 
@@ -34,18 +34,22 @@ from typing import Any
 
 from core.corpora.corpus_files import read_json
 from core.corpora.record_lines import Record, csv_cells, csv_records, jsonl_records
-from core.corpora.suites.comparisons import battles, foil, never_itself, number, pairs
-from core.corpora.suites.model import TAU_C, Decision, Rated, Suite, spaced, texts
-from core.corpora.suites.ratings import (
+from core.corpora.suites.image_suites import (
     TOKENS,
     Judged,
+    battles,
     capeval,
     capeval_columns,
     composite,
     composite_csv,
     flickr,
+    foil,
+    never_itself,
+    number,
+    pairs,
     raw_flickr,
 )
+from core.corpora.suites.model import TAU_C, Decision, Rated, Suite, spaced, texts
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
 from core.corpora.table_cells import LINES
 from core.errors import BadCorpus, InvalidInput

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.slices import CHOSEN_BY
-from core.analysis.table import BASELINE, Changes, ScoreTable, View
+from core.analysis.table import BASELINE, ScoreTable, View
 from core.analysis.verdicts import (
     DRIFTS,
     MARGIN,
@@ -30,6 +30,7 @@ from core.analysis.verdicts import (
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
+from core.statistics.changes import Changes
 from core.statistics.power import reach, side_needed
 from core.statistics.shares import share
 from core.statistics.shift_tests import PairedTest, cliffs_delta, holm_of_tests, paired_test

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.analysis.memo import Memo
 from core.analysis.scope import NAMED, NAMED_GROUP, Narrowed, Scope, narrow, open_probes
 from core.analysis.slices import TIES, Diagnostic, Slice, own_keys, ties_of, told_said
 from core.analysis.table import CAPTIONS, ScoreTable
@@ -433,4 +435,41 @@ def _refuse_twice(found: pd.DataFrame) -> None:
     raise InvalidInput(
         f"item {twice['item']} of corpus {twice['corpus']} was scored twice by one evaluator under one probe; "
         "audit it again under another run id"
+    )
+
+
+def part_of(table: ScoreTable, scope: Narrowed) -> ScoreTable:
+    """The same scores of fewer evaluators: what reading that scope anew would give.
+
+    Args:
+        table: of every evaluator.
+        scope: the table's, with some of its evaluators.
+    """
+    which = np.array([table.place(name) for name in scope.evaluators])
+    stored = table.stored[which]
+    named = np.unique(table.baselines[which][stored])
+    kept = np.asarray(stored.any(axis=(0, 2)))
+    kept[named[named >= 0]] = True
+    probes, items = np.flatnonzero(kept), np.flatnonzero(stored.any(axis=(0, 1)))
+    ranks = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int16)
+    at, there = np.ix_(which, probes, items), np.ix_(probes, items)
+    about = dict(table.about)
+    if "evaluators" in about:
+        known = about["evaluators"]
+        about["evaluators"] = known[known["evaluator"].isin(scope.evaluators)].reset_index(drop=True)
+    return replace(
+        table,
+        scope=scope,
+        evaluators=scope.evaluators,
+        probes=table.probes.iloc[probes],
+        items=table.items.iloc[items].reset_index(drop=True),
+        scores=table.scores[at],
+        baselines=ranks[table.baselines[at]],
+        stored=table.stored[at],
+        inside=table.inside[at],
+        accepted=table.accepted[there],
+        upheld=table.upheld[there],
+        about=about,
+        diagnostics={name: each.part(probes).at(items) for name, each in table.diagnostics.items()},
+        kept=table.kept if len(items) == len(table.items) else Memo(),
     )

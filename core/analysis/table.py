@@ -9,8 +9,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
-from operator import and_
+from functools import cached_property
 from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -18,71 +17,23 @@ import pandas as pd
 
 from core.analysis.memo import Memo
 from core.analysis.scope import REFERENCE, Narrowed
-from core.analysis.slices import (
-    EVERY,
-    PROBES,
-    TIE_COLUMNS,
-    TIES,
-    Diagnostic,
-    Items,
-    Slice,
-    is_cut,
-    other_category,
-    picked,
-)
+from core.analysis.slices import EVERY, TIE_COLUMNS, TIES, Diagnostic, Items, Slice, other_category, picked
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
+from core.analysis.view import BASELINE, MOST_CHANGES, View, items_of
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
 from core.probes.registry import further_readings
-from core.statistics.changes import (
-    NullBand,
-    interquartile_range,
-    item_medians,
-    null_band,
-    percent_change,
-    standard_deviation,
-)
+from core.statistics.changes import Changes, interquartile_range, standard_deviation
+
+__all__ = ["BASELINE", "CAPTIONS", "ScoreTable", "View"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-BASELINE = "baseline"
-"""What a score is usually compared with: its own baseline, for a modified caption the length-matched neutral."""
-
-
 CAPTIONS = "captions"
 """Name under which a table keeps the texts of natural captions: columns corpus, item, probe, caption."""
 
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What some probes do to every item under one evaluator; an item counts once, by the median over the probes.
-
-    Args:
-        percent: median %Δ, float64 [N]; NaN where no baseline is above the floor, and where it is withheld.
-        size: median |%Δ|, likewise.
-        delta: median Δ on the score's own scale, float64 [N]; NaN where no pair was scored.
-        baseline: median score of the baselines whose pair was scored, likewise.
-        n_shifts: shifts with a %Δ, int [N].
-        n_zero_baseline: scored shifts without one: the baseline lies below the floor.
-        n_missing: shifts without a score, of the variant or of its baseline.
-        withheld: items whose %Δ is withheld, since a baseline of their corpus is negative, bool [N]: among scores of
-            both signs the rest would be a choice of items by their score.
-    """
-
-    percent: np.ndarray
-    size: np.ndarray
-    delta: np.ndarray
-    baseline: np.ndarray
-    n_shifts: np.ndarray
-    n_zero_baseline: np.ndarray
-    n_missing: np.ndarray
-    withheld: np.ndarray
-
-
-MOST_CHANGES = 96
-"""Changes that are kept, 0.5 MB each for 9 000 items; as many of scores that a slice chose by what they are."""
 
 MOST_SLICES = 16
 """Slices whose items and answers are kept."""
@@ -399,7 +350,7 @@ class ScoreTable:
 
         def work() -> Changes:
             pairs = self.pairs(evaluator, probes, against=against, where=where)
-            return _changes(*pairs, self._withheld(evaluator, None if against == BASELINE else pairs[1]))
+            return Changes.of(*pairs, self._withheld(evaluator, None if against == BASELINE else pairs[1]))
 
         if where is not None:
             return work()
@@ -499,7 +450,7 @@ class ScoreTable:
         places = [self.place(evaluator), self.place(other)]
         after, before = (self.clean(name)[None] for name in (evaluator, other))
         stored = self.stored[places][:, self.places((IDENTITY,))].any(axis=1)
-        return _changes(after, before, np.asarray(stored.all(axis=0))[None], self._withheld(other, before))
+        return Changes.of(after, before, np.asarray(stored.all(axis=0))[None], self._withheld(other, before))
 
     def signs(self) -> np.ndarray:
         """Where each score went from its baseline, int8 [E, P, N]: 1 up, 0 nowhere, -1 down, 2 not known."""
@@ -523,49 +474,11 @@ class ScoreTable:
 
         The views themselves would hold the table, and it would stay until a collection.
         """
-        return self._memo.get(ScoreTable.sliced, chosen, lambda: (_items(self, chosen), Memo()), most=MOST_SLICES)
+        return self._memo.get(ScoreTable.sliced, chosen, lambda: (items_of(self, chosen), Memo()), most=MOST_SLICES)
 
     def seen(self, scope: Narrowed) -> "ScoreTable":
         """The same scores in a scope of the same rows, with another corpus in view."""
         return replace(self, scope=scope)
-
-    def part(self, scope: Narrowed) -> "ScoreTable":
-        """The same scores of fewer evaluators: what reading that scope anew would give.
-
-        Args:
-            scope: this table's, with some of its evaluators.
-        """
-        which = np.array([self.place(name) for name in scope.evaluators])
-        stored = self.stored[which]
-        named = np.unique(self.baselines[which][stored])
-        kept = np.asarray(stored.any(axis=(0, 2)))
-        kept[named[named >= 0]] = True
-        probes, items = np.flatnonzero(kept), np.flatnonzero(stored.any(axis=(0, 1)))
-        ranks = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int16)
-        at, there = np.ix_(which, probes, items), np.ix_(probes, items)
-        return replace(
-            self,
-            scope=scope,
-            evaluators=scope.evaluators,
-            probes=self.probes.iloc[probes],
-            items=self.items.iloc[items].reset_index(drop=True),
-            scores=self.scores[at],
-            baselines=ranks[self.baselines[at]],
-            stored=self.stored[at],
-            inside=self.inside[at],
-            accepted=self.accepted[there],
-            upheld=self.upheld[there],
-            about=self._about_fewer(scope),
-            diagnostics={name: each.part(probes).at(items) for name, each in self.diagnostics.items()},
-            kept=self.kept if len(items) == len(self.items) else Memo(),
-        )
-
-    def _about_fewer(self, scope: Narrowed) -> dict[str, pd.DataFrame]:
-        said = dict(self.about)
-        if "evaluators" in said:
-            known = said["evaluators"]
-            said["evaluators"] = known[known["evaluator"].isin(scope.evaluators)].reset_index(drop=True)
-        return said
 
     def digest(self) -> str:
         """Sixteen hexadecimal digits of every score; the same scores give the same digits in any order of rows."""
@@ -574,205 +487,3 @@ class ScoreTable:
         found.update(np.ascontiguousarray(self.scores + 0.0).astype("<f8").tobytes())
         found.update(np.ascontiguousarray(self.baselines).astype("<i2").tobytes())
         return found.hexdigest()[:16]
-
-
-def _changes(after: np.ndarray, before: np.ndarray, stored: np.ndarray, withheld: np.ndarray) -> Changes:
-    """See :class:`Changes`; all of shape [k, N], withheld [N]."""
-    delta, percent = after - before, percent_change(after, before)
-    scored, counted = ~np.isnan(delta), ~np.isnan(percent)
-    percent = np.where(withheld, math.nan, percent)
-    return Changes(
-        percent=item_medians(percent),
-        size=item_medians(np.abs(percent)),
-        delta=item_medians(delta),
-        baseline=item_medians(np.where(scored, before, math.nan)),
-        n_shifts=counted.sum(axis=0),
-        n_zero_baseline=(scored & ~counted).sum(axis=0),
-        n_missing=(stored & ~scored).sum(axis=0),
-        withheld=withheld,
-    )
-
-
-class View:
-    """What a slice leaves of a table: evaluators, probes, items, and which of their scores.
-
-    Args:
-        table: all scores of the scope.
-        chosen: the slice.
-    """
-
-    def __init__(self, table: ScoreTable, chosen: Slice) -> None:
-        self.table, self.chosen = table, chosen
-        self.evaluators = tuple(name for name in table.evaluators if not chosen.evaluators or name in chosen.evaluators)
-        self.items, self.kept = table.sliced(chosen)
-        """Items that the slice keeps, bool [N]; what was worked out of it."""
-        self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
-        """What of the slice changes what an item counts, and not only which items and probes are there."""
-
-    def memo(self, function: Callable[Concatenate["View", P], R], *arguments: P.args, **named: P.kwargs) -> R:
-        """``function(view, *arguments)``, worked out once for its slice, while that is among the last."""
-        return self.kept.get(function, (arguments, *named.items()), lambda: function(self, *arguments, **named))
-
-    def of(self, evaluator: str) -> "View":
-        """The same of one evaluator.
-
-        Raises:
-            InvalidInput: if it scored nothing here, or the slice leaves it out.
-        """
-        if evaluator not in self.evaluators:
-            there = ", ".join(self.evaluators) or "none"
-            raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; evaluators: {there}")
-        return View(self.table, replace(self.chosen, evaluators=(evaluator,)))
-
-    def whole(self, *fields: str) -> "View":
-        """The same with some choices of the slice taken back: what the tests of a question are counted over.
-
-        Args:
-            fields: of the slice; none: those of probes (PROBES).
-        """
-        taken = dict.fromkeys(fields or PROBES, ())
-        chosen = replace(self.chosen, **taken)  # type: ignore[arg-type]
-        return self if chosen == self.chosen else View(self.table, chosen)
-
-    @cached_property
-    def item_places(self) -> np.ndarray:
-        """Places of the items that the slice keeps, int [n]."""
-        return np.flatnonzero(self.items)
-
-    @property
-    def corpora(self) -> tuple[str, ...]:
-        """Corpora that have an item here."""
-        return tuple(name for name in self.table.corpora if (self.table.of_corpus(name) & self.items).any())
-
-    def probes(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Which of some probes the slice keeps."""
-        return tuple(name for name in names if name in self._probes)
-
-    @cached_property
-    def _probes(self) -> frozenset[str]:
-        rows, chosen = self.table.probes, self.chosen
-        keep = _kept(rows["axis"], chosen.axes) & _kept(rows["family"], chosen.families)
-        keep &= _kept(rows["modifier"], chosen.modifiers) & _kept(rows.index, chosen.probes)
-        return frozenset(map(str, rows.index[keep]))
-
-    def families(self, *, axis: str | None = None, controls: bool = False) -> dict[str, tuple[str, ...]]:
-        """Family -> the probes that the slice keeps of it; families without one are left out."""
-        found = self.table.families(axis=axis, controls=controls or self.chosen.controls)
-        kept = {name: self.probes(names) for name, names in found.items()}
-        return {name: names for name, names in kept.items() if names}
-
-    def changes(self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE) -> Changes:
-        """See :meth:`ScoreTable.changes`; of every item, also those that the slice leaves out."""
-
-        def work() -> Changes:
-            return self.table.changes(evaluator, probes, against=against, where=self.where(evaluator, probes))
-
-        if not any(each not in (None, False) for each in self.looked):
-            return work()
-        return self.table.kept.get("looked", (self.looked, evaluator, tuple(probes), against), work, most=MOST_CHANGES)
-
-    def shifts(
-        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """See :meth:`ScoreTable.shifts`; of every item, also those that the slice leaves out."""
-        return self.table.shifts(evaluator, probes, against=against, where=self.where(evaluator, probes))
-
-    def where(self, evaluator: str, probes: Sequence[str], *, items: Items = EVERY) -> np.ndarray | None:
-        """Scores that the slice looks at by what they are, not by where they stand, bool [k, n]; None: all.
-
-        Args:
-            evaluator: whose scores.
-            probes: names.
-            items: n of them.
-        """
-        return _where(self.table, self.chosen, self.table.place(evaluator), self.table.places(probes), items)
-
-    def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
-        """See :meth:`ScoreTable.after`; of every item, NaN where the slice leaves the comparison out."""
-        scores, least = self.table.after(evaluator, probes), self.chosen.upheld
-        if least is None:
-            return scores
-        return np.where(_upheld(self.table, least, self.table.places(probes), EVERY), scores, math.nan)
-
-    def null_size(self, evaluator: str) -> np.ndarray:
-        """|%Δ| of every item under edits that nobody can see, float64 [N]; NaN where none was scored."""
-        probes = [name for names in self.table.families(axis=Axis.NULL.value).values() for name in names]
-        if not probes:
-            return np.full(len(self.items), math.nan)
-        return self.changes(evaluator, probes).size
-
-    def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
-        """|%Δ| of the slice's items under edits that nobody can see, float64; items without one are left out."""
-        size = self.null_size(evaluator)[self.items & self.table.of_corpus(corpus)]
-        return np.asarray(size[~np.isnan(size)])
-
-    def null_median(self, evaluator: str, corpus: str) -> float:
-        """Median of :meth:`null_sizes`, what the median |%Δ| of a family is held against; NaN where none was scored."""
-        size = self.null_sizes(evaluator, corpus)
-        return float(np.median(size)) if len(size) else math.nan
-
-    def null_band(self, evaluator: str, corpus: str) -> NullBand:
-        """How far one edit that nobody can see moves one score: what a single pair is held against."""
-        percent = np.concatenate(
-            [
-                self.changes(evaluator, (name,)).percent[self.items & self.table.of_corpus(corpus)]
-                for names in self.table.families(axis=Axis.NULL.value).values()
-                for name in names
-            ]
-            or [np.empty(0)]
-        )
-        return null_band(percent)
-
-
-def _kept(column: pd.Series | pd.Index, values: Sequence[str]) -> np.ndarray:
-    return np.asarray(column.isin(values)) if values else np.ones(len(column), dtype=bool)
-
-
-def _items(table: ScoreTable, chosen: Slice) -> np.ndarray:
-    """Items that a slice keeps, bool [N]."""
-    items = table.items
-    kept = _kept(items["category"], chosen.categories) & _kept(items["coverage_bin"], chosen.coverage_bins)
-    if chosen.told:
-        kept = kept & _told(table, chosen.told)
-    return np.asarray(kept & ~table.tied if chosen.untied else kept)
-
-
-def _told(table: ScoreTable, wanted: Sequence[tuple[str, str]]) -> np.ndarray:
-    """Items that tell, or of which some variant tells, one of the wanted values of every wanted key, bool [N]."""
-    kept = np.ones(len(table.items), dtype=bool)
-    names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
-    rows = table.about.get("facts", pd.DataFrame(columns=["corpus", "item", "key", "value"]))
-    for key in dict.fromkeys(key for key, _ in wanted):
-        values = [value for name, value in wanted if name == key]
-        if key in table.own:
-            kept &= table.items[key].isin(values).to_numpy()
-            continue
-        own = rows[(rows["key"] == key) & rows["value"].isin(values)]
-        there = names.get_indexer(pd.MultiIndex.from_frame(own[["corpus", "item"]].astype(object).drop_duplicates()))
-        found = np.zeros(len(kept), dtype=bool)
-        found[there[there >= 0]] = True
-        kept &= found
-    return kept
-
-
-def _where(table: ScoreTable, chosen: Slice, which: int, places: np.ndarray, items: Items) -> np.ndarray | None:
-    """See :meth:`View.where`."""
-    found = []
-    if chosen.sign is not None:
-        found.append(picked(table.signs()[which], places, items) == {"up": 1, "none": 0, "down": -1}[chosen.sign])
-    if chosen.inside is not None:
-        inside, (low, high) = picked(table.inside[which], places, items), chosen.inside
-        found.append((inside >= low) & (inside <= high))
-    if chosen.accepted is not None:
-        found.append(picked(table.accepted, places, items) >= chosen.accepted)
-    if chosen.upheld is not None:
-        found.append(_upheld(table, chosen.upheld, places, items))
-    if chosen.whole and "object_kept" in table.diagnostics:
-        found.append(~is_cut(table.diagnostics["object_kept"].of(places, items)))
-    return reduce(and_, found) if found else None
-
-
-def _upheld(table: ScoreTable, least: float, places: np.ndarray, items: Items) -> np.ndarray:
-    """Comparisons that at least such a share of people uphold, and all that is no comparison, bool [k, n]."""
-    compared = (table.probes["expectation"] == Expectation.DIRECTIONAL.value).to_numpy()[places]
-    return np.asarray(~compared[:, None] | (picked(table.upheld, places, items) >= least))

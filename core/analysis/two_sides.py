@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.memo import Memo
-from core.analysis.table import Changes, View
+from core.analysis.table import View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
-from core.statistics.changes import item_medians
+from core.statistics.changes import Changes, item_medians
 from core.statistics.power import reach
 from core.statistics.resamples import named, ranks_of, source_means
 from core.statistics.shift_tests import (

@@ -87,6 +87,55 @@ def item_medians(values: np.ndarray) -> np.ndarray:
     return row_medians(np.ascontiguousarray(values))
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What some edits do to every item under one evaluator; an item counts once, by the median over the edits.
+
+    Args:
+        percent: median %Δ, float64 [N]; NaN where no baseline is above the floor, and where it is withheld.
+        size: median |%Δ|, likewise.
+        delta: median Δ on the score's own scale, float64 [N]; NaN where no pair was scored.
+        baseline: median score of the baselines whose pair was scored, likewise.
+        n_shifts: shifts with a %Δ, int [N].
+        n_zero_baseline: scored shifts without one: the baseline lies below the floor.
+        n_missing: shifts without a score, of the variant or of its baseline.
+        withheld: items whose %Δ is withheld, since a baseline of their corpus is negative, bool [N]: among scores of
+            both signs the rest would be a choice of items by their score.
+    """
+
+    percent: np.ndarray
+    size: np.ndarray
+    delta: np.ndarray
+    baseline: np.ndarray
+    n_shifts: np.ndarray
+    n_zero_baseline: np.ndarray
+    n_missing: np.ndarray
+    withheld: np.ndarray
+
+    @classmethod
+    def of(cls, after: np.ndarray, before: np.ndarray, stored: np.ndarray, withheld: np.ndarray) -> "Changes":
+        """Changes from one score to another.
+
+        Args:
+            after, before: scores under each edit and of its baseline, float64 [k, N]; NaN where there is none.
+            stored: whether the pair is stored, scored or not, bool [k, N].
+            withheld: as of the class.
+        """
+        delta, percent = after - before, percent_change(after, before)
+        scored, counted = ~np.isnan(delta), ~np.isnan(percent)
+        percent = np.where(withheld, math.nan, percent)
+        return cls(
+            percent=item_medians(percent),
+            size=item_medians(np.abs(percent)),
+            delta=item_medians(delta),
+            baseline=item_medians(np.where(scored, before, math.nan)),
+            n_shifts=counted.sum(axis=0),
+            n_zero_baseline=(scored & ~counted).sum(axis=0),
+            n_missing=(stored & ~scored).sum(axis=0),
+            withheld=withheld,
+        )
+
+
 def interquartile_range(values: ArrayLike) -> float:
     """Distance from the first to the third quartile, NaN left out; NaN without a value."""
     present = np.asarray(values, dtype=np.float64).ravel()

@@ -14,7 +14,7 @@ from core.analysis.beside import caption_of, every_caption, every_language
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.questions.languages import EVERY, MEAN
 from core.analysis.questions.overlap import token_f1
-from core.analysis.reading import read_table
+from core.analysis.reading import part_of, read_table
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
@@ -86,7 +86,7 @@ def test_the_tables_beside_a_scope_are_those_of_its_runs(table: ScoreTable) -> N
     assert [caption_of(each) for each in every_caption(table)] == ["human, en", "template, en"]
     assert [each.scope.language for each in every_language(table, "lexical")] == ["de", "en", "fr"]
     assert every_caption(table)[1] is every_caption(table)[1]  # read once
-    only_flat = table.part(replace(table.scope, evaluators=("flat",)))
+    only_flat = part_of(table, replace(table.scope, evaluators=("flat",)))
     assert [caption_of(each) for each in every_caption(only_flat)] == ["human, en"]  # it scored nothing else
 
 

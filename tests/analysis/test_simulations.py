@@ -14,12 +14,12 @@ from scipy import stats
 
 from core.analysis.effects import Effect, effect
 from core.analysis.preferences import LEAST_IMAGES, length, taus
-from core.analysis.table import Changes
 from core.analysis.verdicts import CLAIMS, HOLDS, PARTS, STILL, agreed
 from core.corpora.suites import TAU_B, TAU_C
 from core.statistics.agreement import LEAST_CHANCE, agreement, two_readers, weighted_kappa
 from core.statistics.battles import length_controlled
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca
+from core.statistics.changes import Changes
 from core.statistics.comparisons import compare
 from core.statistics.crossed_model import CrossedModel, crossed_model
 from core.statistics.factors import balanced_mean, factor_test

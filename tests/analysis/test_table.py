@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.reading import read_table
+from core.analysis.reading import part_of, read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice
-from core.analysis.table import Changes, ScoreTable
+from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
+from core.statistics.changes import Changes
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
@@ -344,7 +345,7 @@ def test_a_part_of_the_evaluators_is_what_reading_them_alone_gives(store: Store)
     whole = narrow(store)
     for names in (whole.evaluators[:1], whole.evaluators[1:]):
         scope = narrow(store, Scope(evaluators=names))
-        read, part = read_table(store, scope), read_table(store, whole).part(scope)
+        read, part = read_table(store, scope), part_of(read_table(store, whole), scope)
         assert read.digest() == part.digest()
         pd.testing.assert_frame_equal(read.probes, part.probes)
         pd.testing.assert_frame_equal(read.items, part.items)

@@ -16,7 +16,7 @@ from core.analysis.questions.behind_the_scores import origins
 from core.analysis.questions.behind_the_scores import sentences as precision_said
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
-from core.analysis.reading import read_table
+from core.analysis.reading import part_of, read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
@@ -88,7 +88,7 @@ def _rows(files: Signature, scope: Narrowed) -> ScoreTable:
 # Fewer evaluators are a part of what was read: choosing some reads nothing again.
 @st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def _part(files: Signature, whole: Narrowed, scope: Narrowed) -> ScoreTable:
-    return _read(files, whole).part(scope)
+    return part_of(_read(files, whole), scope)
 
 
 def under_all(files: Signature, scope: Narrowed) -> Narrowed:

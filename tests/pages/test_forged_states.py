@@ -18,8 +18,7 @@ from bench.server import Server
 from bench.visitor import Gone, Visitor
 from core.human.ledger import PAUSED
 from core.human.studies import Study
-from pages.views.common.access import TOKEN, VIEWERS
-from pages.views.common.oidc import COORDINATORS
+from pages.views.common.access import COORDINATORS, TOKEN, VIEWERS
 from siege.links import _pages
 from siege.material import Material, data_folder
 from tests.pages.opening import AUTH

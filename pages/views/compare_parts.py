@@ -30,8 +30,8 @@ from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
-from pages.views.common.caches import KEYED
 from pages.views.common.open_runs import (
+    KEYED,
     Signature,
     known_values,
     narrowed,

@@ -31,10 +31,9 @@ from core.charts.style import signed
 from core.evaluators.pool import shared_pool
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
-from pages.views.common.caches import KEYED
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import Signature, scores, stored_values, view
+from pages.views.common.open_runs import KEYED, Signature, scores, stored_values, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import scope_fields

@@ -21,9 +21,8 @@ from core.human.studies import list_studies, studies_dir
 from core.probes.base import IDENTITY
 from core.scoring.reference_metrics import ready_words
 from core.statistics.flip_risk import GAPS
-from pages.views.common.caches import KEYED
 from pages.views.common.collect import data_buttons
-from pages.views.common.open_runs import Signature, scores, store, stored_values, view
+from pages.views.common.open_runs import KEYED, Signature, scores, store, stored_values, view
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import answer_rows
 from pages.views.common.slice_filters import slice_fields

@@ -19,10 +19,9 @@ from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
 from core.human.studies import list_studies
 from core.report.document import p_value
-from pages.views.common.caches import KEYED
 from pages.views.common.collect import figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import Signature, scores, view
+from pages.views.common.open_runs import KEYED, Signature, scores, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import FAMILIES, draw_table
 from pages.views.common.text import counted, number, safe

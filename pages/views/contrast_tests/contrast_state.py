@@ -15,10 +15,9 @@ from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.probes.titles import family_title
-from pages.views.common.caches import KEYED
 from pages.views.common.links import AUDIT as RUN_AUDIT
 from pages.views.common.links import LAB, is_listed
-from pages.views.common.open_runs import Signature, scores, store, stored_values, told_values, view
+from pages.views.common.open_runs import KEYED, Signature, scores, store, stored_values, told_values, view
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import choose_own, own_fields, own_lists, percentage_of, told_by

@@ -27,10 +27,9 @@ from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
 from core.probes.titles import family_title, title
 from core.statistics.bootstrap import Interval
-from pages.views.common.caches import KEYED
 from pages.views.common.collect import collect_button, data_buttons, origin
 from pages.views.common.layers import draw_folded
-from pages.views.common.open_runs import Signature, scores, store, view
+from pages.views.common.open_runs import KEYED, Signature, scores, store, view
 from pages.views.common.shown_answers import (
     answer,
     answer_rows,

@@ -24,7 +24,7 @@ from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from core.store.store import Store
-from pages.views.common.caches import Shelf
+from pages.views.common.open_runs import Shelf
 from pages.views.common.run_corpora import load_corpus_of
 
 SIDE = 320

@@ -11,9 +11,8 @@ from core.analysis.ranking import ORDERS, Ranking, rank
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.errors import InvalidInput
-from pages.views.common.caches import KEYED
 from pages.views.common.links import read_record
-from pages.views.common.open_runs import Signature, narrowed, scores, store, under_all
+from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store, under_all
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text

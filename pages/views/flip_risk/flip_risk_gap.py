@@ -32,11 +32,10 @@ from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
-from pages.views.common.caches import KEYED, Shelf
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import Signature, view
+from pages.views.common.open_runs import KEYED, Shelf, Signature, view
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_names

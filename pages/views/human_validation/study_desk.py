@@ -41,8 +41,8 @@ from core.human.prolific import (
 )
 from core.human.studies import Refused, Study, studies_dir
 from pages.views.common.access import operators_only
-from pages.views.common.caches import Shelf
 from pages.views.common.collect import data_buttons
+from pages.views.common.open_runs import Shelf
 from pages.views.common.page_head import annotators_address
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState

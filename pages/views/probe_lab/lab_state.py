@@ -41,8 +41,7 @@ from core.settings import cache_dir, lab_cache_mb
 from core.store import own_metrics as stored
 from core.store.own_metrics import OwnMetric
 from pages.views.common.access import may_operate
-from pages.views.common.caches import KEYED, Shelf
-from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.open_runs import KEYED, Shelf, Signature, present, store
 from pages.views.common.reader_uploads import Uploads, session
 from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text

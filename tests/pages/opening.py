@@ -50,7 +50,6 @@ def offer_log_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv(access.COORDINATORS, "ada@example.org")
     monkeypatch.setattr(access.st, "secrets", {"auth": AUTH})
     monkeypatch.setattr(access, "account", lambda: dict(told))
-    monkeypatch.setattr("pages.views.common.access.user", lambda: dict(told))
     return told
 
 

@@ -9,10 +9,10 @@ from core.features.feature import menu
 from pages.views.common.access import OVERVIEW, admit, at_the_door, hidden, one_reader, remember, visible
 from pages.views.common.crash import catch_crashes
 from pages.views.common.entry import by_the_door
-from pages.views.common.find import draw_find, tell_troubles
+from pages.views.common.find import tell_troubles
 from pages.views.common.hints import describe_help
-from pages.views.common.pressed_files import tell_refused_files
-from pages.views.common.upload_limits import limit_uploads
+from pages.views.common.links import draw_find
+from pages.views.common.server_door import limit_uploads
 
 ROOT = Path(__file__).resolve().parent
 

@@ -11,8 +11,7 @@ from starlette.middleware import Middleware
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from pages.views.common.server_headers import Headers, KeyLink
-from pages.views.common.upload_limits import UploadDoor, UploadLimits, guard
+from pages.views.common.server_door import KeyLink, SafeHeaders, UploadDoor, UploadLimits, guard
 
 _EVERY_PAGE = (
     "core.analysis.questions",
@@ -39,6 +38,6 @@ async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any
 
 app = st.App(
     Path(__file__).resolve().with_name("app.py"),
-    middleware=[Middleware(Headers), Middleware(KeyLink), Middleware(UploadDoor, limits=_limits)],
+    middleware=[Middleware(SafeHeaders), Middleware(KeyLink), Middleware(UploadDoor, limits=_limits)],
     lifespan=_from_the_first_moment,
 )

@@ -8,12 +8,14 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.errors import InvariscopeError
-from pages.views.calibration.calibration_choices import choose, draw_choices, tell
 from pages.views.calibration.calibration_state import (
     calib_state,
+    choose,
+    draw_choices,
     fingerprint_of,
     fitted,
     references,
+    tell,
     votes_present,
     word_order,
 )

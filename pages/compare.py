@@ -14,7 +14,6 @@ from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.compare_parts import (
-    SIDES,
     Side,
     choose_how,
     choose_sides,
@@ -26,6 +25,7 @@ from pages.views.compare_parts import (
     side_of,
     swap,
 )
+from pages.views.results_parts import SIDES
 
 
 def draw() -> None:

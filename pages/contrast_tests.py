@@ -13,7 +13,6 @@ from pages.views.common.page_head import chips, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
-from pages.views.contrast_tests.contrast_depth import draw_test, draw_worst
 from pages.views.contrast_tests.contrast_state import (
     USUAL,
     choose_items,
@@ -22,7 +21,14 @@ from pages.views.contrast_tests.contrast_state import (
     draw_no_test,
     options_of,
 )
-from pages.views.contrast_tests.contrast_tables import draw_matrix, draw_responses, draw_section, draw_tables
+from pages.views.contrast_tests.contrast_tables import (
+    draw_matrix,
+    draw_responses,
+    draw_section,
+    draw_tables,
+    draw_test,
+    draw_worst,
+)
 
 
 def draw() -> None:

@@ -14,8 +14,7 @@ from pages.views.common.text import safe
 from pages.views.failures.failure_card import show_record
 from pages.views.failures.failure_gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
 from pages.views.failures.failures_state import begin_at_first_page, failure_state, page_in_view
-from pages.views.failures.more_like_this import draw_like, like_it, pairs_of
-from pages.views.failures.pair_tags import begin_tags, named, show_tagging
+from pages.views.failures.named_pairs import begin_tags, draw_like, like_it, named, pairs_of, show_tagging
 
 
 def draw() -> None:

@@ -11,8 +11,7 @@ from pages.views.common.page_head import chips, header
 from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
-from pages.views.flip_risk.flip_risk_gap import draw_gap
-from pages.views.flip_risk.flip_risk_state import VIEWS, flip_state
+from pages.views.flip_risk.flip_risk_gap import VIEWS, draw_gap, flip_state
 from pages.views.flip_risk.two_systems import draw_systems
 
 FILTERS = ("axes", "families", "categories", "coverage_bins")
@@ -29,14 +28,7 @@ def draw() -> None:
         state,
         words=("flip risk", "gap of evidence"),
     )
-    st.segmented_control(
-        "View",
-        tuple(VIEWS),
-        format_func=VIEWS.__getitem__,
-        key=state.key("view"),
-        required=True,
-        label_visibility="collapsed",
-    )
+    state.switch("view", "View", VIEWS, label_visibility="collapsed")
     try:
         if state.get("view") == "systems":
             draw_systems(state)

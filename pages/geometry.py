@@ -6,7 +6,6 @@ from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.entry import enter
-from pages.views.common.file_evaluators import barred_encoders, own_ready, stamps
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_head import Chips, chips, header
@@ -24,6 +23,7 @@ from pages.views.geometry_parts import (
     modifiers,
     placed,
 )
+from pages.views.probe_lab.lab_state import barred_encoders, own_ready, stamps
 
 
 def draw() -> None:

@@ -38,14 +38,15 @@ from pages.views.overview.overview_evaluators import (
     selectivity,
     with_both,
 )
-from pages.views.overview.overview_files import draw_report, draw_upload
 from pages.views.overview.overview_findings import (
     choose_thresholds,
     draw_findings,
     draw_found,
     draw_loaded,
+    draw_report,
     draw_run_table,
     draw_slices,
+    draw_upload,
     draw_ways,
     draw_what,
     slices_field,

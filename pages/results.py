@@ -12,8 +12,7 @@ from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.shown_answers import questions
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
-from pages.views.compare_parts import draw_pins
-from pages.views.results_parts import choose_part, choose_section, draw_questions, results_state
+from pages.views.results_parts import choose_part, choose_section, draw_pins, draw_questions, results_state
 
 ACROSS = ("corpora", "natural")
 """Sections that hold corpora against each other or take them together; the others are of the corpus in view."""

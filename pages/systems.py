@@ -46,14 +46,7 @@ def draw() -> None:
         state,
         words=("system",),
     )
-    st.segmented_control(
-        "View",
-        tuple(VIEWS),
-        format_func=VIEWS.__getitem__,
-        key=state.key("view"),
-        required=True,
-        label_visibility="collapsed",
-    )
+    state.switch("view", "View", VIEWS, label_visibility="collapsed")
     try:
         if state.get("view") == "new":
             draw_new(state)

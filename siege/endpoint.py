@@ -8,7 +8,7 @@ from functools import partial
 from bench.server import Server
 from bench.visitor import Gone, Visitor
 from pages.views.common.access import TOKEN, VIEWER_UPLOADS
-from pages.views.common.upload_limits import VIEWER_MB
+from pages.views.common.server_door import VIEWER_MB
 from siege.material import data_folder
 from siege.trials import Finding, Tally
 

@@ -1,16 +1,15 @@
 """The parts of the page Compare: two sides in the link, each a slice of a scope, and what is drawn of them.
 
-Results pins what stands there as one side, then another view as the other.
+Results pins what stands there as one side, then another view as the other (:mod:`pages.views.results_parts`).
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
 
-from core.analysis.questions import Question
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.analysis.slices import CHOICES, Slice
@@ -31,8 +30,8 @@ from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
-from pages.views.common.caches import KEYED
 from pages.views.common.open_runs import (
+    KEYED,
     Signature,
     known_values,
     narrowed,
@@ -42,26 +41,16 @@ from pages.views.common.open_runs import (
     stored_values,
     view,
 )
-from pages.views.common.own_columns import choose_own, column_name, own_fields, own_link, told_by
 from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import figure_block, interval
+from pages.views.common.slice_filters import choose_own, column_name, own_fields, own_link, told_by
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
-from pages.views.results_parts import LARGEST_MARGIN, read_margin
-
-COMPARE = "pages/compare.py"
-SIDES = ("a", "b")
-ONE = {"run": "Run", "corpus": "Corpus", "subject": "Subject caption", "language": "Language"}
-"""What a side may have otherwise than the page's scope -> its label."""
-
-MANY = {"families": "Family", "modifiers": "Modifier", "categories": "Category", "coverage_bins": "Coverage"}
-"""Choice of a slice -> its label; a side has one evaluator and any number of these."""
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.results_parts import MANY, ONE, SIDES, choose_margin, read_margin
 
 BY = {"family": "Family", "modifier": "Word", "probe": "Probe", "category": "Category", "coverage_bin": "Coverage"}
 MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ"}
-
-_PINNED = "compare.pinned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,72 +150,6 @@ def swap(state: PageState) -> None:
         a, b = state.get(f"a_{name}"), state.get(f"b_{name}")
         state.put(f"a_{name}", b)
         state.put(f"b_{name}", a)
-
-
-def pins() -> dict[str, str]:
-    """What this reader pinned so far and the scope, as parts of the comparison's link."""
-    return carried() | pinned()
-
-
-def pin(side: str, scope: Narrowed, chosen: Slice) -> None:
-    """Pin a slice of a scope as one side; a callback.
-
-    The side keeps its run, corpus, subject and language whatever the scope becomes. Where several evaluators are in
-    view, the evaluator is left to the comparison.
-    """
-    kept = {name: value for name, value in pinned().items() if not name.startswith(f"{side}_")}
-    st.session_state[_PINNED] = kept | _as_link(side, scope, chosen)
-
-
-def pinned() -> dict[str, str]:
-    """What this reader pinned so far."""
-    return dict(st.session_state.get(_PINNED, {}))
-
-
-def _as_link(side: str, scope: Narrowed, chosen: Slice) -> dict[str, str]:
-    link = {f"{side}_{name}": str(getattr(scope, name)) for name in ONE}
-    link |= {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
-    link |= own_link(chosen.told, side=f"{side}_")
-    evaluators = chosen.evaluators or scope.evaluators
-    return link | ({f"{side}_evaluator": evaluators[0]} if len(evaluators) == 1 else {})
-
-
-def draw_pins(
-    state: PageState, scope: Narrowed, chosen: Slice, asked: Sequence[Question], families: Sequence[str]
-) -> None:
-    """Draw the buttons that pin this view.
-
-    Args:
-        state: of the results page; the evaluator of its tests is pinned with the view.
-        scope: whose scores.
-        chosen: the slice of the filters.
-        asked: the questions that are shown; a part of one family pins that family.
-        families: that are known.
-    """
-    family = next((each.part for each in asked if each.part in families), None)
-    if family is None and any(each.families for each in asked):
-        family = state.get("under")
-    view = replace(chosen, families=(family,)) if family and not chosen.families else chosen
-    if state.get("of") and any(each.pick for each in asked):
-        view = replace(view, evaluators=(state.get("of"),))
-    st.divider()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(
-            "Hold this view against another",
-            width="content",
-            help="Pin it as one side, change the filters or "
-            "the part, pin that as the other side, and open the comparison.",
-        )
-        for side in ("a", "b"):
-            held = any(name.startswith(f"{side}_") for name in pinned())
-            st.button(
-                f"Pin as {side.upper()}",
-                icon=":material/keep:" if held else ":material/keep_off:",
-                on_click=pin,
-                args=(side, scope.only(), view),
-                key=f"results.pin.{side}",
-            )
-        st.page_link(COMPARE, label="Compare", icon=":material/compare_arrows:", query_params=pins())
 
 
 _FIELDS = {column: name for name, column in CHOICES.items()}
@@ -331,23 +254,17 @@ def choose_how(state: PageState, own: Iterable[str]) -> None:
             width=150,
             help="The levels that both sides have; all together stand above them.",
         )
-        st.segmented_control(
+        state.switch(
+            "measure",
             "Measure",
-            tuple(MEASURED),
-            format_func=MEASURED.__getitem__,
-            required=True,
-            key=state.key("measure"),
+            MEASURED,
             help="Raw scores of two evaluators have different scales, so sides are compared in percent of the "
             "baseline score, or in standard deviations of each side's own baseline scores.",
         )
-        st.number_input(
+        choose_margin(
+            state,
             "Margin, ± points",
-            min_value=0.1,
-            max_value=LARGEST_MARGIN,
-            step=0.5,
-            format="%g",
             width=140,
-            key=state.key("margin"),
             disabled=state.get("measure") != "percent",
             help="Sides whose difference lies within this many percentage points are called alike.",
         )
@@ -488,92 +405,59 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     )
     shown["ends"], look = interval(table, "low", "high", digits, signed=True)
     shown["size_ends"], _ = interval(table, "size_low", "size_high", digits, signed=True)
-    order = [
-        "label",
-        "a_value",
-        "b_value",
-        "difference",
-        "ends",
-        "verdict",
-        "a_size",
-        "b_size",
-        "size_difference",
-        "size_ends",
-        "scatter",
-        "a_n",
-        "b_n",
-        "how",
-        "n_items",
-        "test",
-        "p",
-        "p_holm",
-        "m_tests",
-        "conflict",
-        "cliffs_delta",
-        "detectable",
-        "needed",
-        "note",
-        "size_test",
-        "size_p",
-        "size_p_holm",
-        "size_m_tests",
-        "size_conflict",
-        "size_detectable",
-        "size_needed",
-        "size_note",
-    ]
+    columns = {
+        "label": st.column_config.TextColumn(level_name(by), pinned=True, width=180),
+        "a_value": number("Median A", format=signed),
+        "b_value": number("Median B", format=signed),
+        "difference": number("A − B", format=signed),
+        "ends": look,
+        "verdict": st.column_config.TextColumn(
+            "Drift",
+            help="Differs: the 95 % interval of the difference excludes 0 and the corrected test rejects. "
+            f"Alike: its 90 % interval lies within the margin. Below {LEAST_N} items on a side, or sources that "
+            "they come from, no verdict is given.",
+        ),
+        "a_size": number("Median |Δ| A", format=f"%.{digits}f"),
+        "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
+        "size_difference": number("|A| − |B|", format=signed),
+        "size_ends": look,
+        "scatter": st.column_config.TextColumn("Scatter", help="The same of how far items move, whichever way."),
+        "a_n": number("n A", format="%d"),
+        "b_n": number("n B", format="%d"),
+        "how": "How",
+        "n_items": number("n", format="%d", help="Pairs of the same item, or the items of both sides"),
+        "test": "Test",
+        "p": st.column_config.TextColumn("p", alignment="right"),
+        "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
+        "m_tests": number("m", format="%d", help="Tests that Holm's correction runs over; 0 for a control"),
+        "conflict": "Where interval and test differ",
+        "cliffs_delta": number("Cliff’s δ", format="%+.3f", help="Of A over B, from −1 to 1"),
+        "detectable": number(
+            "It would have shown",
+            format=f"%.{digits}f",
+            help="Smallest true difference that these items and their spread find with 80 % power",
+        ),
+        "needed": number(
+            "n for the margin",
+            format="%d",
+            help="Items with which sides that do not differ would be shown to be alike, with 80 % power",
+        ),
+        "note": st.column_config.TextColumn("Remark", help="Why a number is missing, or what it cannot show"),
+        "size_test": "Test, scatter",
+        "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
+        "size_p_holm": st.column_config.TextColumn("p, Holm, scatter", alignment="right"),
+        "size_m_tests": number("m, scatter", format="%d"),
+        "size_conflict": "Where they differ, scatter",
+        "size_detectable": number("Scatter it would have shown", format=f"%.{digits}f"),
+        "size_needed": number("n for the margin, scatter", format="%d"),
+        "size_note": "Remark, scatter",
+    }
     draw_table(
         shown,
-        column_order=order,
         alt="Both sides and their difference",
         key="compare.rows",
-        column_config={
-            "label": st.column_config.TextColumn(level_name(by), pinned=True, width=180),
-            "a_value": number("Median A", format=signed),
-            "b_value": number("Median B", format=signed),
-            "difference": number("A − B", format=signed),
-            "ends": look,
-            "size_ends": look,
-            "verdict": st.column_config.TextColumn(
-                "Drift",
-                help="Differs: the 95 % interval of the difference excludes 0 and the corrected test rejects. "
-                f"Alike: its 90 % interval lies within the margin. Below {LEAST_N} items on a side, or sources that "
-                "they come from, no verdict is given.",
-            ),
-            "a_size": number("Median |Δ| A", format=f"%.{digits}f"),
-            "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
-            "size_difference": number("|A| − |B|", format=signed),
-            "scatter": st.column_config.TextColumn("Scatter", help="The same of how far items move, whichever way."),
-            "conflict": "Where interval and test differ",
-            "m_tests": number("m", format="%d", help="Tests that Holm's correction runs over; 0 for a control"),
-            "note": st.column_config.TextColumn("Remark", help="Why a number is missing, or what it cannot show"),
-            "size_m_tests": number("m, scatter", format="%d"),
-            "size_note": "Remark, scatter",
-            "size_test": "Test, scatter",
-            "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
-            "size_p_holm": st.column_config.TextColumn("p, Holm, scatter", alignment="right"),
-            "size_conflict": "Where they differ, scatter",
-            "size_detectable": number("Scatter it would have shown", format=f"%.{digits}f"),
-            "size_needed": number("n for the margin, scatter", format="%d"),
-            "a_n": number("n A", format="%d"),
-            "b_n": number("n B", format="%d"),
-            "how": "How",
-            "n_items": number("n", format="%d", help="Pairs of the same item, or the items of both sides"),
-            "test": "Test",
-            "p": st.column_config.TextColumn("p", alignment="right"),
-            "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
-            "cliffs_delta": number("Cliff’s δ", format="%+.3f", help="Of A over B, from −1 to 1"),
-            "detectable": number(
-                "It would have shown",
-                format=f"%.{digits}f",
-                help="Smallest true difference that these items and their spread find with 80 % power",
-            ),
-            "needed": number(
-                "n for the margin",
-                format="%d",
-                help="Items with which sides that do not differ would be shown to be alike, with 80 % power",
-            ),
-        },
+        column_order=list(columns),
+        column_config=columns,
     )
 
 

@@ -31,17 +31,16 @@ from core.charts.style import signed
 from core.evaluators.pool import shared_pool
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
-from pages.views.common.caches import KEYED
-from pages.views.common.downloads import data_buttons, figure_buttons
-from pages.views.common.file_evaluators import Stamps
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import Signature, scores, stored_values, view
+from pages.views.common.open_runs import KEYED, Signature, scores, stored_values, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import Field, PageState, one_of, text
+from pages.views.probe_lab.lab_state import Stamps
 
 MOST_CHARACTERS = 1500
 """Of one word list in a link."""
@@ -137,12 +136,11 @@ def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
             able,
             help="The evaluator whose text encoder places the words, and whose shifts are shown.",
         )
-        right.segmented_control(
+        state.switch(
+            "level",
             "Level",
-            tuple(_LEVELS),
-            format_func=_LEVELS.__getitem__,
-            key=state.key("level"),
-            required=True,
+            _LEVELS,
+            place=right,
             help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
             "averaged.",
         )

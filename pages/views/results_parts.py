@@ -1,7 +1,8 @@
-"""The parts of the page Results: what the link remembers, the controls that set it, and one question drawn."""
+"""The parts of the page Results: its link, the controls that set it, one question drawn, views pinned for Compare."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -16,14 +17,14 @@ from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Shade
 from core.probes.titles import family_title
-from pages.views.common.downloads import data_buttons
+from pages.views.common.collect import data_buttons
 from pages.views.common.links import RESULTS
 from pages.views.common.open_runs import Signature, scores, store, stored_values
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import answer, answer_rows, corrected, figure_block, nothing, spoken
-from pages.views.common.slice_filters import read_switch, slice_fields, slice_link
+from pages.views.common.slice_filters import own_link, slice_fields, slice_link
 from pages.views.common.text import safe
-from pages.views.common.url_state import Field, PageState, one_of, text
+from pages.views.common.url_state import Field, PageState, carried, joined, one_of, switch_field, text
 
 SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
 """Sections on this page; flips and calibration have pages of their own."""
@@ -31,6 +32,16 @@ SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength"
 MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ", "delta": "Absolute Δ"}
 AGAINST = {"baseline": "Neutral of equal length", "bare": "Bare caption"}
 LARGEST_MARGIN = 20.0
+
+COMPARE = "pages/compare.py"
+SIDES = ("a", "b")
+ONE = {"run": "Run", "corpus": "Corpus", "subject": "Subject caption", "language": "Language"}
+"""What a side may have otherwise than the page's scope -> its label."""
+
+MANY = {"families": "Family", "modifiers": "Modifier", "categories": "Category", "coverage_bins": "Coverage"}
+"""Choice of a slice -> its label; a side has one evaluator and any number of these."""
+
+_PINNED = "compare.pinned"
 
 _RQ = {name: f"RQ{number} · {SECTIONS[name][0]}" for number, name in enumerate(SHOWN[:4], start=1)}
 
@@ -49,7 +60,7 @@ def results_state(files: Signature) -> PageState:
             Field("question", SHOWN[0], one_of(lambda: SHOWN, SHOWN[0], what="section")),
             Field("part", None, text(limit=80)),
             Field("measure", "percent", one_of(lambda: tuple(MEASURES), "percent", what="measure")),
-            Field("facets", False, read_switch, lambda value: "yes" if value else "no"),
+            switch_field("facets"),
             Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
             Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
             Field("of", None, one_of(lambda: held("evaluator"), None, what="evaluator")),
@@ -61,12 +72,11 @@ def results_state(files: Signature) -> PageState:
 
 def choose_section(state: PageState) -> str:
     """Draw the choice of a section with what it asks."""
-    st.segmented_control(
+    state.switch(
+        "question",
         "Research question",
         SHOWN,
         format_func=lambda name: _RQ.get(name, SECTIONS[name][0]),
-        required=True,
-        key=state.key("question"),
         label_visibility="collapsed",
     )
     section = str(state.get("question"))
@@ -112,24 +122,18 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
                     help="Evaluators beside each other instead of on one line; the scale stays theirs together.",
                 )
         if "bare" in names:
-            st.segmented_control(
+            state.switch(
+                "against",
                 "Held against",
-                tuple(AGAINST),
-                format_func=AGAINST.__getitem__,
-                required=True,
-                key=state.key("against"),
+                AGAINST,
                 help="The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
                 "longer caption is no excuse; or the caption without any word before the noun.",
             )
         if "margin" in names:
-            st.number_input(
+            choose_margin(
+                state,
                 "Margin, ± %",
-                min_value=0.1,
-                max_value=LARGEST_MARGIN,
-                step=0.5,
-                format="%g",
                 width=130,
-                key=state.key("margin"),
                 help="A median %Δ whose 90 % interval lies within this margin is called invariant. It is yours to "
                 "set: how small a change would not matter to you?",
             )
@@ -160,12 +164,10 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
 
 
 def _choose_measure(state: PageState) -> None:
-    st.segmented_control(
+    state.switch(
+        "measure",
         "Measure",
-        tuple(MEASURED),
-        format_func=MEASURED.__getitem__,
-        required=True,
-        key=state.key("measure"),
+        MEASURED,
         help="%Δ: change in percent of the baseline score. Standardised: the change over the standard deviation "
         "of the evaluator's clean scores, which compares evaluators of different scales. Absolute: on the evaluator's "
         "own scale, a panel each.",
@@ -196,6 +198,12 @@ def choose_one(
 ) -> str:
     """Draw a select box that stands beside what it changes; the first option is the usual one."""
     return state.choose(st.container(width=280), name, label, list(options), help=help_text, format_func=called)
+
+
+def choose_margin(state: PageState, label: str, **drawn: Any) -> None:
+    """Draw the field of a margin that :func:`read_margin` reads."""
+    key = state.key("margin")
+    st.number_input(label, min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", key=key, **drawn)
 
 
 def read_margin(raw: str) -> tuple[float, str]:
@@ -302,3 +310,69 @@ def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
 
 def _choose_evaluator(state: PageState, names: tuple[str, ...]) -> None:
     choose_one(state, "of", "Evaluator", names, help_text="Whose map, curve or pairs of levels are shown.")
+
+
+def pins() -> dict[str, str]:
+    """What this reader pinned so far and the scope, as parts of the comparison's link."""
+    return carried() | pinned()
+
+
+def pin(side: str, scope: Narrowed, chosen: Slice) -> None:
+    """Pin a slice of a scope as one side; a callback.
+
+    The side keeps its run, corpus, subject and language whatever the scope becomes. Where several evaluators are in
+    view, the evaluator is left to the comparison.
+    """
+    kept = {name: value for name, value in pinned().items() if not name.startswith(f"{side}_")}
+    st.session_state[_PINNED] = kept | _as_link(side, scope, chosen)
+
+
+def pinned() -> dict[str, str]:
+    """What this reader pinned so far."""
+    return dict(st.session_state.get(_PINNED, {}))
+
+
+def _as_link(side: str, scope: Narrowed, chosen: Slice) -> dict[str, str]:
+    link = {f"{side}_{name}": str(getattr(scope, name)) for name in ONE}
+    link |= {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
+    link |= own_link(chosen.told, side=f"{side}_")
+    evaluators = chosen.evaluators or scope.evaluators
+    return link | ({f"{side}_evaluator": evaluators[0]} if len(evaluators) == 1 else {})
+
+
+def draw_pins(
+    state: PageState, scope: Narrowed, chosen: Slice, asked: Sequence[Question], families: Sequence[str]
+) -> None:
+    """Draw the buttons that pin this view.
+
+    Args:
+        state: of the results page; the evaluator of its tests is pinned with the view.
+        scope: whose scores.
+        chosen: the slice of the filters.
+        asked: the questions that are shown; a part of one family pins that family.
+        families: that are known.
+    """
+    family = next((each.part for each in asked if each.part in families), None)
+    if family is None and any(each.families for each in asked):
+        family = state.get("under")
+    view = replace(chosen, families=(family,)) if family and not chosen.families else chosen
+    if state.get("of") and any(each.pick for each in asked):
+        view = replace(view, evaluators=(state.get("of"),))
+    st.divider()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            "Hold this view against another",
+            width="content",
+            help="Pin it as one side, change the filters or "
+            "the part, pin that as the other side, and open the comparison.",
+        )
+        for side in ("a", "b"):
+            held = any(name.startswith(f"{side}_") for name in pinned())
+            st.button(
+                f"Pin as {side.upper()}",
+                icon=":material/keep:" if held else ":material/keep_off:",
+                on_click=pin,
+                args=(side, scope.only(), view),
+                key=f"results.pin.{side}",
+            )
+        st.page_link(COMPARE, label="Compare", icon=":material/compare_arrows:", query_params=pins())

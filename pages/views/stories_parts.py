@@ -19,9 +19,8 @@ from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.links import is_listed
 from pages.views.common.open_runs import Signature, card, narrowed, risks
 from pages.views.common.scope_chips import scope_fields
-from pages.views.common.slice_filters import read_switch
 from pages.views.common.text import safe
-from pages.views.common.url_state import Field, PageState, one_of, text
+from pages.views.common.url_state import Field, PageState, one_of, switch_field, text
 from pages.views.failures.failure_card import card_slide
 from pages.views.failures.failures_state import MARKS, by_pair, page_of_pairs, shifts_of
 
@@ -38,7 +37,7 @@ def story_state(known: Sequence[str]) -> PageState:
         (
             Field("story", first, one_of(lambda: known, first, what="story")),
             Field("slide", "", text(limit=20)),
-            Field("present", False, read_switch, lambda value: "yes" if value else "no"),
+            switch_field("present"),
         ),
     )
 

@@ -30,8 +30,8 @@ from core.scoring.video_edits import (
     token_maps,
 )
 from pages.views.common.access import brings
-from pages.views.common.caches import Shelf
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons
+from pages.views.common.open_runs import Shelf
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session

@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, {str(ROOT)!r})
 import streamlit as st
 from core.errors import NotAvailable
-from pages.views.common.pressed_files import tell_refused_files
+from pages.views.common.crash import tell_refused_files
 
 def refused():
     raise NotAvailable("there is time again in 40 s")

@@ -19,7 +19,7 @@ from core.features import feature
 from core.jobs.job_files import JOB, read_job
 from core.settings import ROOT
 from core.store.store import Store
-from pages.views.common import find
+from pages.views.common.layers import find
 from tests.analysis.made_runs import audited, write_run
 
 Install = Callable[..., None]

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.stories.slide import Slide
 from core.stories.story import stories
-from pages.views.common import oidc
+from pages.views.common import access
 
 HUMAN = "pages/human_validation.py"
 FAILURES = "pages/failures.py"
@@ -47,10 +47,9 @@ AUTH = {
 def offer_log_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Set a log-in up for ada@example.org; returns, to be changed, what the provider says of who asks."""
     told = {"is_logged_in": False, "sub": "7", "email_verified": True, "iat": time.time()}
-    monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
-    monkeypatch.setattr(oidc.st, "secrets", {"auth": AUTH})
-    monkeypatch.setattr(oidc, "user", lambda: dict(told))
-    monkeypatch.setattr("pages.views.common.access.user", lambda: dict(told))
+    monkeypatch.setenv(access.COORDINATORS, "ada@example.org")
+    monkeypatch.setattr(access.st, "secrets", {"auth": AUTH})
+    monkeypatch.setattr(access, "account", lambda: dict(told))
     return told
 
 

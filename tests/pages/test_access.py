@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.settings import ROOT
 from core.stories.slide import Slide
 from core.stories.story import Story
-from pages.views.common import access, oidc
+from pages.views.common import access
 from tests.pages.opening import (
     CALIBRATION,
     CONTRAST,
@@ -159,7 +159,7 @@ def test_viewers_are_kept_out_where_it_is_said_so(
         ("INVARISCOPE_VIEWER_SECONDS", "0", "OIDC"),
         (access.VIEWERS, "perhaps", "yes or no"),
         (access.VIEWER_UPLOADS, "perhaps", "yes or no"),
-        (oidc.COORDINATORS, "ada@example.org", "`[auth]`"),
+        (access.COORDINATORS, "ada@example.org", "`[auth]`"),
     ],
 )
 def test_a_setting_of_the_door_that_cannot_be_kept_closes_it_and_says_why(

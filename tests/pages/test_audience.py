@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.views.common import access
 from pages.views.common.access import audience_lacks
-from pages.views.common.page_address import code_svg
+from pages.views.common.page_head import code_svg
 from pages.views.probe_lab.lab_state import Upload, shared
 from tests.pages.opening import LAB, Open, texts
 

@@ -28,7 +28,7 @@ _READS = frozenset({*dir(str), "get", "items", "keys", "values"})
 LINK = "asks the link of the annotator"
 ANYBODY = {
     "pages/views/common/access.py:st.login": "signs in",
-    "pages/views/common/oidc.py:log_out": "signs out",
+    "pages/views/common/access.py:log_out": "signs out",
     "pages/views/human_validation/annotator_screen.py:_answer": LINK,
     "pages/views/human_validation/annotator_screen.py:_comment": LINK,
     "pages/views/human_validation/annotator_screen.py:_skip": LINK,

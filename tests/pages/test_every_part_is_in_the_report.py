@@ -10,7 +10,7 @@ from core.report.document import Report
 from core.settings import ROOT
 from core.store.store import Store
 from pages.views.contrast_tests.contrast_state import VIEWS as TESTS
-from pages.views.flip_risk.flip_risk_state import VIEWS
+from pages.views.flip_risk.flip_risk_gap import VIEWS
 from pages.views.human_validation.coordinator import PARTS as STUDY_PARTS
 from pages.views.results_parts import SHOWN
 from tests.analysis.made_runs import audited, write_run

@@ -19,13 +19,12 @@ from core.evaluators.cache import IMAGE
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
 from core.stories.tags import Pair, Tags
-from pages.views.common import before_after
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from pages.views.common.open_runs import narrowed, present
 from pages.views.common.text import as_percent
-from pages.views.failures import failure_gallery, more_like_this, pair_tags
+from pages.views.failures import failure_gallery, failure_pictures, named_pairs
 from pages.views.failures.failure_card import cut_said
-from pages.views.failures.pair_tags import with_tags
+from pages.views.failures.named_pairs import with_tags
 from pages.views.probe_lab.lab_state import shared
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
@@ -330,7 +329,7 @@ def test_a_pair_of_any_names_comes_back_from_its_link() -> None:
 
 def test_a_record_lays_one_picture_over_the_other(open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr(before_after, "_slider", lambda **told: drawn.append(told["data"]))
+    monkeypatch.setattr(failure_pictures, "_slider", lambda **told: drawn.append(told["data"]))
     app = open_page(FAILURES, families="vertical-flip")
     app.button(key="failures.open.0").click().run()
     assert not drawn
@@ -342,9 +341,9 @@ def test_a_record_lays_one_picture_over_the_other(open_page: Open, demo: Path, m
 
 
 def test_pictures_of_two_sizes_are_not_laid_over_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(before_after, "_slider", lambda **_: pytest.fail("drawn"))
+    monkeypatch.setattr(failure_pictures, "_slider", lambda **_: pytest.fail("drawn"))
     one, other = (jpeg(np.zeros((4, wide, 3), np.uint8)) for wide in (4, 5))
-    assert not before_after.before_after(one, other, alt="", key="k")
+    assert not failure_pictures.before_after(one, other, alt="", key="k")
 
 
 def test_the_grid_shows_many_pairs_each_a_way_to_its_record(open_page: Open, demo: Path) -> None:
@@ -419,7 +418,7 @@ def test_a_viewer_sees_no_tag_and_cannot_write_one(
     pair = read_record(_record_of(app))
     Tags().put(Pair(pair["run"], pair["item"], pair["subject"], pair["probe"], "en", 0), ["secret"], "whispered")
     assert "secret" in texts(open_page(FAILURES, families="rotation", every="yes"))
-    monkeypatch.setattr(pair_tags, "may_operate", lambda: False)
+    monkeypatch.setattr(named_pairs, "may_operate", lambda: False)
     app = open_page(FAILURES, families="rotation", every="yes")
     assert heads(app)
     assert "secret" not in texts(app)
@@ -461,7 +460,7 @@ def test_pictures_that_nobody_opened_are_looked_at_on_a_click(
     open_page: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))  # where the lab of other tests kept nothing
-    monkeypatch.setattr(more_like_this, "AT_ONCE", 4)
+    monkeypatch.setattr(named_pairs, "AT_ONCE", 4)
     app = open_page(FAILURES, families="vertical-flip", like="cat")
     button = app.button(key="failures.like.embed")
     assert button.label == "Embed 4 pictures"

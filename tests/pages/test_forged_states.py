@@ -19,8 +19,7 @@ from bench.visitor import Gone, Visitor
 from core.features.feature import pages
 from core.human.ledger import PAUSED
 from core.human.studies import Study
-from pages.views.common.access import TOKEN, VIEWERS
-from pages.views.common.oidc import COORDINATORS
+from pages.views.common.access import COORDINATORS, TOKEN, VIEWERS
 from siege.material import Material, data_folder
 from tests.pages.opening import AUTH
 

@@ -24,9 +24,9 @@ from core.statistics.agreement import in_words
 from core.store.store import Store
 from pages.views.common import access as study_access
 from pages.views.common.open_runs import known_values, present, store
-from pages.views.common.page_address import code_svg
+from pages.views.common.page_head import code_svg
 from pages.views.human_validation import annotator_screen as study_annotate
-from pages.views.human_validation import annotators as study_people
+from pages.views.human_validation import study_people
 from tests.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, texts
 

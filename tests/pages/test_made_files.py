@@ -10,7 +10,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from core.errors import NotAvailable
-from pages.views.common.pressed_files import MadeFiles, tell_refused_files
+from pages.views.common.crash import MadeFiles, tell_refused_files
 from tests.loops import finish
 
 MB = 2**20

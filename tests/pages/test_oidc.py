@@ -8,7 +8,7 @@ import pytest
 from streamlit import config
 from streamlit.runtime.secrets import Secrets
 
-from pages.views.common import access, oidc
+from pages.views.common import access
 from tests.pages.opening import AUTH
 
 NOW = 1_000_000.0
@@ -34,17 +34,17 @@ ADA = {"is_logged_in": True, "sub": "7", "email": "ada@example.org", "email_veri
         ({"email": None, "sub": "88"}, "no coordinator"),
         ({"email": None, "sub": ""}, "no coordinator"),
         ({"email": None, "sub": "ada@example.org"}, "no coordinator"),
-        ({"iat": NOW - oidc.LASTS_S}, "12 hours"),
-        ({"iat": NOW - oidc.LASTS_S + 1}, ""),
-        ({"iat": NOW + oidc.AHEAD_S + 1}, "12 hours"),
+        ({"iat": NOW - access.LOG_IN_LASTS_S}, "12 hours"),
+        ({"iat": NOW - access.LOG_IN_LASTS_S + 1}, ""),
+        ({"iat": NOW + access.CLOCK_AHEAD_S + 1}, "12 hours"),
         ({"iat": None}, "12 hours"),
         ({"iat": "yesterday"}, "12 hours"),
         ({"iat": float("nan")}, "12 hours"),
     ],
 )
 def test_who_is_named_and_stood_for_operates(told: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(oidc.COORDINATORS, " Ada@Example.org,, sub:8 ,sub:")
-    found = oidc.why_not(ADA | told, now=NOW)
+    monkeypatch.setenv(access.COORDINATORS, " Ada@Example.org,, sub:8 ,sub:")
+    found = access.why_no_coordinator(ADA | told, now=NOW)
     assert bool(found) == bool(why)
     assert why in found
 
@@ -64,37 +64,37 @@ def test_who_is_named_and_stood_for_operates(told: dict[str, Any], why: str, mon
 def test_what_an_account_may_do(
     secret: str, account: dict[str, Any], viewers: str, found: access.Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
+    monkeypatch.setenv(access.COORDINATORS, "ada@example.org")
     monkeypatch.setenv(access.VIEWERS, viewers)
-    monkeypatch.setattr(oidc.st, "secrets", {"auth": AUTH | {"cookie_secret": secret}})
-    monkeypatch.setattr(oidc, "user", lambda: {**ADA, "iat": time.time(), **account})
+    monkeypatch.setattr(access.st, "secrets", {"auth": AUTH | {"cookie_secret": secret}})
+    monkeypatch.setattr(access, "account", lambda: {**ADA, "iat": time.time(), **account})
     assert access.access() is found
 
 
 def test_names_without_a_provider_close_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
-    monkeypatch.setattr(oidc, "user", dict)
+    monkeypatch.setenv(access.COORDINATORS, "ada@example.org")
+    monkeypatch.setattr(access, "account", dict)
     assert access.access() is access.Access.LOCKED
-    assert "`[auth]`" in oidc.missing()
-    monkeypatch.setenv(oidc.COORDINATORS, " ")
+    assert "`[auth]`" in access.log_in_lacks()
+    monkeypatch.setenv(access.COORDINATORS, " ")
     assert access.access() is access.Access.OPEN
 
 
 @pytest.mark.parametrize("lacking", AUTH)
 def test_a_log_in_that_is_half_set_up_closes_the_server(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(oidc.COORDINATORS, "ada@example.org")
-    monkeypatch.setattr(oidc.st, "secrets", {"auth": {name: text for name, text in AUTH.items() if name != lacking}})
-    monkeypatch.setattr(oidc, "user", lambda: {**ADA, "iat": time.time()})
+    monkeypatch.setenv(access.COORDINATORS, "ada@example.org")
+    monkeypatch.setattr(access.st, "secrets", {"auth": {name: text for name, text in AUTH.items() if name != lacking}})
+    monkeypatch.setattr(access, "account", lambda: {**ADA, "iat": time.time()})
     assert access.access() is access.Access.LOCKED
     assert f"`{lacking}`" in access.closed()
 
 
 def test_a_log_in_for_which_nobody_is_named_closes_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oidc.st, "secrets", {"auth": AUTH})
+    monkeypatch.setattr(access.st, "secrets", {"auth": AUTH})
     for local in (True, False):
         monkeypatch.setattr(access, "_local", lambda local=local: local)
         assert access.access() is access.Access.LOCKED
-    assert oidc.COORDINATORS in access.closed()
+    assert access.COORDINATORS in access.closed()
     assert not access.takes_annotators()
 
 
@@ -105,8 +105,8 @@ def look_for_secrets(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return [str(place)] if name == "secrets.files" else known(name)
 
     monkeypatch.setattr(config, "get_option", told)
-    monkeypatch.setattr(oidc.st, "get_option", told)
-    monkeypatch.setattr(oidc.st, "secrets", Secrets())
+    monkeypatch.setattr(access.st, "get_option", told)
+    monkeypatch.setattr(access.st, "secrets", Secrets())
 
 
 @pytest.mark.parametrize("content", [b"[auth", b"\xff\xfe", None])

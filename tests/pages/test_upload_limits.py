@@ -17,9 +17,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from bench.server import Server
 from bench.visitor import Visitor
-from pages.views.common import upload_limits
+from pages.views.common import server_door
 from pages.views.common.access import TOKEN
-from pages.views.common.upload_limits import MB, OPERATOR_MB, VIEWER_MB, UploadDoor, guard
+from pages.views.common.server_door import MB, OPERATOR_MB, VIEWER_MB, UploadDoor, guard
 from siege import endpoint
 from siege.material import data_folder
 from siege.trials import Tally
@@ -32,7 +32,7 @@ def file(name: str, size_mb: int = 1) -> UploadedFileRec:
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
-    monkeypatch.setattr(upload_limits, "VIEWERS_MB", 6)
+    monkeypatch.setattr(server_door, "VIEWERS_MB", 6)
     return MemoryUploadedFileManager("/upload")
 
 

@@ -9,7 +9,7 @@ from core.errors import ProbeRejected
 from core.probes.base import Variant
 from core.probes.registry import select
 from core.scoring.workbench import Workbench, in_memory_item
-from pages.views.common.caches import Shelf
+from pages.views.common.open_runs import Shelf
 
 _PIXELS = np.random.default_rng(3).integers(0, 255, (60, 80, 3), dtype=np.uint8)
 

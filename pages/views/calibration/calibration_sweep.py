@@ -27,7 +27,7 @@ from core.statistics.flip_risk import GAPS
 from core.statistics.rank_agreement import BAND_RESAMPLES
 from pages.views.calibration.calibration_state import MEASURES, Bands, effect
 from pages.views.calibration.measured_calibration import OPENS, Source, draw_measured, measurement, opened
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
@@ -327,13 +327,8 @@ def _tiles(axes: pd.DataFrame, usual: Settled, strength: float) -> None:
 
 def _changes(state: PageState, changed: Changed, found: Fit, source: Source) -> None:
     colour = colours([found.evaluator])[found.evaluator]
-    measure = st.segmented_control(
-        "Measure",
-        tuple(MEASURES),
-        format_func=lambda name: MEASURES[name][0],
-        key=state.key("measure"),
-        required=True,
-        label_visibility="collapsed",
+    measure = state.switch(
+        "measure", "Measure", {name: words for name, (words, *_) in MEASURES.items()}, label_visibility="collapsed"
     )
     rows = changed(OF_ORDER if measure == "agreement" else (str(measure),))
     _change(state, str(measure), rows.assign(opens=opened(rows["name"], found, source)), colour, found.basis, source)
@@ -347,9 +342,7 @@ def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, bas
             name=rows["measure"].map(dict(zip(OF_ORDER, ("ρ", "τ_b", "τ_c"), strict=True))) + " with " + rows["name"]
         )
     if measure == "flip risk":
-        gap = st.segmented_control(
-            "Gap d", GAPS, required=True, format_func=lambda value: f"{100 * value:g} %", key=state.key("gap")
-        )
+        gap = state.switch("gap", "Gap d", GAPS, format_func=lambda value: f"{100 * value:g} %")
         rows = rows[rows["gap"] == gap]
         sides = [f"{side}{end}" for side in ("before", "after") for end in ("", "_low", "_high")]
         rows = rows.assign(**{name: 100 * rows[name] for name in sides})

@@ -23,7 +23,7 @@ from core.settings import results_dir, runs_dir
 from core.store.manifest import Run
 from pages.views.calibration.calibration_state import effect
 from pages.views.common.access import operates, operators_only
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table

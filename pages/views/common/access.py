@@ -7,6 +7,7 @@ the right meanwhile, so those that do more than look ask again.
 
 import hmac
 import os
+import time
 from binascii import Error, unhexlify
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,17 +15,142 @@ from contextvars import ContextVar
 from enum import StrEnum
 from functools import wraps
 from itertools import cycle
-from typing import NamedTuple, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 from urllib.parse import urlsplit
 
 import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
 from streamlit.navigation.page import StreamlitPage
 
 from core.errors import InvalidInput
 from core.features.feature import Page
 from core.settings import public_url, retired, says_yes
 from core.yes_no import yes_or_no
-from pages.views.common.oidc import COORDINATORS, log_out, logged_in, missing, offered, refusal, user
+
+COORDINATORS = "INVARISCOPE_COORDINATORS"
+"""Who operates, with commas between: addresses that the provider verified, or ``sub:`` and its own name of somebody."""
+
+SUBJECT = "sub:"
+
+LOG_IN_LASTS_S = 12 * 3600.0
+"""Seconds after which a log-in is asked for again; Streamlit's cookie would last for thirty days."""
+
+CLOCK_AHEAD_S = 300.0
+"""Seconds by which the provider's clock may be ahead of this one."""
+
+_PROVIDER_NEEDS = ("client_id", "client_secret", "server_metadata_url")
+"""What Streamlit needs to know of a provider."""
+
+SHORTEST_SECRET = 32
+"""Characters that ``cookie_secret`` has at least: whoever guesses it may sign for anybody."""
+
+
+def names_coordinators() -> bool:
+    """Whether coordinators are named: then nobody else operates, also where no provider is configured by mistake."""
+    return bool(os.environ.get(COORDINATORS, "").strip())
+
+
+def log_in_lacks() -> str:
+    """Why the log-in that is set up here lets nobody in, in a sentence; empty where it does, or where there is none."""
+    try:
+        auth = st.secrets.get("auth")
+    except (StreamlitSecretNotFoundError, OSError, ValueError) as error:
+        there = any(os.path.lexists(place) for place in st.get_option("secrets.files"))
+        if there or not isinstance(error, StreamlitSecretNotFoundError):
+            return "Nobody can log in: this server's `.streamlit/secrets.toml` is there and cannot be read."
+        auth = None
+    if auth is None:
+        return names_coordinators() * (
+            f"Nobody can log in: {COORDINATORS} is set, and this server's `.streamlit/secrets.toml` has no section "
+            "`[auth]`, or is not there."
+        )
+    if not names_coordinators():
+        return (
+            "Nobody can log in: this server's `.streamlit/secrets.toml` has a section `[auth]`, and "
+            f"{COORDINATORS} names nobody who operates."
+        )
+    return _half_set(auth)
+
+
+def _half_set(auth: Any) -> str:
+    """What the section ``[auth]`` lacks, in a sentence."""
+    provider = auth.get("default", auth) if isinstance(auth, Mapping) else {}
+    if lacking := [
+        name
+        for section, names in ((auth, ("redirect_uri", "cookie_secret")), (provider, _PROVIDER_NEEDS))
+        for name in names
+        if not isinstance(section, Mapping) or not section.get(name)
+    ]:
+        said = ", ".join(f"`{name}`" for name in lacking)
+        return f"Nobody can log in: {said} of `[auth]` in this server's `.streamlit/secrets.toml` is not set."
+    if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:
+        return (
+            "Nobody can log in: `cookie_secret` under `[auth]` in this server's `.streamlit/secrets.toml` has fewer "
+            f"than {SHORTEST_SECRET} characters, and whoever guesses it could sign for anybody."
+        )
+    return ""
+
+
+def account() -> dict[str, Any]:
+    """What the provider said of who is logged in."""
+    return dict(st.user.to_dict())
+
+
+def logged_in() -> bool:
+    """Whether who is logged in is one whom the server's operator named."""
+    told = account()
+    return bool(told.get("is_logged_in")) and names_coordinators() and not log_in_lacks() and not refused_account()
+
+
+def refused_account() -> str:
+    """Why the account that is logged in is no coordinator's, in a sentence; empty where it is one's."""
+    told = account()
+    return (
+        "You logged out. Log in again."
+        if _log_in(told) in _ended_log_ins()
+        else why_no_coordinator(told, now=time.time())
+    )
+
+
+def log_out() -> None:
+    """End this log-in in every tab, and for whoever has its cookie, as long as this server runs; go to the provider."""
+    ended, now = _ended_log_ins(), time.time()
+    for key in [key for key, until in ended.copy().items() if until < now]:
+        ended.pop(key, None)
+    ended[_log_in(account())] = now + LOG_IN_LASTS_S + CLOCK_AHEAD_S
+    st.logout()
+
+
+@st.cache_resource(show_spinner=False)
+def _ended_log_ins() -> dict[tuple[str, str], float]:
+    """Log-ins that were ended -> when nobody can show their cookies any more, in seconds since 1970."""
+    return {}
+
+
+def _log_in(told: Mapping[str, Any]) -> tuple[str, str]:
+    return str(told.get("sub")), str(told.get("iat"))
+
+
+def why_no_coordinator(told: Mapping[str, Any], *, now: float) -> str:
+    """Why an account that is logged in is no coordinator's, in a sentence; empty where it is one's.
+
+    Args:
+        told: claims of the ID token.
+        now: seconds since 1970.
+    """
+    begun = told.get("iat")
+    if not isinstance(begun, int | float) or not now - LOG_IN_LASTS_S < begun <= now + CLOCK_AHEAD_S:
+        return f"This log-in is more than {LOG_IN_LASTS_S / 3600:.0f} hours old. Log in again."
+    names = [name.strip() for name in os.environ.get(COORDINATORS, "").split(",")]
+    if told.get("sub") and f"{SUBJECT}{told['sub']}" in names:
+        return ""
+    email = str(told.get("email") or "").lower()
+    if not email or email not in [name.lower() for name in names if not name.startswith(SUBJECT)]:
+        return f"This account is no coordinator's; its e-mail address must stand in {COORDINATORS}."
+    if str(told.get("email_verified")).lower() != "true":
+        return "The log-in does not say that this e-mail address was verified, so it proves nothing."
+    return ""
+
 
 _XSRF = "_streamlit_xsrf"
 
@@ -126,7 +252,7 @@ def _closed() -> str:
             says_yes(name)
     except InvalidInput as error:
         return str(error)
-    why = missing()  # first: Streamlit puts what its secrets hold into the environment
+    why = log_in_lacks()  # first: Streamlit puts what its secrets hold into the environment
     return retired() or why
 
 
@@ -134,7 +260,7 @@ def access() -> Access:
     """What this session may do now."""
     if closed():
         return Access.LOCKED
-    if offered():
+    if names_coordinators():
         if logged_in():
             return Access.COORDINATOR
         return Access.VIEWER if says_yes(VIEWERS) else Access.LOCKED
@@ -172,7 +298,7 @@ def takes_audience() -> bool:
 
 def audience_lacks() -> tuple[str, ...]:
     """Settings without which no phone of an audience could give a picture, as they are to be set."""
-    hidden_from_others = offered() and not says_yes(VIEWERS)
+    hidden_from_others = names_coordinators() and not says_yes(VIEWERS)
     return tuple(
         f"{name}={value}"
         for name, value, missing in (
@@ -206,7 +332,7 @@ def _refuse(said: str) -> bool:
 
 def takes_annotators() -> bool:
     """Whether links of annotators are answered here: not where others reach the server and nothing protects it."""
-    return not closed() and (offered() or bool(_token()) or _is_local())
+    return not closed() and (names_coordinators() or bool(_token()) or _is_local())
 
 
 def admit() -> None:
@@ -271,7 +397,7 @@ def _door() -> None:
     st.title("Invariscope", anchor=False)
     if not closed() and ("token" in st.query_params or access() is not Access.LOCKED):
         st.info("Open the personal link that you were sent.")
-    elif not closed() and _token() and not offered():
+    elif not closed() and _token() and not names_coordinators():
         st.info(
             "Open the link that `python -m core app` printed where it was started: it holds this server's token. "
             "`--no-token` starts without one.",
@@ -292,15 +418,15 @@ def draw_sign_in() -> None:
             icon=":material/lock:",
         )
     else:
-        if offered():
+        if names_coordinators():
             _draw_log_in()
         st.caption("Annotators need no log-in: they open the personal link that they were sent.")
 
 
 def _draw_log_in() -> None:
-    inside = bool(user().get("is_logged_in"))
+    inside = bool(account().get("is_logged_in"))
     if inside:
-        st.warning(refusal())
+        st.warning(refused_account())
     with st.container(horizontal=True):
         if inside:
             st.button("Log out", on_click=log_out)

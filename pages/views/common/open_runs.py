@@ -1,10 +1,13 @@
-"""The runs that the pages read: one store for all sessions, opened again when a file behind it changes."""
+"""What all sessions share: one store of the runs, opened again when a file behind it changes, and the latest values."""
 
 import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +15,7 @@ import streamlit as st
 from core.analysis import slices
 from core.analysis.facets import facets
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
+from core.analysis.questions import Options
 from core.analysis.questions.behind_the_scores import origins
 from core.analysis.questions.behind_the_scores import sentences as precision_said
 from core.analysis.questions.controls import sentences
@@ -29,8 +33,50 @@ from core.statistics.changes import NullBand
 from core.store.manifest import Run, seal_told
 from core.store.run_files import Signature as Files
 from core.store.store import Store, default_store, run_paths, signature
-from pages.views.common.caches import KEYED
 from pages.views.common.text import moment
+
+V = TypeVar("V")
+
+
+class Shelf(Generic[V]):
+    """At most ``size`` values by key, the least recently used dropped first; safe between threads.
+
+    Args:
+        leave: told of each value that is dropped, for what somebody may still hold.
+    """
+
+    def __init__(self, size: int, leave: Callable[[V], object] | None = None) -> None:
+        self._size, self._leave = size, leave
+        self._values: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock = RLock()
+
+    def get(self, key: Hashable) -> V | None:
+        """Return a value, or None where it is not (or no longer) there."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: Hashable, value: V) -> V:
+        """Keep a value and return it."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._size:
+                _, dropped = self._values.popitem(last=False)
+                if self._leave is not None:
+                    self._leave(dropped)
+            return value
+
+    def get_or(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Return the value of a key, made now where it is missing; two sessions may make it twice, harmlessly."""
+        found = self.get(key)
+        return self.put(key, make()) if found is None else found
+
+
+KEYED: dict[str | type[Any], Callable[[Any], Any]] = {Narrowed: repr, Scope: repr, Slice: repr, Options: repr}
+"""For ``hash_funcs``: their text says all of them, in a hundredth of the time that hashing part by part takes."""
+
 
 Signature = str
 """Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""

@@ -7,8 +7,7 @@ import streamlit as st
 
 from core.analysis.scope import Narrowed, Scope, holdings, labels_said
 from core.errors import InvalidInput
-from pages.views.common.caches import KEYED
-from pages.views.common.open_runs import Signature, narrowed, scores, store
+from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store
 from pages.views.common.page_head import Chips, chips
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of

@@ -19,10 +19,9 @@ from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
 from core.human.studies import list_studies
 from core.report.document import p_value
-from pages.views.common.caches import KEYED
-from pages.views.common.downloads import figure_buttons
+from pages.views.common.collect import figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import Signature, scores, view
+from pages.views.common.open_runs import KEYED, Signature, scores, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import FAMILIES, draw_table
 from pages.views.common.text import counted, number, safe
@@ -37,34 +36,24 @@ def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
     return {each.id: each for each in catalogue(scores(files, scope))}
 
 
-def people_beside(
-    files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
+_BESIDE = {"means": with_people, "rates": with_baseline}
+"""What has people beside it: means of both sides of a comparison, and failure rates."""
+
+
+def beside_people(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rows: pd.DataFrame, *, of: str
 ) -> pd.DataFrame:
-    """Means of both sides with people's ratings below; see :func:`core.analysis.judged_comparisons.with_people`."""
-    # without a study nothing is added: looking for one costs less than the key of the means
-    return _people_beside(files, scope, chosen, options, means) if list_studies()[0] else means
+    """Rows of ``means`` or ``rates`` with what people say; see :mod:`core.analysis.judged_comparisons`."""
+    # without a study nothing is added: looking for one costs less than the key of the rows
+    return _beside_people(files, scope, chosen, options, rows, of) if list_studies()[0] else rows
 
 
 # The key names the studies' logs too: a vote makes it another.
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
-def _people_beside(
-    files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
+@st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)
+def _beside_people(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rows: pd.DataFrame, of: str
 ) -> pd.DataFrame:
-    return with_people(means, view(files, scope, chosen), list_studies()[0], known=options.known)
-
-
-def baseline_beside(
-    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
-) -> pd.DataFrame:
-    """Failure rates with how often people fail; see :func:`core.analysis.judged_comparisons.with_baseline`."""
-    return _baseline_beside(files, scope, chosen, options, rates) if list_studies()[0] else rates
-
-
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
-def _baseline_beside(
-    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
-) -> pd.DataFrame:
-    return with_baseline(rates, view(files, scope, chosen), list_studies()[0], known=options.known)
+    return _BESIDE[of](rows, view(files, scope, chosen), list_studies()[0], known=options.known)
 
 
 def answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:

@@ -1,23 +1,24 @@
 """The filters that several pages share: drawn in a panel over the page, held in the link, a count beside every value.
 
 They choose a part of a scope (:mod:`pages.views.common.scope_chips`); runs, corpus, subject, language and evaluators
-are its.
+are its. A column of the items' owners, such as ``site``, is a filter where its values differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
 from core.analysis.scope import Narrowed
 from core.analysis.slices import SIGNS, WHOLE, Slice, told_said
+from core.corpora.item_columns import MOST_VALUES
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
-from pages.views.common.open_runs import Signature, facet_counts, known_values, scores, stored_values
-from pages.views.common.own_columns import choose_own, own_fields, told_by
+from pages.views.common.open_runs import Signature, facet_counts, known_values, own_values, scores, stored_values
 from pages.views.common.page_head import Chips, filter_panel
-from pages.views.common.text import as_percent, listed, thousands
-from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of
+from pages.views.common.text import as_percent, listed, safe, thousands
+from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field
 
 _LABELS = {
     "axes": ("Axis", "Spatial: the image is edited. Societal: the caption is. Null: edits that nobody can see."),
@@ -50,10 +51,10 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
         *many,
         Field("sign", first.sign, one_of(lambda: tuple(SIGNS), first.sign, what="sign")),
         Field("inside", _percent(first.inside), _read_range, lambda value: f"{value[0]}-{value[1]}"),
-        Field("controls", first.controls, read_switch, lambda value: "yes" if value else "no"),
+        switch_field("controls", first.controls),
         Field("accepted", 0, percentage_of("accepted")),
-        Field("whole", first.whole, read_switch, lambda value: "yes" if value else "no"),
-        Field("untied", first.untied, read_switch, lambda value: "yes" if value else "no"),
+        switch_field("whole", first.whole),
+        switch_field("untied", first.untied),
         *own_fields(files),
     )
 
@@ -246,8 +247,76 @@ def _read_range(raw: str) -> tuple[tuple[int, int], str]:
     return (low, high), ""
 
 
-def read_switch(raw: str) -> tuple[bool, str]:
-    """Read a switch out of a link: yes or no."""
-    if raw in ("yes", "no"):
-        return raw == "yes", ""
-    return False, f"A switch must be yes or no, got {raw[:40]!r}."
+Told = tuple[tuple[str, str], ...]
+"""(key, value) as :class:`core.analysis.slices.Slice` has them."""
+
+
+def own_fields(files: Signature, *, side: str = "") -> tuple[Field, ...]:
+    """A field for each column that items of some run tell; none where there is no run.
+
+    Args:
+        files: what the store depends on.
+        side: begins the names, where a page has several slices, e.g. ``a_``.
+    """
+    known = own_values(files)
+    return tuple(
+        Field(side + key, [], some_of(lambda key=key: known[key], what=column_name(key)), joined)  # type: ignore[misc]
+        for key in known
+    )
+
+
+def told_by(state: PageState, *, side: str = "") -> Told:
+    """What a reader chose of these fields."""
+    names = [field.name for field in state.fields if field.name.startswith(side + OWN)]
+    return tuple((name.removeprefix(side), value) for name in names for value in state.get(name))
+
+
+def own_link(told: Told, *, side: str = "") -> dict[str, str]:
+    """The same as parameters of a link."""
+    return {side + key: joined(values) for key, values in _by_column(told).items()}
+
+
+def choose_own(state: PageState, known: Mapping[str, Mapping[str, str] | Sequence[str]], *, side: str = "") -> None:
+    """Draw a choice for each column that tells items apart, or of which something is chosen.
+
+    Args:
+        known: key of a column -> its values in the scope, each with what is said of it where there is something.
+        side: as in :func:`own_fields`.
+    """
+    chosen = own_lists(state, side)
+    for key in {**known, **chosen}:
+        there = known.get(key, ())
+        said = there if isinstance(there, Mapping) else {}
+        values = list(dict.fromkeys([*there, *chosen.get(key, ())]))
+        if not chosen.get(key) and not 1 < len(values) <= MOST_VALUES:
+            continue
+        st.multiselect(
+            safe(column_name(key)),
+            values,
+            key=state.key(side + key),
+            placeholder=f"All {len(values)}",
+            format_func=partial(_shown, said),
+            help="A column of the table that lay beside the pictures.",
+        )
+
+
+_MOST_SHOWN = 80
+"""Characters of a value that are shown."""
+
+
+def _shown(said: Mapping[str, str], value: str) -> str:
+    return value[:_MOST_SHOWN] + said.get(value, "")
+
+
+def own_lists(state: PageState, side: str = "") -> dict[str, list[str]]:
+    """The values chosen of each column of which some are."""
+    return _by_column(told_by(state, side=side))
+
+
+def _by_column(told: Told) -> dict[str, list[str]]:
+    return {key: [value for name, value in told if name == key] for key, _ in told}
+
+
+def column_name(key: str) -> str:
+    """A column as its owner calls it."""
+    return key.removeprefix(OWN)

@@ -4,13 +4,17 @@ Streamlit's own binding of widgets to the link drops a value it cannot use witho
 over as many parameters as it has entries; here every field checks its own value and a list is one parameter.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+
+from core.corpora.ordinary_paths import lies_in
+from core.settings import allowed_folders
 
 Read = Callable[[str], tuple[Any, str]]
 """Text of the link -> (value, sentence about what could not be restored, or nothing)."""
@@ -128,6 +132,20 @@ class PageState:
         args = (name, key, options[0])
         return str(place.selectbox(label, options, key=key, on_change=self._chosen, args=args, **drawn))
 
+    def switch(
+        self,
+        name: str,
+        label: str,
+        options: Mapping[Any, str] | Sequence[Any],
+        *,
+        place: DeltaGenerator | None = None,
+        **drawn: Any,
+    ) -> Any:
+        """Draw a switch of which one option is always on, with its words where a mapping gives them; return it."""
+        words = {"format_func": options.__getitem__} if isinstance(options, Mapping) else {}
+        control: Any = st.segmented_control if place is None else place.segmented_control
+        return control(label, tuple(options), key=self.key(name), required=True, **words, **drawn)
+
     def _chosen(self, name: str, key: str, usual: str) -> None:
         chosen = st.session_state[key]
         self.put(name, None if chosen == usual else chosen)
@@ -193,6 +211,17 @@ def some_of(options: Callable[[], Sequence[str]], *, what: str) -> Read:
     return read
 
 
+def switch_field(name: str, default: bool = False) -> Field:
+    """A field that is yes or no in the link."""
+    return Field(name, default, _read_switch, lambda value: "yes" if value else "no")
+
+
+def _read_switch(raw: str) -> tuple[bool, str]:
+    if raw in ("yes", "no"):
+        return raw == "yes", ""
+    return False, f"A switch must be yes or no, got {raw[:40]!r}."
+
+
 def joined(names: Sequence[str]) -> str:
     """Write a list as :func:`some_of` reads it: with commas between names, ``%2C`` for a comma in one.
 
@@ -201,3 +230,48 @@ def joined(names: Sequence[str]) -> str:
         'north%2C upper,50 %25'
     """
     return ",".join(name.replace("%", "%25").replace(",", "%2C") for name in names)
+
+
+_TYPED = "places.typed"
+
+
+def typed(written: str) -> None:
+    """Take a field's present text for one that this session wrote or was allowed: it may come back to it."""
+    st.session_state[_TYPED] = (st.session_state.get(_TYPED) or frozenset()) | {written}
+
+
+def paths_of_link(*, limit: int) -> Callable[[str], tuple[str, str]]:
+    """Read paths of a link, separated by commas; all must lie in :func:`core.settings.allowed_folders`."""
+
+    def read(raw: str) -> tuple[str, str]:
+        return _allowed(raw, [each.strip() for each in raw.split(",")], limit)
+
+    return read
+
+
+def options_of_link(*, limit: int) -> Callable[[str], tuple[str, str]]:
+    """Read ``key=value, key=value`` of a link; a value that is an absolute path must lie in the allowed folders."""
+
+    def read(raw: str) -> tuple[str, str]:
+        return _allowed(raw, [each.partition("=")[2].strip() for each in raw.split(",")], limit)
+
+    return read
+
+
+def _allowed(raw: str, named: list[str], limit: int) -> tuple[str, str]:
+    if raw in (st.session_state.get(_TYPED) or frozenset()):
+        return raw, ""
+    outside = [each for each in named if each.startswith(("/", "\\", "~")) and not _inside(each)]
+    if outside:
+        return "", (
+            f"A link may not name {outside[0][:200]!r}, which lies outside the server's folders of data; type "
+            "it on the page, or have INVARISCOPE_FOLDERS name its folder where the server starts."
+        )
+    return text(limit=limit)(raw)
+
+
+def _inside(path: str) -> bool:
+    try:
+        return lies_in(Path(path).expanduser(), allowed_folders())
+    except RuntimeError:  # the home of somebody who is not here
+        return False

@@ -15,16 +15,14 @@ from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.probes.titles import family_title
-from pages.views.common.caches import KEYED
 from pages.views.common.links import AUDIT as RUN_AUDIT
 from pages.views.common.links import LAB, is_listed
-from pages.views.common.open_runs import Signature, scores, store, stored_values, told_values, view
-from pages.views.common.own_columns import choose_own, own_fields, own_lists, told_by
+from pages.views.common.open_runs import KEYED, Signature, scores, store, stored_values, told_values, view
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
-from pages.views.common.slice_filters import percentage_of, read_switch
+from pages.views.common.slice_filters import choose_own, own_fields, own_lists, percentage_of, told_by
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
 
 USUAL = Scope(directional=True)
 """The scope of a reader who chose nothing: what holds directional probes."""
@@ -67,7 +65,7 @@ def contrast_state(files: Signature) -> PageState:
             *(Field(name, [], some_of(_told(files, name), what=_FACTS[name][0].lower()), joined) for name in _FACTS),
             *own_fields(files),
             Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
-            Field("verified", False, read_switch, lambda value: "yes" if value else "no"),
+            switch_field("verified"),
             Field("upheld", 0, percentage_of("upheld")),
         ),
     )
@@ -75,14 +73,7 @@ def contrast_state(files: Signature) -> PageState:
 
 def choose_view(state: PageState) -> str:
     """Draw the choice of what is shown; return it."""
-    st.segmented_control(
-        "View",
-        tuple(VIEWS),
-        format_func=VIEWS.__getitem__,
-        required=True,
-        key=state.key("view"),
-        label_visibility="collapsed",
-    )
+    state.switch("view", "View", VIEWS, label_visibility="collapsed")
     return str(state.get("view"))
 
 

@@ -18,7 +18,6 @@ from core.report.pair_slides import pair_slide, shown, times_null
 from core.report.signature import signature_of
 from core.stories.slide import Picture, Slide
 from core.stories.tags import Held
-from pages.views.common.before_after import offer
 from pages.views.common.collect import collect_button
 from pages.views.common.layers import finding
 from pages.views.common.links import LAB, lab_link, read_record, record_text
@@ -27,9 +26,9 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
-from pages.views.failures.failure_pictures import LARGE, Made, finished, pictures
+from pages.views.failures.failure_pictures import LARGE, Made, finished, offer, pictures
 from pages.views.failures.failures_state import record_of
-from pages.views.failures.pair_tags import draw_tags, pair_of, tag_button
+from pages.views.failures.named_pairs import draw_tags, pair_of, tag_button
 
 TINY = "†"
 

@@ -18,7 +18,7 @@ from core.corpora.images import encode_png
 from core.probes.titles import title
 from core.store.store import Store
 from core.stories.tags import Held
-from pages.views.common.downloads import data_buttons
+from pages.views.common.collect import data_buttons
 from pages.views.common.open_runs import Signature, any_judged, store
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import counted, number, safe, thousands
@@ -51,7 +51,7 @@ from pages.views.failures.failures_state import (
     shifts_of,
     usual_scales,
 )
-from pages.views.failures.pair_tags import draw_tag_filter, draw_tags, pair_of, tag_button, with_tags
+from pages.views.failures.named_pairs import draw_tag_filter, draw_tags, pair_of, tag_button, with_tags
 
 
 def draw_downloads(
@@ -209,9 +209,7 @@ def _fields(name: str, chosen: Slice) -> tuple[str, ...]:
 def draw_controls(state: PageState, held: Held) -> None:
     """Draw the layout, the order, the smallest baseline, the marks, the tags, and how a card is read."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.segmented_control(
-            "Layout", tuple(LAYOUTS), key=state.key("layout"), format_func=LAYOUTS.__getitem__, required=True
-        )
+        state.switch("layout", "Layout", LAYOUTS)
         st.selectbox(
             "Furthest by",
             tuple(_ORDERS),

@@ -11,12 +11,11 @@ from core.analysis.ranking import ORDERS, Ranking, rank
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.errors import InvalidInput
-from pages.views.common.caches import KEYED
 from pages.views.common.links import read_record
-from pages.views.common.open_runs import Signature, narrowed, scores, store, under_all
+from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store, under_all
 from pages.views.common.scope_chips import scope_fields
-from pages.views.common.slice_filters import read_switch, slice_fields
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.common.slice_filters import slice_fields
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
 
 LAYOUTS: Mapping[str, str] = {"cards": "Cards", "grid": "Grid"}
 """How a page of pairs is drawn -> its words."""
@@ -44,7 +43,7 @@ def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
             Field("sort", "standardised", one_of(lambda: ORDERS, "standardised", what="order")),
             Field("layout", "cards", one_of(lambda: tuple(LAYOUTS), "cards", what="layout")),
             Field("tagged", [], some_of(lambda: tags, what="tag"), joined),
-            Field("every", False, read_switch, lambda value: "yes" if value else "no"),
+            switch_field("every"),
             Field("item", "", text(limit=200)),
             Field("like", "", text(limit=200)),
             Field("floor", 5, _read_floor),

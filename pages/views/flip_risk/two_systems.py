@@ -12,26 +12,25 @@ from core.analysis.flips_between_systems import SystemFlips, flipped_pairs, syst
 from core.charts.canvas import thumbnail
 from core.charts.flip_risk_figures import flip_shares
 from core.charts.style import colours, signed
-from core.corpora.item_pictures import as_picture, read_item
+from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import parse_systems
 from core.corpora.table_cells import MOST_BYTES
-from core.errors import InvariscopeError, ProbeRejected
+from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
 from core.scoring.system_pairs import Matched, match, score_systems
 from pages.views.common.access import brings
-from pages.views.common.downloads import data_buttons, figure_buttons
-from pages.views.common.file_evaluators import own_ready, stamps
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
-from pages.views.flip_risk.flip_risk_state import MOST, SOURCES, Systems, image_probes, systems_shelf
-from pages.views.probe_lab.lab_state import ready_evaluators, shared
+from pages.views.flip_risk.flip_risk_gap import MOST, SOURCES, Systems, image_probes, systems_shelf
+from pages.views.probe_lab.lab_state import item_and_edit, own_ready, ready_evaluators, stamps
 
 A_PAGE = 4
 
@@ -91,18 +90,13 @@ def _order(gap: float) -> str:
 def pictures(corpus: str, item_id: str, probe: str = "") -> None:
     """Draw an item's picture, beside it what an edit makes of it where one is named; or say why that cannot be."""
     try:
-        item = load_corpus(corpus).get(item_id)
-        key = (corpus, item.id, item.label, item.category, None)
-        bench = shared().bench(key, item, lambda: read_item(item).pixels)
-        probes = [image_probes()[probe]] if probe else []
-        made = bench.make(probes[0]) if probes else None
+        before, after = item_and_edit(corpus, item_id, image_probes()[probe] if probe else None)
     except (InvariscopeError, KeyError) as error:
         st.caption(safe(str(error), limit=300))
         return
-    shown = [(bench.pixels, f"{item_id} as it is")]
-    if made is not None:
-        edited = bench.pixels if isinstance(made, ProbeRejected) or made.pixels is None else made.pixels
-        shown.append((edited, f"{item_id} after {title(probe)}"))
+    shown = [(before, f"{item_id} as it is")]
+    if probe:
+        shown.append((before if after is None else after, f"{item_id} after {title(probe)}"))
     with st.container(horizontal=True, gap="small"):
         for pixels, alt in shown:
             st.image(thumbnail(as_picture(pixels), side=360), alt=alt, width=180)
@@ -155,12 +149,11 @@ def _ask() -> None:
 
 def _captions(state: PageState) -> Matched | None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_source")
-    row.segmented_control(
+    state.switch(
+        "source",
         "Captions",
-        tuple(SOURCES),
-        format_func=SOURCES.__getitem__,
-        key=state.key("source"),
-        required=True,
+        SOURCES,
+        place=row,
         help="Two files as clipscore reads them, {image name: caption}; or, to try it, two captions that a corpus has",
     )
     row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)

@@ -42,10 +42,8 @@ from pages.views.common.page_head import header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, moment, safe
 from pages.views.common.url_state import Field, PageState, one_of
-from pages.views.human_validation.annotators import draw_people
-from pages.views.human_validation.study_and_scores import draw_comparisons, draw_powered
-from pages.views.human_validation.study_desk import desk
-from pages.views.human_validation.study_entrance import draw_entrance
+from pages.views.human_validation.study_desk import desk, draw_entrance
+from pages.views.human_validation.study_people import draw_comparisons, draw_people, draw_powered
 from pages.views.human_validation.study_reading import draw_agreement, draw_gallery, draw_outcomes, draw_scores
 
 PAPER = "Strata of the paper"
@@ -387,14 +385,7 @@ def _draw_study(study: Study, state: PageState) -> None:
     for problem in study.problems():
         st.warning(safe(problem, limit=500))
     _draw_head(study)
-    st.segmented_control(
-        "Part",
-        list(PARTS),
-        key=state.key("part"),
-        format_func=lambda name: PARTS[name][0],
-        label_visibility="collapsed",
-        required=True,
-    )
+    state.switch("part", "Part", {name: words for name, (words, *_) in PARTS.items()}, label_visibility="collapsed")
     figures_of(_origin(study, state))
     PARTS[state.get("part")][1](study, state)
 

@@ -1,19 +1,394 @@
-"""What all sessions share of the studies: open logs, loaded corpora, finished pictures."""
+"""The desk of the studies, shared by all sessions, and taking part: consent, practice, the link for Prolific."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from core.corpora.schema import Corpus, Origin
-from core.errors import InvariscopeError
-from core.human.definition import DEFINITION, Example, StudyItem
+from core.errors import InvariscopeError, NotAvailable
+from core.human.consent import set_consent
+from core.human.definition import DEFINITION, ORIGINAL, VARIANT, Example, StudyItem
+from core.human.entrance import (
+    CONSENT_LIMIT,
+    MOST_EXERCISES,
+    MOST_TRIES,
+    PREFERRED,
+    WHY_LIMIT,
+    Exercise,
+    Prolific,
+    answers_to,
+    asked_of,
+    by_construction,
+)
+from core.human.kinds import TIE, Value
 from core.human.pictures import Pictures, load_corpus, make_example, make_pictures
-from core.human.prolific import Visit, participant, recruits
+from core.human.practice import practice_table, set_practice
+from core.human.prolific import (
+    FEWEST_ANSWERED,
+    MOST_ITEMS,
+    Visit,
+    close_link,
+    link_query,
+    new_code,
+    open_link,
+    participant,
+    recruits,
+)
 from core.human.studies import Refused, Study, studies_dir
-from pages.views.common.caches import Shelf
+from pages.views.common.access import operators_only
+from pages.views.common.collect import data_buttons
+from pages.views.common.open_runs import Shelf
+from pages.views.common.page_head import annotators_address
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+
+_PROBLEM, _DONE = "study.settings.problem", "study.settings.done"
+
+
+def draw_outcome() -> None:
+    """Say once what came of the last change."""
+    if told := st.session_state.pop(_PROBLEM, ""):
+        st.error(safe(told, limit=400))
+    if told := st.session_state.pop(_DONE, ""):
+        st.success(safe(told, limit=400))
+
+
+@operators_only
+def act(action: Callable[[], None], done: str) -> None:
+    """Do something; what fails is one sentence on the next screen."""
+    try:
+        action()
+        st.session_state[_DONE] = done
+    except InvariscopeError as error:
+        st.session_state[_PROBLEM] = str(error)
+
+
+_ANY = "any"
+_ABOUT = {ORIGINAL: "The original is", VARIANT: "The variant is", PREFERRED: "Better is"}
+
+
+def draw_practice_setting(study: Study) -> None:
+    """Draw what is practised, and the forms that change it while nobody has practised."""
+    st.header("Practice", anchor=False)
+    st.caption(
+        "Items that everybody judges first, with what was right and why after each. Answers are marked as "
+        "practice and enter no number; a practice item is asked about nowhere else."
+    )
+    if practised := practice_table(study)["annotator"].nunique():
+        st.info(
+            f"{counted(practised, 'annotator')} practised already, so practice stays as it is: everybody does the "
+            "same.",
+            icon=":material/lock:",
+        )
+        _draw_exercises(study)
+        data_buttons(practice_table(study), f"{study.id}-practice", key="study.practice.table")
+        return
+    _draw_known(study)
+    _draw_exercises(study)
+    _draw_own(study)
+
+
+def _draw_known(study: Study) -> None:
+    """Draw the form that takes items whose answer is known, and sets how many must be right."""
+    known = by_construction(study.definition)
+    practice = study.state().practice
+    chosen = practice.exercises if practice else ()
+    own = tuple(each for each in chosen if each.item not in {one.item for one in known})
+    most = min(len(known), MOST_EXERCISES - len(own))
+    st.caption(
+        f"{counted(len(known), 'item')} of this study {'has' if len(known) == 1 else 'have'} an answer that follows by "
+        "construction: a caption names what the picture does not show. Those for practice are no attention items any "
+        "more."
+    )
+    with st.form(f"study.practice.{study.id}.{len(chosen)}", border=False):
+        count, needed, tries = st.columns(3)
+        count.number_input(
+            "With a known answer", 0, most, min(len(chosen) - len(own), most), key=f"study.practice.count.{study.id}"
+        )
+        needed.number_input(
+            "Right answers needed",
+            0,
+            MOST_EXERCISES,
+            practice.needed if practice else 0,
+            key=f"study.practice.needed.{study.id}",
+            help="0: practice turns nobody away. An item is right when all its answers are",
+        )
+        tries.number_input(
+            "Tries",
+            1,
+            MOST_TRIES,
+            practice.tries if practice else 2,
+            key=f"study.practice.tries.{study.id}",
+            help="Prolific asks for two or more where somebody is turned away",
+        )
+        st.form_submit_button("Save practice", icon=":material/check:", on_click=_save_known, args=(study, known, own))
+
+
+@operators_only
+def _save_known(study: Study, known: tuple[Exercise, ...], own: tuple[Exercise, ...]) -> None:
+    number, needed, tries = (
+        int(st.session_state[f"study.practice.{name}.{study.id}"]) for name in ("count", "needed", "tries")
+    )
+    _save_practice(study, (*known[:number], *own), needed, tries)
+
+
+def _draw_exercises(study: Study) -> None:
+    state = study.state()
+    if state.practice is None:
+        st.caption("Nobody practises now.")
+        return
+    practice = state.practice
+    many = f"**{counted(len(practice.exercises), 'practice item')}**"
+    if practice.needed:
+        tries = counted(practice.tries, "try", "tries")
+        st.markdown(f"{many}, of which {practice.needed} must be right, in {tries} at most.")
+    else:
+        st.markdown(f"{many}; nobody is turned away.")
+    for place, exercise in enumerate(practice.exercises):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"finding_practice_{place}"):
+            item = state.by_id[exercise.item]
+            right = "; ".join(
+                f"{name}: {' or '.join(_word(study, name, value) for value in values)}"
+                for name, values in exercise.right.items()
+            )
+            st.markdown(
+                f"**{place + 1}.** {safe(item.item)}: “{safe(item.variant_caption)}” → {safe(right, limit=400)}"
+            )
+            if not any(each.rounds for each in state.annotators.values()):
+                rest = tuple(each for each in practice.exercises if each.item != exercise.item)
+                st.button(
+                    "Remove",
+                    key=f"study.practice.remove.{place}",
+                    type="tertiary",
+                    on_click=_save_practice,
+                    args=(study, rest, min(practice.needed, len(rest)), practice.tries),
+                )
+
+
+def _draw_own(study: Study) -> None:
+    """Draw the form of an exercise of the coordinator's own: an item of the study without votes."""
+    state, kind = study.state(), study.definition.asked
+    voted = {item for _, item in state.entries}
+    free = [
+        each
+        for each in study.definition.items
+        if not each.attention and each.id not in voted and each.id not in state.exercises
+    ]
+    with st.expander("Add an item of your choice", icon=":material/add:"):
+        if not free:
+            st.caption("Every item of this study has votes or is practised already.")
+            return
+        st.caption("It leaves the study: it is practised, and no longer asked about.")
+        name = st.selectbox(
+            "Item",
+            [each.id for each in free],
+            key=f"study.practice.item.{study.id}",
+            format_func=lambda one: _titled(state.by_id[one]),
+        )
+        item = state.by_id[name]
+        _draw_pictures(study, item)
+        asked = asked_of(item, kind)
+        cells = st.columns(len(asked))
+        for cell, what in zip(cells, asked, strict=True):
+            options = [_ANY, *map(str, answers_to(what, kind))]
+            cell.selectbox(
+                _ABOUT[what],
+                options,
+                key=f"study.practice.right.{name}.{what}",
+                format_func=partial(_named, study, what),
+            )
+        st.text_input("Why, told after the answer", key=f"study.practice.why.{name}", max_chars=WHY_LIMIT)
+        st.button(
+            "Add it to practice",
+            key="study.practice.add",
+            icon=":material/add:",
+            on_click=_add,
+            args=(study, name, asked),
+        )
+
+
+def _draw_pictures(study: Study, item: StudyItem) -> None:
+    try:
+        pictures = desk().pictures(study, item)
+    except NotAvailable as error:
+        st.caption(safe(str(error), limit=300))
+        return
+    versions = [item.shows] if item.shows != "pair" else [ORIGINAL, VARIANT]
+    with st.container(horizontal=True, key="finding_practice_pictures"):
+        for version in versions:
+            st.image(
+                pictures.of(version),
+                width=180,
+                alt=f"{version} of {item.item}",
+                caption=f"{version}: {safe(item.caption(version))}",
+            )
+
+
+@operators_only
+def _add(study: Study, name: str, asked: tuple[str, ...]) -> None:
+    said = {what: st.session_state.get(f"study.practice.right.{name}.{what}", _ANY) for what in asked}
+    values = {what: {str(each): each for each in answers_to(what, study.definition.asked)} for what in asked}
+    right = {what: (values[what][str(value)],) for what, value in said.items() if value != _ANY}
+    why = str(st.session_state.get(f"study.practice.why.{name}", ""))
+    now = study.state().practice
+    before, needed, tries = (now.exercises, now.needed, now.tries) if now else ((), 0, 2)
+    _save_practice(study, (*before, Exercise(name, right, why)), needed, tries)
+
+
+@operators_only
+def _save_practice(study: Study, exercises: tuple[Exercise, ...], needed: int, tries: int) -> None:
+    act(lambda: set_practice(study, exercises, needed=needed, tries=tries), "Practice is saved.")
+
+
+def _titled(item: StudyItem) -> str:
+    return f"{item.item} · {item.probe if item.shows != ORIGINAL else item.baseline}"
+
+
+def _word(study: Study, what: str, value: Value) -> str:
+    if what == PREFERRED:
+        return "equally good" if value == TIE else f"the {value}"
+    kind = study.definition.asked
+    return kind.scale[int(value) - kind.lowest]
+
+
+def _named(study: Study, what: str, value: str) -> str:
+    known = {str(each): each for each in answers_to(what, study.definition.asked)}
+    return "any answer" if value == _ANY else _word(study, what, known[value])
+
+
+USUAL_ITEMS = 40
+
+
+def draw_prolific_setting(study: Study) -> None:
+    """Draw the link for Prolific, its codes, and how much each participant is asked."""
+    st.header("Prolific", anchor=False)
+    told = study.state().prolific
+    opened = told is not None and told.digest is not None
+    st.caption(
+        "One link for everybody. Prolific puts each participant's id into it; the same id comes back to the same "
+        "items. The code shows after the last item, and not before."
+    )
+    if opened:
+        _draw_link(study)
+    _draw_codes(study, told, opened)
+    if opened:
+        st.button(
+            "Close the link",
+            key="study.prolific.close",
+            icon=":material/link_off:",
+            on_click=act,
+            args=(lambda: close_link(study), "The link for Prolific is closed."),
+            help="For those who joined too, who then see no code any more. Votes stay and count",
+        )
+
+
+def _draw_codes(study: Study, told: Prolific | None, opened: bool) -> None:
+    plain = sum(not each.attention for each in study.definition.items)
+    with st.form(f"study.prolific.{study.id}.{opened}", border=False):
+        first, second, third = st.columns(3)
+        first.number_input(
+            "Items a participant",
+            1,
+            MOST_ITEMS,
+            told.items if told else min(plain, USUAL_ITEMS),
+            key=f"study.prolific.items.{study.id}",
+            help="Items with a known answer included; for those who come from now on",
+        )
+        second.text_input(
+            "Completion code",
+            told.completion if told else st.session_state.setdefault(f"study.prolific.first.{study.id}", new_code()),
+            max_chars=40,
+            key=f"study.prolific.code.{study.id}",
+            help="Made here, or the one that Prolific gave you: both must be the same there",
+        )
+        third.text_input(
+            "Screened-out code",
+            told.screened_out if told else "",
+            max_chars=40,
+            key=f"study.prolific.out.{study.id}",
+            help="For those whom practice turns away; empty: they are asked to return their submission",
+        )
+        st.caption(
+            f"Who skips more than {100 * (1 - FEWEST_ANSWERED):.0f} % of their items is asked to go back to them "
+            "before the code shows."
+        )
+        label = "Save" if opened else "Open the link"
+        st.form_submit_button(label, icon=":material/check:", on_click=_save, args=(study,))
+
+
+@operators_only
+def _save(study: Study) -> None:
+    items, code, out = (st.session_state[f"study.prolific.{name}.{study.id}"] for name in ("items", "code", "out"))
+    act(
+        lambda: open_link(study, items=int(items), completion=str(code).strip(), screened_out=str(out).strip()),
+        "The link for Prolific is open.",
+    )
+
+
+def _draw_link(study: Study) -> None:
+    query = link_query(study)
+    if query is None:
+        st.warning("The link works, but it cannot be shown: the study's secret is gone. Close it and open a new one.")
+        return
+    st.code(f"{annotators_address()}?{query}", language=None, wrap_lines=True)
+    joined = [each for each in study.state().annotators.values() if each.pid is not None]
+    st.caption(
+        f"{counted(len(joined), 'participant')} joined. Paste the link as it stands into the study at Prolific; "
+        "it fills the parts in double braces."
+    )
+
+
+def draw_entrance(study: Study, _state: PageState) -> None:
+    """Draw what comes before the first vote, for the coordinator to set."""
+    draw_outcome()
+    _draw_consent(study)
+    draw_practice_setting(study)
+    draw_prolific_setting(study)
+
+
+def _draw_consent(study: Study) -> None:
+    st.header("Consent", anchor=False)
+    state = study.state()
+    agreed = sum(
+        state.consent is not None and each.accepted == state.consent.digest for each in state.annotators.values()
+    )
+    st.caption(
+        "Shown before anything else. Agreeing is logged with its time and the sha256 of the text; who does not agree "
+        "ends there, and nothing of them is stored. Who agreed to another wording is asked again."
+    )
+    key = f"study.consent.{study.id}.{state.consent.digest[:8] if state.consent else ''}"
+    st.text_area(
+        "Text of consent",
+        state.consent.text if state.consent else "",
+        key=key,
+        height=220,
+        max_chars=CONSENT_LIMIT,
+        help="Plain text; empty: no consent is asked",
+        placeholder="Who runs the study and why, what is asked, how long it takes and what is paid, what is "
+        "stored and for how long, that one may stop at any time, whom to ask.",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Save the text",
+            key="study.consent.save",
+            icon=":material/check:",
+            on_click=_save_consent,
+            args=(study, key),
+        )
+        if state.consent is not None:
+            st.caption(f"{counted(agreed, 'annotator')} agreed to this wording (sha256 {state.consent.digest[:12]}…).")
+        else:
+            st.caption("No consent is asked now.")
+
+
+@operators_only
+def _save_consent(study: Study, key: str) -> None:
+    act(lambda: set_consent(study, str(st.session_state.get(key, ""))), "The text of consent is saved.")
 
 
 class Desk:

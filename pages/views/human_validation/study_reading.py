@@ -38,7 +38,7 @@ from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, present, store
 from pages.views.common.page_charts import draw, titled

@@ -24,7 +24,7 @@ from core.evaluators import registry
 from core.evaluators.video.video_evaluator import coarse_name
 from core.probes.titles import family_title
 from pages.views.common.access import may_operate
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.hints import meaning
 from pages.views.common.links import CONTRAST, pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, view

@@ -1,35 +1,50 @@
-"""The first ten seconds: what is loaded, what was found, against which thresholds, the worst slices, three doors."""
+"""The first ten seconds: what was found, against which thresholds, the worst slices; files brought and taken home."""
 
+import io
+import tempfile
+import zipfile
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.analysis import system_file as leaderboards
+from core.analysis.geometry import embed
 from core.analysis.questions import Options
 from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.analysis.suite_result import Files, changed, stored
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import MARGIN
 from core.charts.canvas import thumbnail
 from core.charts.style import signed
-from core.corpora.item_pictures import as_picture, read_item
-from core.errors import InvariscopeError, ProbeRejected
+from core.corpora.item_pictures import as_picture
+from core.errors import InvariscopeError
+from core.evaluators.pool import shared_pool
+from core.human.studies import list_studies
 from core.probes.titles import family_title, title
+from core.report.build import build
+from core.report.document import Report
+from core.report.fairness_card import card_report
+from core.report.html import html
+from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
-from pages.views.common.access import may_operate
+from core.store.uploads import accept_published
+from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link
-from pages.views.common.open_runs import Signature, evaluator_names, run_table, scores
-from pages.views.common.open_runs import stored_values as stored
+from pages.views.common.open_runs import Signature, evaluator_names, run_table, scores, store, stored_values
 from pages.views.common.page_tables import draw_table
-from pages.views.common.run_corpora import corpus_name_of, load_corpus
+from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
-from pages.views.common.text import counted, listed, number, safe, thousands
+from pages.views.common.text import THE_PAPER, counted, listed, number, safe, thousands
 from pages.views.common.url_state import Field, PageState, carried, one_of
-from pages.views.probe_lab.lab_state import offered_probes, shared
-from pages.views.results_parts import LARGEST_MARGIN, read_margin
+from pages.views.probe_lab.lab_state import item_and_edit, offered_probes
+from pages.views.results_parts import choose_margin, read_margin
 
 LARGEST_LEAST = 10_000
 """Most items that a finding can be asked to rest on."""
@@ -70,13 +85,9 @@ def thresholds(state: PageState) -> Thresholds:
 def choose_thresholds(state: PageState) -> None:
     """Draw both, and say what follows from others than the usual ones."""
     with st.popover("Thresholds", icon=":material/tune:", type="tertiary"):
-        st.number_input(
+        choose_margin(
+            state,
             "Margin, ± %",
-            min_value=0.1,
-            max_value=LARGEST_MARGIN,
-            step=0.5,
-            format="%g",
-            key=state.key("margin"),
             help="A family is a finding where the interval of its median |%Δ| lies above this margin. How small a "
             "change would not matter to you?",
         )
@@ -254,15 +265,10 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
     if corpus is None:
         return f"The pictures of corpus {row['corpus']} are not here; put its folder at data/corpora/{row['corpus']}."
     try:
-        item = load_corpus(corpus).get(row["item"])
-        key = (corpus, item.id, item.label, item.category, None)
-        bench = shared().bench(key, item, lambda: read_item(item).pixels)
-        probe = offered_probes().get(row["probe"])
-        made = bench.make(probe) if probe else None
+        found = item_and_edit(corpus, row["item"], offered_probes().get(row["probe"]))
     except InvariscopeError as error:
         return str(error)
-    edited = [] if made is None or isinstance(made, ProbeRejected) or made.pixels is None else [made.pixels]
-    return [thumbnail(as_picture(pixels), side=320) for pixels in (bench.pixels, *edited)]
+    return [thumbnail(as_picture(pixels), side=320) for pixels in found if pixels is not None]
 
 
 def warn_incomplete(runs: tuple[Run, ...]) -> None:
@@ -318,7 +324,7 @@ def draw_run_table(runs: tuple[Run, ...]) -> None:
 
 def slices_field(files: Signature) -> Field:
     """The field of the link that says whose slices are shown; None for the first evaluator's."""
-    return Field("of", None, one_of(lambda: stored(files)["evaluators"], None, what="evaluator"))
+    return Field("of", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator"))
 
 
 def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thresholds) -> None:
@@ -359,3 +365,135 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
         f"(95 % CI {least} to {most}, n = {row['n_whole']}). "
         f"The intervals of {above} of the {len(frame)} cells shown lie above the margin of ±{held.margin:g} %."
     )
+
+
+UPLOAD = "overview.upload"
+_TOLD = "overview.told"
+_MADE = "overview.report.made"
+
+
+def draw_upload(runs: tuple[Run, ...]) -> None:
+    """Draw the way in for a published file; what came of the last one stands beside it."""
+    with st.expander("Open a published file", icon=":material/upload_file:"):
+        st.caption(
+            "A file that `python -m core publish` wrote, up to 64 MB. It is checked, opened read-only and kept among "
+            "your runs. A larger one, or a run's folder, appears by itself once it lies in `data/runs`."
+        )
+        if not operates():
+            return
+        st.file_uploader(
+            "Published file",
+            type=["duckdb"],
+            key=UPLOAD,
+            on_change=_take,
+            args=(tuple(run.id for run in runs),),
+            label_visibility="collapsed",
+            max_upload_size=64,
+        )
+    if told := st.session_state.pop(_TOLD, None):
+        kind, sentence = told
+        (st.success if kind == "taken" else st.error)(safe(sentence, limit=600))
+
+
+@operators_only
+def _take(known: tuple[str, ...]) -> None:
+    file = st.session_state.get(UPLOAD)
+    if file is None:
+        return
+    try:
+        taken = accept_published(file.getvalue(), file.name, known=known)
+    except InvariscopeError as error:
+        st.session_state[_TOLD] = ("refused", str(error))
+        return
+    new = [run.id for run in taken if run.id not in known]
+    st.session_state[_TOLD] = ("taken", f"{counted(len(new), 'run')} opened: {', '.join(new)}")
+
+
+def draw_report(files: Signature, scope: Narrowed) -> None:
+    """Draw the ways to take home the card of the corpus in view, and the report of every corpus of the scope."""
+    card, whole = st.columns(2, gap="medium")
+    with card.container(border=True, height="stretch"):
+        st.markdown("**Fairness card**")
+        st.caption("One page of what stands above, made for A4: print it, or save it as PDF from the browser.")
+        st.download_button(
+            "Card to print",
+            lambda: card_report(store(files), scope).encode(),
+            "fairness-card.html",
+            "text/html",
+            icon=":material/print:",
+            on_click="ignore",
+            key="overview.card.print",
+        )
+    with whole.container(border=True, height="stretch"):
+        st.markdown("**Whole report**")
+        st.caption("The paper's tables and figures, with n, intervals, tests and a signature to cite.", help=THE_PAPER)
+        _whole(files, scope)
+
+
+def _whole(files: Signature, scope: Narrowed) -> None:
+    ids = scope.run_ids
+    st.caption(
+        safe(
+            f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; {scope.subject} captions.", limit=300
+        )
+    )
+    wanted = (files, scope)
+    st.button(
+        "Make the report",
+        icon=":material/description:",
+        key="overview.report.make",
+        on_click=lambda: st.session_state.update({_MADE: wanted}),
+    )
+    if st.session_state.get(_MADE) != wanted:
+        return
+    try:
+        made, problems = _report(*wanted, changed(), leaderboards.changed())
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+        return
+    st.caption(
+        f"{counted(len(made.tables), 'table')}, {counted(len(made.figures), 'figure')}; and why these runs do not "
+        f"allow {counted(len(made.missing), 'other')} of the paper's."
+    )
+    for problem in problems:
+        st.warning(safe(problem, limit=600))
+    st.code(made.signature, language=None, wrap_lines=True)
+    stem = "-".join(("report", *ids))[:80]
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "HTML",
+            lambda: html(made).encode(),
+            f"{stem}.html",
+            "text/html",
+            on_click="ignore",
+            key="overview.report.html",
+        )
+        for name, label in (("md", "Markdown"), ("latex", "LaTeX")):
+            st.download_button(
+                label,
+                partial(_zipped, made, name),
+                f"{stem}-{name}.zip",
+                "application/zip",
+                on_click="ignore",
+                key=f"overview.report.{name}",
+            )
+
+
+@st.cache_resource(max_entries=2, show_spinner="Making every table and figure …")
+def _report(
+    files: Signature, scope: Narrowed, suites: Files, boards: leaderboards.Files
+) -> tuple[Report, tuple[str, ...]]:
+    """The report, and a sentence for each leaderboard that is not in it since its file cannot be read."""
+    encode, ranked = partial(embed, shared_pool()), leaderboards.kept(boards)
+    made = build(store(files), scope, studies=list_studies()[0], encode=encode, suites=stored(suites)[0], boards=ranked)
+    return made, tuple(ranked.unread.values())
+
+
+def _zipped(report: Report, name: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        written = fill_report(report, Path(folder), formats=(name,))
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each in written:
+                archive.write(Path(folder, each), each)
+    return content.getvalue()

@@ -22,7 +22,7 @@ from pages.views.common.access import audience_lacks, may_operate, operators_onl
 from pages.views.common.collect import collect_button
 from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.links import LAB
-from pages.views.common.page_address import code_svg
+from pages.views.common.page_head import code_svg
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_card import marked

@@ -40,13 +40,12 @@ from core.scoring.worst_edit import (
 )
 from core.statistics.changes import percent_change
 from core.store.text_files import csv_text
-from pages.views.common.before_after import offer
-from pages.views.common.file_evaluators import stamps
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
+from pages.views.failures.failure_pictures import offer
 from pages.views.probe_lab.lab_picture import said_of
-from pages.views.probe_lab.lab_state import shared
+from pages.views.probe_lab.lab_state import shared, stamps
 
 
 def ask(label: str, what: str, key: object, *, icon: str) -> None:

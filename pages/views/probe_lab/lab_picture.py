@@ -203,12 +203,11 @@ A_PAGE = 12
 
 def choose_picture(state: PageState) -> Workbench | None:
     """Draw the choice of a picture; return it on a workbench, or None where there is none yet."""
-    st.segmented_control(
+    state.switch(
+        "source",
         "Picture from",
         SOURCES,
         format_func=str.capitalize,
-        key=state.key("source"),
-        required=True,
         label_visibility="collapsed",
         width="stretch",
         help="A corpus item, your own file, or the camera",

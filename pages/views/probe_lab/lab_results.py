@@ -30,7 +30,6 @@ from core.scoring.lab import LabResult, run_lab
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from core.store.text_files import csv_text
-from pages.views.common.file_evaluators import own_metrics, stamps
 from pages.views.common.open_runs import null_bands, present
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -38,7 +37,7 @@ from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out
 from pages.views.probe_lab.lab_picture import said_of
-from pages.views.probe_lab.lab_state import CAPTION_LIMIT, shared
+from pages.views.probe_lab.lab_state import CAPTION_LIMIT, own_metrics, shared, stamps
 
 _JS = """
 export default function ({ data, parentElement }) {

@@ -14,7 +14,6 @@ from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.templates import attribute_caption, base_caption
 from core.registry import BrokenPlugin
-from pages.views.common.file_evaluators import own_ready, problems
 from pages.views.common.layers import is_open
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -24,6 +23,8 @@ from pages.views.probe_lab.lab_state import (
     SUBJECTS,
     availabilities,
     offered_probes,
+    own_ready,
+    problems,
     ready_evaluators,
 )
 
@@ -35,12 +36,10 @@ _SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Fre
 
 def choose_caption(state: PageState, item: Item) -> str:
     """Draw the choice of the subject caption; return it, empty where there is none yet."""
-    st.segmented_control(
+    state.switch(
+        "subject",
         "Caption",
-        SUBJECTS,
-        format_func=_SUBJECT_WORDS.__getitem__,
-        key=state.key("subject"),
-        required=True,
+        {each: _SUBJECT_WORDS[each] for each in SUBJECTS},
         help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
     )
     subject = state.get("subject")

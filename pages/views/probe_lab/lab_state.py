@@ -2,10 +2,14 @@
 
 A picture that a reader brought is held in memory alone, packed without a loss, unpacked for who edits or draws it. A
 few readers work at once, the others stand in line in the order in which they came.
+
+Evaluators of files that stored runs were given by path: an operator scores with them by their names. The server imports
+no such file: what a page scores with one is scored in a process of its own. Viewers see their stored scores alone. A
+link may name one whose file is, byte for byte, the one that the run was made with.
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition
@@ -15,7 +19,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.corpora.item_pictures import read_item
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Mask
+from core.errors import ProbeRejected
+from core.evaluators import registry
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
@@ -31,12 +38,13 @@ from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench, in_memory_item
 from core.scoring.worst_edit import Worst
 from core.settings import cache_dir, lab_cache_mb
-from pages.views.common.caches import Shelf
-from pages.views.common.file_evaluators import own_of_links
+from core.store.run_sources import OwnMetric
+from core.store.run_sources import own_metrics as stored
+from pages.views.common.access import may_operate
+from pages.views.common.open_runs import KEYED, Shelf, Signature, present, store
 from pages.views.common.reader_uploads import Uploads, session
-from pages.views.common.run_corpora import corpus_names, item_ids
-from pages.views.common.slice_filters import read_switch
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
 
 _FAST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
@@ -306,8 +314,8 @@ def lab_state() -> PageState:
             Field("probes", usual, _read_probes, joined),
             Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
             Field("variant", None, text(limit=120)),
-            Field("present", False, read_switch, lambda value: "yes" if value else "no"),
-            Field("give", False, read_switch, lambda value: "yes" if value else "no"),
+            switch_field("present"),
+            switch_field("give"),
             Field("looker", None, text(limit=120)),
         ),
     )
@@ -337,3 +345,72 @@ def _read_mask(raw: str) -> tuple[str, str]:
     if shared().painted.get(raw, owner=session()) is not None:
         return raw, ""
     return "", "The painted mask of this link is no longer held by the server; paint it again."
+
+
+def item_and_edit(corpus: str, item_id: str, probe: Probe | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Pixels of an item's picture, and what a probe makes of it; None without one, or where it leaves the picture.
+
+    Raises:
+        InvariscopeError: if the picture is not here or cannot be read.
+    """
+    item = load_corpus(corpus).get(item_id)
+    bench = shared().bench((corpus, item.id, item.label, item.category, None), item, lambda: read_item(item).pixels)
+    made = bench.make(probe) if probe else None
+    return bench.pixels, None if made is None or isinstance(made, ProbeRejected) else made.pixels
+
+
+Stamps = tuple[tuple[str, str], ...]
+"""Evaluators by path: name and digest of the file of each."""
+
+
+def own_metrics() -> dict[str, OwnMetric]:
+    """Those of this data folder's runs by name, for an operator; each says whether it can still be asked."""
+    files = present()
+    return _told(files) if files and may_operate() else {}
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def _told(files: Signature) -> dict[str, OwnMetric]:
+    folders = (run for run in store(files).runs() if run.path.is_dir())  # a published file is from elsewhere
+    found = stored.own_metrics(folders)
+    return {name: each for name, each in found.items() if name not in registry.catalogue()}
+
+
+def own_ready() -> tuple[str, ...]:
+    """Names of those that can be asked; from now on this server finds them by these."""
+    able = {name: each for name, each in own_metrics().items() if not each.problem}
+    for name, each in able.items():
+        registry.know(name, each.reference)
+    return tuple(able)
+
+
+def own_of_links() -> tuple[str, ...]:
+    """Names that a link may hold: of files that are known to be unchanged since the operator audited with them."""
+    able, told = own_ready(), own_metrics()
+    return tuple(name for name in able if told[name].sha256 is not None)
+
+
+def problems() -> dict[str, str]:
+    """Name -> why it cannot be asked any more, for an operator."""
+    return {name: said for name, each in own_metrics().items() if (said := each.problem)}
+
+
+def stamps(names: Sequence[str]) -> Stamps:
+    """(name, digest of its file) of those among some evaluators: what is kept of their scores is of these files."""
+    told = own_metrics()
+    return tuple((name, stored.file_sha256(told[name].path)) for name in names if name in told)
+
+
+def barred_encoders() -> dict[str, str]:
+    """Name -> why its text encoder cannot be asked, in words about the file; for whoever looks."""
+    files = present()
+    told = _told(files) if files else {}
+    return {name: said for name, each in told.items() if (said := _barred(each))}
+
+
+def _barred(metric: OwnMetric) -> str:
+    if metric.text_encoder is False:
+        return "it was given by path and has no text encoder: it scores a pair at once"
+    if not may_operate():
+        return "it was given by path, and only the operator has its file asked"
+    return metric.problem

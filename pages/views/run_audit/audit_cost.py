@@ -20,6 +20,7 @@ from pages.views.common.open_runs import present, store
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
+from pages.views.run_audit.audit_brought import tell_answer
 from pages.views.run_audit.audit_setup import CLUSTER, Asked
 
 _UNTOLD = "A corpus or probe of your own is run by the audit alone, never by this server, so its cost is not told here."
@@ -60,9 +61,7 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         width="stretch",
         help="It runs outside the browser: close this page, it goes on. One audit runs at a time, others wait in line.",
     )
-    said, sentence = st.session_state.pop("run.said", ("", ""))
-    if said:
-        (st.error if said == "error" else st.success)(safe(sentence, limit=600))
+    tell_answer(st.session_state.pop("run.said", None))
     if request is not None:
         st.caption("The same in a shell, in the folder of the checkout:")
         st.code(request.shell(), language="shell", wrap_lines=True)

@@ -1,4 +1,4 @@
-"""The jobs: what runs, waits and ended; what a check of a metric found; how a published evaluator is fetched."""
+"""The jobs: what runs, waits and ended; what a check of a metric found."""
 
 import time
 from collections.abc import Callable, Mapping

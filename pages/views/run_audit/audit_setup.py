@@ -22,15 +22,30 @@ from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.settings import data_dir
 from core.store.manifest import check_run_id
-from pages.views.common.linked_paths import options_of_link, paths_of_link, typed
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_roots
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.common.url_state import (
+    Field,
+    PageState,
+    joined,
+    one_of,
+    options_of_link,
+    paths_of_link,
+    some_of,
+    typed,
+)
 from pages.views.probe_lab.lab_setup import choose_evaluators
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
-from pages.views.run_audit.audit_jobs import draw_get, draw_said
-from pages.views.run_audit.audit_uploads import METRIC, bring_metric, bring_pictures, draw_check, draw_preview
+from pages.views.run_audit.audit_brought import (
+    METRIC,
+    bring_metric,
+    bring_pictures,
+    draw_check,
+    draw_get,
+    draw_preview,
+    draw_said,
+)
 
 CLUSTER = "run.cluster"
 """Session key of the cluster's address: not in the link, for the server speaks to whatever it names."""
@@ -257,12 +272,10 @@ def choose_audit(state: PageState) -> Asked:
     evaluators = [*named, *own]
     draw_check([*own, *named])
     st.header("Captions", anchor=False)
-    st.segmented_control(
+    state.switch(
+        "subject",
         "Subject caption",
-        tuple(_SUBJECTS),
-        format_func=_SUBJECTS.__getitem__,
-        key=state.key("subject"),
-        required=True,
+        _SUBJECTS,
         help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
         "the item's first human caption in English, or each in turn. Caption probes always start from the template.",
     )

@@ -23,9 +23,8 @@ from core.scoring.suite_scores import SuiteCost, SuiteWork, suite_cost
 from core.settings import ROOT, data_dir
 from core.store.manifest import list_runs
 from pages.views.common.access import operates, operators_only
-from pages.views.common.linked_paths import paths_of_link, typed
 from pages.views.common.text import counted, safe, thousands
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, typed
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
 

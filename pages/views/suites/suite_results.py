@@ -18,7 +18,7 @@ from core.corpora.suites import read_suites, without_companions
 from core.corpora.suites.video_ratings import VIDEOS
 from core.errors import InvalidInput, InvariscopeError
 from pages.views.common.access import may_operate, operates, operators_only
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import Door, draw_doors
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table

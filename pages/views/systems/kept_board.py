@@ -15,7 +15,7 @@ from core.charts.system_figures import scale_shares, swap_map, system_means, sys
 from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_holding
@@ -87,25 +87,33 @@ def _page(found: pd.DataFrame) -> list[dict[str, Any]]:
 
 _NUMBER = st.column_config.NumberColumn
 _INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")
-_SHARE = {
-    "probability": _NUMBER("Samples that change order, %", format="%.1f"),
-    "chance": _NUMBER("Other pictures alone, %", format="%.1f"),
-}
-_NEIGHBOURS = {
-    "evaluator": None,
-    "family": "Family",
+_HEADS = {
+    "system": "System",
+    "evaluator": "Evaluator",
     "higher": "Higher",
     "lower": "Lower",
+    "family": "Family",
+    "rank": "Rank",
+    "ranks": "Rank interval",
+    "interval": _INTERVAL,
+    "n_items": _NUMBER("n pictures"),
+    "n_images": _NUMBER("n pictures"),
+    "n_captions": _NUMBER("n captions"),
+    "note": "Note",
+}
+"""Columns that several tables have, and their heads."""
+
+_NEIGHBOURS = _HEADS | {
+    "evaluator": None,
     "edits": "Edits",
     "gap": _NUMBER("Gap", format="%.4f"),
     "gap_before": _NUMBER("Gap before", format="%.4f"),
     "gap_after": _NUMBER("Gap after", format="%+.4f"),
     "least_n": "n pictures",
     "n_items": "n pictures",
-    "note": "Note",
+    "probability": _NUMBER("Samples that change order, %", format="%.1f"),
+    "chance": _NUMBER("Other pictures alone, %", format="%.1f"),
     "probe": "Edit",
-    "system": "System",
-    "ranks": "Rank interval",
 }
 
 
@@ -137,8 +145,8 @@ def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> No
     )
     figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
     shown = rows.assign(
-        interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)],
-        sure=[rank_range(*each) for each in zip(rows["sure_low"], rows["sure_high"], strict=True)],
+        ranks=_ranks(rows),
+        sure=_ranks(rows, "sure"),
         first=100 * rows["first"],
         mean_interval=interval(rows, "low", "high", 4, False)[0],
     )
@@ -148,7 +156,7 @@ def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> No
         column_order=(
             "rank",
             "system",
-            "interval",
+            "ranks",
             "sure",
             "mean",
             "mean_interval",
@@ -157,22 +165,24 @@ def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> No
             "own_mean",
             "own_n",
         ),
-        column_config={
-            "rank": "Rank",
-            "system": "System",
-            "interval": "Rank interval",
+        column_config=_HEADS
+        | {
             "sure": st.column_config.TextColumn(
                 "Sure ranks", help="When only differences count that are sure after Holm's correction"
             ),
             "mean": _NUMBER("Mean", format="%.4f"),
             "mean_interval": _INTERVAL,
             "first": _NUMBER("First, %", format="%.1f", help="Share of samples in which nobody is above"),
-            "n_items": _NUMBER("n pictures"),
             "own_mean": _NUMBER("Own mean", format="%.4f", help="Over all pictures of the system itself"),
             "own_n": _NUMBER("Own n"),
         },
     )
     data_buttons(every, "systems-standings", key="systems.standings")
+
+
+def _ranks(rows: pd.DataFrame, of: str = "rank") -> list[str]:
+    """Both ends of the ranks of each row in words."""
+    return [rank_range(*each) for each in zip(rows[f"{of}_low"], rows[f"{of}_high"], strict=True)]
 
 
 def draw_beside(every: pd.DataFrame) -> None:
@@ -184,7 +194,7 @@ def draw_beside(every: pd.DataFrame) -> None:
     draw_table(
         wide,
         alt="Metrics of references of every system",
-        column_config={"system": "System"} | {name: _NUMBER(name, format="%.4f") for name in METRICS},
+        column_config=_HEADS | {name: _NUMBER(name, format="%.4f") for name in METRICS},
     )
     st.caption(
         f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
@@ -197,14 +207,7 @@ def draw_beside(every: pd.DataFrame) -> None:
             every.assign(interval=interval(every, "low", "high", 4, False)[0]),
             column_order=("system", "metric", "value", "interval", "n_items", "note"),
             alt="Metrics of references with their intervals",
-            column_config={
-                "system": "System",
-                "metric": "Metric",
-                "value": _NUMBER("Value", format="%.4f"),
-                "interval": _INTERVAL,
-                "n_items": _NUMBER("n pictures"),
-                "note": "Note",
-            },
+            column_config=_HEADS | {"metric": "Metric", "value": _NUMBER("Value", format="%.4f")},
         )
         data_buttons(every, "systems-references", key="systems.references")
 
@@ -230,17 +233,13 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
         ),
         column_order=("higher", "lower", "difference", "interval", "sure", "p_holm", "p", "test", "n_items", "note"),
         alt="Every pair of systems",
-        column_config={
-            "higher": "Higher",
-            "lower": "Lower",
+        column_config=_HEADS
+        | {
             "difference": _NUMBER("Difference", format="%+.4f"),
-            "interval": _INTERVAL,
             "test": "Test",
             "p": st.column_config.TextColumn("p", alignment="right"),
             "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
             "sure": "Sure",
-            "n_items": _NUMBER("n pictures"),
-            "note": "Note",
         },
     )
     data_buttons(every, "systems-differences", key="systems.differences")
@@ -286,20 +285,19 @@ def draw_edits(
         draw_table(
             _percent(rows),
             alt="Swaps of neighbours by family",
-            column_config=_NEIGHBOURS | _SHARE | {"swapped": "Edits that swap the means"},
+            column_config=_NEIGHBOURS | {"swapped": "Edits that swap the means"},
         )
         data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
         own = edits[edits["evaluator"] == evaluator]
         draw_table(
             _percent(own.assign(probe=own["probe"].map(title))),
             alt="Swaps by edit",
-            column_config=_NEIGHBOURS | _SHARE | {"swapped": "The means swap"},
+            column_config=_NEIGHBOURS | {"swapped": "The means swap"},
         )
         data_buttons(edits, "systems-edits", key="systems.edits.numbers")
         own = places[places["evaluator"] == evaluator]
-        ranks = [rank_range(*each) for each in zip(own["rank_low"], own["rank_high"], strict=True)]
         draw_table(
-            own.assign(ranks=ranks),
+            own.assign(ranks=_ranks(own)),
             column_order=("family", "system", "ranks", "edits", "least_n", "note"),
             alt="Rank intervals under each family",
             column_config=_NEIGHBOURS,
@@ -327,20 +325,15 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
         f"A word more is worth **{number(first['slope'], digits=4)}** ({bounds}). With captions of one length, "
         f"**{counted(moved, 'system')}** would have another rank."
     )
-    shown = rows.assign(interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)])
     draw_table(
-        shown,
+        rows.assign(ranks=_ranks(rows)),
         alt="Standings at equal length",
-        column_order=("rank", "system", "interval", "rank_as_is", "mean", "words", "n_items", "note"),
-        column_config={
-            "rank": "Rank",
-            "system": "System",
-            "interval": "Rank interval",
+        column_order=("rank", "system", "ranks", "rank_as_is", "mean", "words", "n_items", "note"),
+        column_config=_HEADS
+        | {
             "rank_as_is": _NUMBER("Rank as it is"),
             "mean": _NUMBER("Mean at equal length", format="%.4f"),
             "words": _NUMBER("Words", format="%.1f"),
-            "n_items": _NUMBER("n pictures"),
-            "note": "Note",
         },
     )
     st.caption(
@@ -373,16 +366,14 @@ def draw_agreement(rows: pd.DataFrame) -> None:
             "note",
         ),
         alt="Agreement of every two evaluators on the order of the systems",
-        column_config={
+        column_config=_HEADS
+        | {
             "one": "Evaluator",
             "other": "and",
             "tau": _NUMBER("Kendall's τ_b", format="%+.2f"),
-            "interval": _INTERVAL,
             "spearman": _NUMBER("Spearman's ρ", format="%+.2f"),
             "spearman_interval": _INTERVAL,
             "n_systems": _NUMBER("n systems"),
-            "n_items": _NUMBER("n pictures"),
-            "note": "Note",
         },
     )
     data_buttons(rows, "systems-agreement", key="systems.agreement")
@@ -413,7 +404,7 @@ def draw_health(table: pd.DataFrame) -> None:
     draw_table(
         shown,
         alt="Health of every system's captions",
-        column_config={"system": "System"}
+        column_config=_HEADS
         | {
             name: _NUMBER(told_as(name).split(",")[0], format="%.2f", help=told_as(name))
             for name in shown.columns
@@ -428,14 +419,7 @@ def draw_health(table: pd.DataFrame) -> None:
             table.assign(measure=table["measure"].map(told_as), interval=interval(table, "low", "high", 2, False)[0]),
             column_order=("system", "measure", "value", "interval", "n_captions", "note"),
             alt="Health in numbers",
-            column_config={
-                "system": "System",
-                "measure": "Measure",
-                "value": _NUMBER("Value", format="%.2f"),
-                "interval": _INTERVAL,
-                "n_captions": _NUMBER("n captions"),
-                "note": "Note",
-            },
+            column_config=_HEADS | {"measure": "Measure", "value": _NUMBER("Value", format="%.2f")},
         )
         data_buttons(table, "systems-health", key="systems.health")
 
@@ -463,13 +447,10 @@ def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
         shares.assign(interval=interval(shares, "low", "high", 1, False)[0]),
         column_order=("evaluator", "system", "picked", "interval", "offered", "n_images"),
         alt="Whose captions each evaluator picks",
-        column_config={
-            "evaluator": "Evaluator",
-            "system": "System",
+        column_config=_HEADS
+        | {
             "picked": _NUMBER("Picked, %", format="%.1f"),
-            "interval": _INTERVAL,
             "offered": _NUMBER("By a blind pick, %", format="%.1f"),
-            "n_images": _NUMBER("n pictures"),
         },
     )
     data_buttons(picks, "systems-picks", key="systems.picks")
@@ -504,18 +485,16 @@ def draw_scales(every: pd.DataFrame, bins: pd.DataFrame, evaluator: str) -> None
         ),
         alt="Scores at every scale",
         column_order=("w", "used", "mean", "interval", "p5", "p50", "p95", "over", "above", "n_captions", "n_items"),
-        column_config={
+        column_config=_HEADS
+        | {
             "w": _NUMBER("w", format="%.2f"),
             "used": "Used by",
             "mean": _NUMBER("Mean", format="%.4f"),
-            "interval": _INTERVAL,
             "p5": _NUMBER("5th percentile", format="%.4f"),
             "p50": _NUMBER("Median", format="%.4f"),
             "p95": _NUMBER("95th percentile", format="%.4f"),
             "over": _NUMBER("Above 1, %", format="%.1f"),
             "above": _INTERVAL,
-            "n_captions": _NUMBER("n captions"),
-            "n_items": _NUMBER("n pictures"),
         },
     )
     data_buttons(every, "systems-scales", key="systems.scales.numbers")

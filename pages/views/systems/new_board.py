@@ -35,7 +35,7 @@ from pages.views.common.links import Door, draw_doors
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
-from pages.views.flip_risk.flip_risk_state import image_probes
+from pages.views.flip_risk.flip_risk_gap import image_probes
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 
 VIEWS = {"kept": "Kept leaderboards", "new": "A new one"}
@@ -88,7 +88,7 @@ def computed(known: tuple[str, int, int], systems: tuple[str, ...]) -> dict[str,
 
 
 def _edits() -> tuple[str, ...]:
-    from pages.views.flip_risk.flip_risk_state import image_probes
+    from pages.views.flip_risk.flip_risk_gap import image_probes
 
     return tuple(image_probes())
 
@@ -214,9 +214,7 @@ def _ask() -> None:
 
 def _entered(state: PageState) -> Entered | None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
-    row.segmented_control(
-        "Captions", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"), required=True
-    )
+    state.switch("source", "Captions", SOURCES, place=row)
     row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
     corpus = load_corpus(state.get("images"))
     systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(state, corpus)

@@ -1,6 +1,6 @@
-"""What an operator brings through the browser: photographs as a corpus, a metric, and its check before an audit."""
+"""What an operator brings to an audit: photographs as a corpus, a metric and its check, evaluators to be fetched."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -18,13 +18,43 @@ from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.metric_uploads import MOST_BYTES, keep_metric, kept_metrics
 from core.jobs import job_queue
 from core.jobs.checking import CheckRequest, check_request
+from core.jobs.command_jobs import GetRequest, get_request
+from core.jobs.job_queue import Job
 from core.probes import registry as probes
 from core.probes.titles import family_title
 from core.settings import brought_mb
-from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
-from pages.views.common.text import counted, safe
-from pages.views.common.upload_limits import OPERATOR_MB
+from pages.views.common.access import METRIC_UPLOADS, may_bring_code, may_operate, operators_only
+from pages.views.common.server_door import OPERATOR_MB
+from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
+from pages.views.probe_lab.lab_state import availabilities
+
+Answer = tuple[str, str]
+"""What a press of a button came to: ``error`` or ``success``, and the sentence."""
+
+
+def tell_answer(answer: Answer | None) -> None:
+    """Say how a button was answered, where one was."""
+    if answer is not None:
+        kind, said = answer
+        (st.error if kind == "error" else st.success)(safe(said, limit=600))
+
+
+def _put_in_line(make: Callable[[], CheckRequest | GetRequest], said: str, *, then: str = "") -> None:
+    """Put a job in line.
+
+    Args:
+        make: makes its request.
+        said: session key of the answer; see :func:`tell_answer`.
+        then: a further sentence where it is in line.
+    """
+    try:
+        job = jobs.start(make())
+    except InvariscopeError as error:
+        st.session_state[said] = ("error", str(error))
+        return
+    st.session_state[said] = ("success", f"{job.id} was put in line, among the jobs.{then}")
+
 
 METRIC = "run.check.metric"
 """Session key of the metric that would be checked."""
@@ -81,13 +111,11 @@ def draw_check(evaluators: Sequence[str]) -> None:
             "Check it",
             key="run.check.start",
             icon=":material/play_arrow:",
-            on_click=_start,
+            on_click=_check,
             args=(request,),
             disabled=request is None,
         )
-        kind, said = st.session_state.pop(_CHECK_SAID, ("", ""))
-        if said:
-            (st.error if kind == "error" else st.success)(safe(said, limit=600))
+        tell_answer(st.session_state.pop(_CHECK_SAID, None))
         if request is not None:
             st.code(request.shell(), language="shell", wrap_lines=True)
 
@@ -143,7 +171,7 @@ def _request(
 
 
 @operators_only
-def _start(request: CheckRequest) -> None:
+def _check(request: CheckRequest) -> None:
     """Put the check in line; a callback."""
     try:
         job = job_queue.start(request)
@@ -192,9 +220,7 @@ def bring_pictures(state: PageState) -> None:
         if given and st.session_state.get(_DONE) != marks:
             st.session_state[_DONE] = marks
             st.session_state[_SAID] = _keep(state, given)
-        kind, said = st.session_state.get(_SAID, ("", "")) if given else ("", "")
-        if said:
-            (st.error if kind == "error" else st.success)(safe(said, limit=600))
+        tell_answer(st.session_state.get(_SAID) if given else None)
         _draw_sets(state)
 
 
@@ -348,3 +374,73 @@ def _short(reference: str) -> str:
 
 def _mb(size: float) -> str:
     return f"{size / 1024:g} GB" if size >= 1024 else f"{size:g} MB"
+
+
+_GET_SAID = "run.get.said"
+
+
+def draw_get(name: str) -> None:
+    """Draw what an evaluator would bring, and the button that fetches it; nothing where only a person can."""
+    kind = find(name)
+    if not may_operate() or not issubclass(kind, Published):
+        return
+    missing = [place.weights for place in places(kind.entry) if place.missing]
+    if not missing or not all(each.kind in FETCHED for each in missing):
+        return
+    st.caption("  \n".join(map(_weights, missing)))
+    st.caption(
+        f"{thousands(kind.entry.parameters)} parameters, about {kind.entry.memory_mb('cpu'):,.0f} MB in memory on a "
+        f"CPU. {kind.entry.size}"
+    )
+    active = _being_fetched(name)
+    st.button(
+        "Being fetched" if active else f"Get {name}",
+        key=f"run.get.{name}",
+        icon=":material/download:",
+        on_click=_get,
+        args=(name,),
+        disabled=active is not None,
+        help="A job fetches the files, holds them to the published hash where there is one, and scores the publisher's "
+        "example. One that is stopped goes on where it was.",
+    )
+
+
+def draw_said() -> None:
+    """Say how the last button was answered."""
+    tell_answer(st.session_state.pop(_GET_SAID, None))
+
+
+def draw_got(job: Job) -> None:
+    """Draw a job that fetched an evaluator; from now on it can be chosen."""
+    assert isinstance(job.request, GetRequest)
+    if not st.session_state.get(f"run.got.{job.id}"):
+        st.session_state[f"run.got.{job.id}"] = True
+        availabilities.clear()
+    ready = availabilities().get(job.request.name)
+    if ready is not None and ready.ready:
+        st.caption(f"{safe(job.request.name)} is here and can be chosen.")
+    elif ready is not None:
+        st.caption(f"{safe(job.request.name)} has its weights, but cannot score yet: {safe(ready.reason, limit=300)}.")
+
+
+def _weights(known: Weights) -> str:
+    said = f"{safe(known.title)} · licence {safe(known.licence)} · {safe(known.where, limit=300)}"
+    return f"{said}  \n{safe(known.note, limit=300)}" if known.note else said
+
+
+def _being_fetched(name: str) -> Job | None:
+    return next(
+        (
+            job
+            for job in jobs.list_jobs()[0]
+            if job.status in jobs.ACTIVE and isinstance(job.request, GetRequest) and job.request.name == name
+        ),
+        None,
+    )
+
+
+@operators_only
+def _get(name: str) -> None:
+    """Put the download in line; a callback."""
+    if _being_fetched(name) is None:
+        _put_in_line(lambda: get_request(name=name), _GET_SAID)

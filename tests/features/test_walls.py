@@ -35,7 +35,7 @@ def handed() -> dict[str, str]:
         code.partition(":")[0]: found.name
         for found in feature.features()
         if found.name != "trunk"
-        for code in (each.code for each in (*found.commands, *found.questions, *found.jobs))
+        for code in (each.code for each in (*found.commands, *found.questions))
     }
 
 

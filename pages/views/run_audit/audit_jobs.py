@@ -1,5 +1,6 @@
 """The jobs: what runs, waits and ended; what a check of a metric found; how a published evaluator is fetched."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -9,6 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from core.analysis.selectivity import beside_chance
 from core.api.progress import duration
 from core.errors import InvariscopeError
 from core.evaluators.registry import find
@@ -241,11 +243,12 @@ def _broken(found: Breaks, items: int) -> None:
             "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."
         )
         return
-    value = found.selectivity.value
+    value, above = found.selectivity.value, found.selectivity.above
+    beside = (found.selectivity.chance, above.estimate, above.low, above.high)
     asked = "" if found.least is None else f", at least {found.least:g} asked for"
     st.caption(
         f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}{asked}; "
-        "0.5 is chance."
+        f"{beside_chance(*(math.nan if each is None else each for each in beside))}."
     )
 
 

@@ -111,7 +111,7 @@ def _bounds() -> tuple[float, float | None]:
         0.05,
         key="run.check.least",
         placeholder="Not judged",
-        help="Probability that a broken meaning costs more than a harmless edit moves the score; 0.5 is chance.",
+        help="Probability that a broken meaning costs more than a harmless edit moves it; at 0.5 it costs as much.",
     )
     return most, least
 

@@ -7,11 +7,10 @@ import streamlit as st
 from core.evaluators.memory import keep_freed, share_arenas
 from core.features.feature import menu
 from pages.views.common.access import OVERVIEW, admit, at_the_door, hidden, one_reader, remember, visible
-from pages.views.common.crash import catch_crashes
+from pages.views.common.crash import catch_crashes, tell_refused_files
 from pages.views.common.entry import by_the_door
-from pages.views.common.find import tell_troubles
 from pages.views.common.hints import describe_help
-from pages.views.common.links import draw_find
+from pages.views.common.links import draw_find, tell_troubles
 from pages.views.common.server_door import limit_uploads
 
 ROOT = Path(__file__).resolve().parent

@@ -118,7 +118,7 @@ def check_bounds(most: float, least: float | None) -> None:
     if not 0 <= most <= 100:
         raise InvalidInput(f"failures are a percentage from 0 to 100, got {most:g}")
     if least is not None and not 0 <= least <= 1:
-        raise InvalidInput(f"a selectivity is a probability from 0 to 1, got {least:g}; 0.5 is chance")
+        raise InvalidInput(f"a selectivity is a probability from 0 to 1, got {least:g}")
 
 
 def broken(

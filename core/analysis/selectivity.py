@@ -35,7 +35,8 @@ MOST_DUELS, MOST_SIGNALS = 12, 48
 """Of these that are kept with a table: 5 MB each for 13 000 items and 18 comparisons, 0.1 MB for the median drops."""
 
 HEADLINE = (
-    "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "pooled", "nuisance", "nuisance_low",
+    "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "chance", "above", "above_low",
+    "above_high", "pooled", "nuisance", "nuisance_low",
     "nuisance_high", "signal", "signal_low", "signal_high", "ratio", "ratio_low", "ratio_high", "said", "note",
 )  # fmt: skip
 MAP = ("evaluator", "corpus", "family", "nuisance", "n_items", "value", "low", "high", "note")
@@ -259,6 +260,10 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
         "value": found.value.estimate,
         "low": found.value.low,
         "high": found.value.high,
+        "chance": found.chance,
+        "above": found.above.estimate,
+        "above_low": found.above.low,
+        "above_high": found.above.high,
         "pooled": found.pooled,
         "nuisance": found.nuisance.estimate,
         "nuisance_low": found.nuisance.low,
@@ -272,6 +277,28 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
         "said": found.said,
         "note": "; ".join(filter(None, (silent, _said(found)))),
     }
+
+
+def beside_chance(chance: float, above: float, low: float, high: float) -> str:
+    """A selectivity beside what this evaluator has by chance, in words.
+
+    Args:
+        chance, above, low, high: see :class:`core.statistics.selectivity.Selectivity`; bounds NaN: no interval.
+
+    Example:
+        >>> beside_chance(0.25, 0.301, 0.26, 0.34)
+        '0.30 above its own chance of 0.25 (95 % 0.26 to 0.34)'
+        >>> beside_chance(0.25, -0.011, -0.03, 0.02)
+        'not told from its own chance of 0.25 (95 % of the difference -0.03 to 0.02)'
+    """
+    if math.isnan(low):
+        return f"its own chance is {chance:.2f}"
+    ends = f"{low:.2f} to {high:.2f}"
+    if low <= 0 <= high:
+        return f"not told from its own chance of {chance:.2f} (95 % of the difference {ends})"
+    side = "above" if above > 0 else "below"
+    ends = ends if above > 0 else f"{-high:.2f} to {-low:.2f}"
+    return f"{abs(above):.2f} {side} its own chance of {chance:.2f} (95 % {ends})"
 
 
 def _said(found: Selectivity) -> str:

@@ -83,10 +83,13 @@ def moved(made: Change, name: str, after: str) -> pd.DataFrame:
         after: of the calibrated one.
 
     Returns:
-        evaluator, n_items, value, nuisance and signal with their intervals, two rows; see
+        evaluator, n_items, value, chance, above, nuisance and signal with their intervals, two rows; see
         :func:`core.analysis.questions.selective.plane`.
     """
     return pd.DataFrame([_end(name, made.before), _end(after, made.after)])
+
+
+_ENDS = (("", "estimate"), ("_low", "low"), ("_high", "high"))
 
 
 def _end(name: str, found: Selectivity) -> dict[str, object]:
@@ -94,10 +97,12 @@ def _end(name: str, found: Selectivity) -> dict[str, object]:
         "evaluator": name,
         "n_items": found.value.n,
         "value": found.value.estimate,
+        "chance": found.chance,
+        **{f"above{end}": getattr(found.above, field) for end, field in _ENDS},
         **{
             f"{side}{end}": getattr(getattr(found, side), field)
             for side in ("nuisance", "signal")
-            for end, field in (("", "estimate"), ("_low", "low"), ("_high", "high"))
+            for end, field in _ENDS
         },
     }
 

@@ -37,7 +37,8 @@ def check(
         float, typer.Option(help="With --directional: most comparisons, in %, that a family may fail.")
     ] = 50.0,
     selectivity_at_least: Annotated[
-        float | None, typer.Option(help="0 to 1, 0.5 is chance; tries the directional probes too.")
+        float | None,
+        typer.Option(help="0 to 1; its chance is printed beside. Tries the directional probes too."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
     output: Annotated[
@@ -174,16 +175,16 @@ def _print_broken(found: "Broken", items: int) -> None:
         [_breaks_line(each) for each in found.families],
         title=f"Edits that break the meaning, {items} items, at most {found.most:g} % failures",
     )
+    from core.analysis.selectivity import beside_chance
+
     if found.selectivity is None:
         note("no selectivity: no item has scores under a harmless edit and one that is known to break the meaning")
         return
     value, least = found.selectivity.value, "" if found.least is None else f", at least {found.least:g}"
     interval = f"95 % {value.low:.3f} to {value.high:.3f}" if value.low == value.low else value.note
-    note(
-        f"{_said(found.selective)}: selectivity {value.estimate:.3f} ({interval}), n = {value.n} items{least}"
-        if found.least is not None
-        else f"selectivity {value.estimate:.3f} ({interval}), n = {value.n} items; 0.5 is chance"
-    )
+    judged, above = f"{_said(found.selective)}: " if least else "", found.selectivity.above
+    beside = beside_chance(found.selectivity.chance, above.estimate, above.low, above.high)
+    note(f"{judged}selectivity {value.estimate:.3f} ({interval}), n = {value.n} items{least}; {beside}")
 
 
 def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:

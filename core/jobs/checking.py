@@ -171,9 +171,11 @@ class Failures(_Read):
 
 
 class Selective(_Read):
-    """The probability that a broken meaning costs more than a harmless edit moves the score."""
+    """The probability that a broken meaning costs more than a harmless edit moves the score, and beside its chance."""
 
     value: Sized
+    chance: float | None
+    above: Sized
 
 
 class Breaks(_Read):

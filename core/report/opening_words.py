@@ -16,6 +16,7 @@ from core.analysis.questions.directional import RATES
 from core.analysis.questions.filters import OPEN, SAME, TURNED
 from core.analysis.questions.papers import CONTRAST
 from core.analysis.questions.selective import HEADLINE, unverified, usual
+from core.analysis.selectivity import beside_chance
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import (
     DRIFTS,
@@ -196,8 +197,8 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     ends = "no interval" if math.isnan(first["low"]) else f"95 % interval {first['low']:.2f} to {first['high']:.2f}"
     return (
         f"{said}; a broken meaning costs more than an edit that should not matter with probability "
-        f"{first['value']:.2f} ({ends}, n = {counted(int(first['n_items']), 'item')}), where 0.5 is "
-        f"chance{of}.",
+        f"{first['value']:.2f} ({ends}, n = {counted(int(first['n_items']), 'item')}), "
+        f"{beside_chance(*first[['chance', 'above', 'above_low', 'above_high']])}{of}.",
     )
 
 

@@ -2,18 +2,21 @@
 
 An evaluator that never moves is invariant and useless; one that moves at everything detects every broken caption. Both
 halves of an audit meet in one number: the probability that a broken meaning costs more than a harmless edit moves, ties
-half. 0.5: breaking the meaning does no more than harmless edits do. 1: every broken meaning costs more than any of
-them. It is a probability of superiority [1] taken within items, so that no scale, no unit and no difference between
-items enters it.
+half. 0.5: a broken meaning costs as much as a harmless edit moves. 1: every broken meaning costs more than any of
+them. Chance is neither: a drop has a sign and a harm has none, so that noise has about ¼ and a deaf evaluator ½. What
+an evaluator has by chance is what it would have if right and wrong sides changed places at random within each item:
+the mean over both ways of every drop [2], exact, with its own ties. It is a probability of superiority [1] taken
+within items, so that no scale, no unit and no difference between items enters it.
 
 References:
     [1] Vargha, A. and Delaney, H. D. (2000). A critique and improvement of the CL common language effect size
         statistics of McGraw and Wong. Journal of Educational and Behavioral Statistics 25(2), 101-132.
+    [2] Pesarin, F. and Salmaso, L. (2010). Permutation Tests for Complex Data, 2.7: exchanging within pairs.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +24,7 @@ from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.ratios import means_bca, median_ratios_bca
+from core.statistics.shares import share_of_fractions
 from core.statistics.shift_tests import cliffs_delta
 
 NO_UNIT = "the clean scores do not differ: there is no unit to measure a shift in"
@@ -33,7 +37,9 @@ class Selectivity:
 
     Args:
         value: mean over items of an item's Pr[drop > harm] + ½ Pr[=], in [0, 1], BCa over items or their sources.
-        pooled: the same over all drops and all harms, whichever items they are of.
+        chance: the same, were the right and the wrong side of each comparison exchanged at random.
+        above: value less chance, in [-½, ½], with its 95 % interval over items or their sources: about 0 for noise.
+        pooled: value over all drops and all harms, whichever items they are of.
         nuisance: median over items of an item's median harm, in the unit given.
         signal: median over items of an item's median drop, likewise.
         ratio: signal over nuisance, over the items that have both; see ``said``.
@@ -42,6 +48,8 @@ class Selectivity:
     """
 
     value: Interval
+    chance: float
+    above: Interval
     pooled: float
     nuisance: Interval
     signal: Interval
@@ -77,7 +85,7 @@ def selectivity(
 
 
 def told_of(
-    counted: Sequence[tuple[np.ndarray, np.ndarray]],
+    counted: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
     signals: Sequence[np.ndarray],
     nuisance: np.ndarray,
     deltas: Sequence[float],
@@ -88,20 +96,24 @@ def told_of(
     """:func:`selectivity` of several sets of drops against the same harms, from what is known of each item.
 
     Args:
-        counted: of each set of drops, pairs won and pairs of each item, float64 [N] each.
+        counted: of each set of drops, pairs won, pairs won by their opposites, and pairs of each item, float64 [N]
+            each.
         signals: likewise the median drop of each item, float64 [N].
         nuisance: median harm of each item, float64 [N].
         deltas: of each set, Cliff's δ of all drops over all harms.
         unit, sources: as there.
     """
     size = unit if unit > 0 else math.nan
-    of_items = [_share(*each) for each in counted]
+    of_items = [_share(won, pairs) for won, _, pairs in counted]
+    above = [above_chance(_share((won - other) / 2, pairs), sources=sources) for won, other, pairs in counted]
     moved, harmed = np.stack(signals) / size, nuisance / size
     below = median_bca(harmed, groups=sources)
     ratios = median_ratios_bca(moved, harmed, groups=sources)
     return tuple(
         Selectivity(
             value,
+            value.estimate - over.estimate,
+            over,
             (delta + 1) / 2,
             below,
             median_bca(signal, groups=sources),
@@ -109,10 +121,21 @@ def told_of(
             _unmoved(below, size),
             int(pairs.sum()),
         )
-        for delta, value, signal, ratio, (_, pairs) in zip(
-            deltas, _means(of_items, sources), moved, ratios, counted, strict=True
+        for delta, value, over, signal, ratio, (*_, pairs) in zip(
+            deltas, _means(of_items, sources), above, moved, ratios, counted, strict=True
         )
     )
+
+
+def above_chance(of_items: np.ndarray, *, sources: np.ndarray | None = None) -> Interval:
+    """Mean of what items have above their own chance, with its interval; see :class:`Selectivity`.
+
+    Args:
+        of_items: half of an item's selectivity less that of its drops' opposites, float64 [N] in [-½, ½]; NaN for none.
+        sources: as of :func:`selectivity`.
+    """
+    found = share_of_fractions(of_items + 0.5, groups=sources)
+    return replace(found, estimate=found.estimate - 0.5, low=found.low - 0.5, high=found.high - 0.5)
 
 
 def _means(of_items: Sequence[np.ndarray], sources: np.ndarray | None) -> list[Interval]:
@@ -143,7 +166,8 @@ def item_selectivity(drops: np.ndarray, harms: np.ndarray) -> np.ndarray:
         array([0.5, 0.5])
     """
     _check(drops, harms)
-    return _share(*_counted(drops, harms))
+    won, _, pairs = _counted(drops, harms)
+    return _share(won, pairs)
 
 
 def _share(wins: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -151,14 +175,15 @@ def _share(wins: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0))
 
 
-def _counted(drops: np.ndarray, harms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs won, a tie one half, and pairs, of each item; float64 [N] each. A drop at a time holds no cube."""
+def _counted(drops: np.ndarray, harms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs won, a tie one half, pairs won by the drops' opposites, and pairs, of each item; float64 [N] each."""
     n = drops.shape[1]
-    wins, known = np.zeros(n), (~np.isnan(harms)).sum(axis=0).astype(np.float64)
-    for drop in drops:
-        # a comparison with a NaN is false on both sides
-        wins += (drop > harms).sum(axis=0) + 0.5 * (drop == harms).sum(axis=0)
-    return wins, known * (~np.isnan(drops)).sum(axis=0)
+    wins, known = np.zeros((2, n)), (~np.isnan(harms)).sum(axis=0).astype(np.float64)
+    for drop in drops:  # one at a time holds no cube
+        for way, own in zip((drop, -drop), wins, strict=True):
+            # a comparison with a NaN is false on both sides
+            own += (way > harms).sum(axis=0) + 0.5 * (way == harms).sum(axis=0)
+    return wins[0], wins[1], known * (~np.isnan(drops)).sum(axis=0)
 
 
 def _unmoved(nuisance: Interval, unit: float) -> str:
@@ -189,6 +214,7 @@ class Duels:
         drops: as of :func:`core.statistics.selectivity.selectivity`, float64 [D, N].
         nuisance: median harm of each item, float64 [N]; NaN where there is none.
         twice: twice the pairs that a drop wins of the harms of a family, a tie being half a pair, uint [D, F, N].
+        won: the same of all harms, uint [2, D, N]: of the drop, and of its opposite.
         harms: harms of each family, uint [F, N].
         levels: different harms of all items.
         ranks: of each harm among these, int32 [H, N]; ``levels`` where there is none.
@@ -199,6 +225,7 @@ class Duels:
     drops: np.ndarray
     nuisance: np.ndarray
     twice: np.ndarray
+    won: np.ndarray
     harms: np.ndarray
     levels: int
     ranks: np.ndarray
@@ -221,6 +248,12 @@ class Duels:
             for family, harm in zip(families, harms, strict=True):
                 own[family] += drop > harm  # a comparison with a NaN is false
                 own[family] += drop >= harm
+        won = np.zeros((2, len(drops), n), dtype=np.min_scalar_type(2 * len(harms)))
+        np.sum(twice, axis=1, out=won[0], dtype=won.dtype)
+        for drop, own in zip(-drops, won[1], strict=True):
+            for harm in harms:
+                own += drop > harm
+                own += drop >= harm
         there = ~np.isnan(harms)
         sizes = np.stack([there[families == each].sum(axis=0) for each in range(count)]).astype(twice.dtype)
         levels, ranks = np.unique(harms[there], return_inverse=True)
@@ -232,19 +265,19 @@ class Duels:
         below[scored] = np.searchsorted(levels, different, side="left")[at]
         not_above[scored] = np.searchsorted(levels, different, side="right")[at]
         nuisance = row_medians(np.ascontiguousarray(harms))
-        return cls(drops, nuisance, twice, sizes, len(levels), every, below, not_above)
+        return cls(drops, nuisance, twice, won, sizes, len(levels), every, below, not_above)
 
-    def counted(self, counting: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs won, a tie one half, and pairs, of some items; float64 [n] each.
+    def counted(self, counting: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs won, a tie one half, pairs won by the drops' opposites, and pairs, of some items; float64 [n] each.
 
         Args:
             counting: drops that count, bool [D, n].
             places: of n items.
         """
         there = counting & ~np.isnan(self.drops[:, places])
-        won = self.twice[:, :, places].sum(axis=1, dtype=np.int64)
+        won = np.sum(self.won[:, :, places], axis=1, dtype=np.int64, where=there)
         pairs = self.harms[:, places].sum(axis=0, dtype=np.int64) * np.count_nonzero(there, axis=0)
-        return (won * there).sum(axis=0) / 2, pairs.astype(np.float64)
+        return won[0] / 2, won[1] / 2, pairs.astype(np.float64)
 
     def cells(self, counting: np.ndarray, places: np.ndarray, of_drops: np.ndarray, *, out: np.ndarray) -> None:
         """Selectivity of some items, each family of drops against each of harms; NaN without a pair.

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import Interval
+from core.statistics.bootstrap import Interval, too_few
 
 ONE_SOURCE = "one source has no interval"
 
@@ -78,6 +78,35 @@ def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None, level:
     if ranks is None:
         return share_of_sums(flags, flags, level=level)
     return share_of_sums(np.bincount(ranks, flags), np.bincount(ranks), level=level)
+
+
+def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, level: float = 0.95) -> Interval:
+    """Mean of fractions between 0 and 1, one an item, with the interval of as many votes as have its variance [3].
+
+    Unlike :func:`share`, whose values are yes or no, an item's fraction may spread less than a vote does, and counts
+    for more then. Its bounds lie in [0, 1], and it has a length where all fractions are alike.
+
+    Args:
+        values: float64 [n]; NaN are left out.
+        groups: source of each, int [n]; None: every item is one of its own.
+        level: confidence level in (0, 1).
+
+    Returns:
+        ``n`` counts items. Below LEAST_N items or sources: no interval, and a note.
+    """
+    there = ~np.isnan(values)
+    own = values[there]
+    ranks = np.arange(len(own)) if groups is None else np.unique(groups[there], return_inverse=True)[1]
+    n, sources = len(own), int(ranks.max(initial=-1)) + 1
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
+    p = float(own.mean())
+    if said := too_few(n, sources):
+        return Interval(p, math.nan, math.nan, n, level, said)
+    spread = sources / (sources - 1) * float((np.bincount(ranks, own - p) ** 2).sum()) / n**2
+    effective = p * (1 - p) / spread if spread > 1e-15 and 0 < p < 1 else float(sources)
+    reach = float(stdtrit(sources - 1, (1 + level) / 2))
+    return Interval(p, *wilson(p, effective, level=level, reach=reach), n, level)
 
 
 def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> Interval:

@@ -1,6 +1,7 @@
 """Selectivity by brute force, and what must hold of any evaluator."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
-from core.statistics.selectivity import UNMOVED, Duels, item_selectivity, selectivity, told_of
+from core.statistics.selectivity import UNMOVED, Duels, above_chance, item_selectivity, selectivity, told_of
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.just(math.nan))
 
@@ -132,3 +133,26 @@ def test_several_sets_of_drops_against_the_same_harms_are_each_as_alone(shared: 
                 [getattr(one, end) for end in ends], [getattr(other, end) for end in ends], rtol=1e-12, equal_nan=True
             )
         np.testing.assert_equal(several.pooled, alone.pooled)
+
+
+@pytest.mark.parametrize("noise", [np.random.Generator.standard_normal, lambda rng, size: rng.standard_t(2, size)])
+def test_noise_has_selectivity_within_its_interval_of_its_own_chance(noise: Callable[..., np.ndarray]) -> None:
+    rng, runs, held = np.random.default_rng(2025), 400, 0
+    for _ in range(runs):
+        sources = np.repeat(np.arange(60), 2)
+        shared = noise(rng, (12, 60))[:, sources] + noise(rng, (12, 120))
+        drops, harms = shared[5] - shared[:5], np.abs(shared[6:11] - shared[5])
+        found = above_chance((item_selectivity(drops, harms) - item_selectivity(-drops, harms)) / 2, sources=sources)
+        held += found.low <= 0 <= found.high
+    assert 0.93 <= held / runs <= 0.97
+
+
+def test_chance_is_what_exchanged_sides_have_on_average_with_ties_and_deafness() -> None:
+    drops, harms = np.array([[0.0, 1.0, 3.0, -2.0] * 3]), np.array([[0.0, 1.0, 1.0, 1.0] * 3])
+    found = selectivity(drops, harms)
+    each = [(item_selectivity(drops, harms) + item_selectivity(-drops, harms)) / 2]
+    assert found.chance == pytest.approx(np.mean(each))
+    assert np.mean(each) == pytest.approx((0.5 + 0.25 + 0.5 + 0.5) / 4)
+    deaf = selectivity(np.zeros((2, 20)), np.zeros((3, 20)))
+    assert (deaf.value.estimate, deaf.chance, deaf.above.estimate) == (0.5, 0.5, 0.0)
+    assert deaf.above.low < 0 < deaf.above.high

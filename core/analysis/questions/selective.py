@@ -14,7 +14,7 @@ from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, one_a_line
 from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
-from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, headlines, lack
+from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chance, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Axis, Figure, Ray, Reference
@@ -29,8 +29,9 @@ _RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _HOW = (
     "Of one item, a harm is the absolute shift under a harmless edit (null edits and controls aside), a drop the score "
     "of the right side minus that of the wrong one. Selectivity: the probability that a drop exceeds a harm, ties half,"
-    " mean over items; 0.5 says that breaking the meaning does no more than harmless edits do, 1 that it always costs "
-    "more. 95 % BCa over items, or over the sources that they share. "
+    " mean over items; 0.5 says that a broken meaning costs as much as a harmless edit moves, 1 that it always costs "
+    "more. 95 % BCa over items, or over the sources that they share. Chance is this evaluator's own: the same number "
+    "if right and wrong sides changed places at random within each item. "
 )
 
 
@@ -64,6 +65,8 @@ def _headline() -> Question:
         COUNT,
         Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
+        Column("chance", "By chance", digits=3, help="Were right and wrong sides exchanged at random within each item"),
+        Column("above", "Above chance [95 % CI]", digits=3, signed=True, low="above_low", high="above_high"),
         Column("pooled", "Over all items", digits=3, help="The same over drops and harms of any two items"),
         Column(
             "nuisance",
@@ -89,7 +92,8 @@ def _headline() -> Question:
     drawing = Drawing(
         "C-selective",
         "Selectivity of each evaluator",
-        "0.5: breaking the meaning does no more than harmless edits do; 1: every broken meaning costs more.",
+        "0.5: a broken meaning costs as much as a harmless edit moves; 1: every broken meaning costs more. "
+        "What each has by chance stands in the table.",
         _dots,
     )
     return Question(
@@ -122,7 +126,7 @@ def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         span=(0.0, 1.0),
         counts=True,
         overlay=one_a_line(data),
-        references=(Reference(0.5, text="no more than harmless edits"),),
+        references=(Reference(0.5, text="as much as harmless edits"),),
     )
 
 
@@ -239,7 +243,7 @@ def _rays(ratios: pd.Series) -> tuple[Ray, ...]:
 def _point(row: Mapping[Hashable, Any]) -> str:
     return (
         f"{row['evaluator']}\nnuisance {_with(row, 'nuisance')}\nsignal {_with(row, 'signal')}\n"
-        f"selectivity {row['value']:.3f}, n = {row['n_items']} items"
+        f"selectivity {row['value']:.3f}, n = {row['n_items']} items\n{_by_chance(row)}"
     )
 
 
@@ -340,7 +344,11 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
 def _selectivity(row: Mapping[Hashable, Any]) -> str:
     ends = "no interval" if math.isnan(row["low"]) else f"{row['low']:.2f} to {row['high']:.2f}"
     of = "" if row["of"] == VERIFIED_ONLY else f", of {row['of']} comparisons: none is verified"
-    return f"Selectivity {row['value']:.2f} ({ends}), n = {row['n_items']} items, 0.5 is chance{of}"
+    return f"Selectivity {row['value']:.2f} ({ends}), n = {row['n_items']} items, {_by_chance(row)}{of}"
+
+
+def _by_chance(row: Mapping[Hashable, Any]) -> str:
+    return beside_chance(row["chance"], row["above"], row["above_low"], row["above_high"])
 
 
 def _failure(row: Mapping[Hashable, Any]) -> str:

@@ -87,7 +87,11 @@ def _order(row: dict[Any, Any]) -> str:
 
 
 _NAMED = (
-    ("Selectivity", "value", "Probability that a broken meaning costs more than a harmless edit moves; 0.5 is chance"),
+    (
+        "Selectivity",
+        "value",
+        "Probability that a broken meaning costs more than a harmless edit moves the score",
+    ),
     ("Nuisance, SD", "nuisance", "Median over items of an item's median shift under the calibrated edits"),
     ("Signal, SD", "signal", "Median over items of what a broken meaning costs; a correction of known edits leaves it"),
 )
@@ -118,6 +122,8 @@ def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> N
             st.markdown(title, help=told)
             st.markdown(f"{number(before.estimate, digits=3)} → **{number(then.estimate, digits=3)}**")
             st.caption(f"95 % CI {_ends(before)} → {_ends(then)}, n = {counted(before.n, 'item')}")
+    chance = [f"{end.chance:.3f}" for end in (made.before, made.after)]
+    st.caption(f"Selectivity by chance, right and wrong sides exchanged: {' → '.join(chance)}")
     said = f"Harms: {', '.join(made.families)}. Drops: broken meanings of the same items that are known to be broken"
     st.caption(safe(f"{said}; {found.basis}.", limit=500))
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core.analysis.failures import PAIR
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
+from core.features.feature import troubles
 from core.probes.titles import family_title, title
 from core.settings import ROOT
 from pages.views.common.access import may_operate
@@ -261,6 +263,17 @@ class Place(NamedTuple):
     name: str
     page: str
     link: dict[str, str]
+
+
+def tell_troubles() -> None:
+    """Say in the rail which features are not there as a whole; nothing where all are."""
+    for sentence in _troubles():
+        st.sidebar.warning(safe(sentence, limit=300), icon=":material/extension_off:")
+
+
+@cache
+def _troubles() -> tuple[str, ...]:
+    return troubles(followed=True)
 
 
 def draw_find(titles: Titles) -> None:

@@ -16,6 +16,9 @@ from core.corpora.images import decode_stranger
 from core.corpora.schema import Corpus, Item
 from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.metric_uploads import MOST_BYTES, keep_metric, kept_metrics
+from core.evaluators.registry import find
+from core.evaluators.weights.catalogue import Weights
+from core.evaluators.weights.fetched import FETCHED, Published, places
 from core.jobs import job_queue
 from core.jobs.checking import CheckRequest, check_request
 from core.jobs.command_jobs import GetRequest, get_request
@@ -49,7 +52,7 @@ def _put_in_line(make: Callable[[], CheckRequest | GetRequest], said: str, *, th
         then: a further sentence where it is in line.
     """
     try:
-        job = jobs.start(make())
+        job = job_queue.start(make())
     except InvariscopeError as error:
         st.session_state[said] = ("error", str(error))
         return
@@ -139,7 +142,7 @@ def _bounds() -> tuple[float, float | None]:
         0.05,
         key="run.check.least",
         placeholder="Not judged",
-        help="Probability that a broken meaning costs more than a harmless edit moves the score; 0.5 is chance.",
+        help="Probability that a broken meaning costs more than a harmless edit moves it; at 0.5 it costs as much.",
     )
     return most, least
 
@@ -173,12 +176,7 @@ def _request(
 @operators_only
 def _check(request: CheckRequest) -> None:
     """Put the check in line; a callback."""
-    try:
-        job = job_queue.start(request)
-    except InvariscopeError as error:
-        st.session_state[_CHECK_SAID] = ("error", str(error))
-        return
-    st.session_state[_CHECK_SAID] = ("success", f"{job.id} was put in line, among the jobs. Its report appears there.")
+    _put_in_line(lambda: request, _CHECK_SAID, then=" Its report appears there.")
 
 
 def _families() -> tuple[str, ...]:
@@ -432,8 +430,8 @@ def _being_fetched(name: str) -> Job | None:
     return next(
         (
             job
-            for job in jobs.list_jobs()[0]
-            if job.status in jobs.ACTIVE and isinstance(job.request, GetRequest) and job.request.name == name
+            for job in job_queue.list_jobs()[0]
+            if job.status in job_queue.ACTIVE and isinstance(job.request, GetRequest) and job.request.name == name
         ),
         None,
     )

@@ -1,5 +1,6 @@
 """The jobs: what runs, waits and ended; what a check of a metric found."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -9,14 +10,12 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from core.analysis.selectivity import beside_chance
 from core.api.progress_lines import duration
 from core.errors import InvariscopeError
-from core.evaluators.registry import find
-from core.evaluators.weights.catalogue import Weights
-from core.evaluators.weights.fetched import FETCHED, Published, places
 from core.jobs import job_queue
 from core.jobs.checking import Breaks, CheckReport, CheckRequest, Sized, read_report
-from core.jobs.command_jobs import SHARE, GetRequest, MeasureRequest, SuiteRequest, get_request
+from core.jobs.command_jobs import SHARE, GetRequest, MeasureRequest, SuiteRequest
 from core.jobs.job_queue import Job
 from core.jobs.progress import Told
 from core.probes.rejections import UNCODED, meaning
@@ -24,85 +23,7 @@ from core.store.manifest import read_run
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe, thousands
-from pages.views.probe_lab.lab_state import availabilities
-
-_SAID = "run.get.said"
-
-
-def draw_get(name: str) -> None:
-    """Draw what an evaluator would bring, and the button that fetches it; nothing where only a person can."""
-    kind = find(name)
-    if not may_operate() or not issubclass(kind, Published):
-        return
-    missing = [place.weights for place in places(kind.entry) if place.missing]
-    if not missing or not all(each.kind in FETCHED for each in missing):
-        return
-    st.caption("  \n".join(map(_told, missing)))
-    st.caption(
-        f"{thousands(kind.entry.parameters)} parameters, about {kind.entry.memory_mb('cpu'):,.0f} MB in memory on a "
-        f"CPU. {kind.entry.size}"
-    )
-    active = _active(name)
-    st.button(
-        "Being fetched" if active else f"Get {name}",
-        key=f"run.get.{name}",
-        icon=":material/download:",
-        on_click=_start,
-        args=(name,),
-        disabled=active is not None,
-        help="A job fetches the files, holds them to the published hash where there is one, and scores the publisher's "
-        "example. One that is stopped goes on where it was.",
-    )
-
-
-def draw_said() -> None:
-    """Say how the last button was answered."""
-    kind, said = st.session_state.pop(_SAID, ("", ""))
-    if said:
-        (st.error if kind == "error" else st.success)(safe(said, limit=600))
-
-
-def draw_got(job: Job) -> None:
-    """Draw a job that fetched an evaluator; from now on it can be chosen."""
-    assert isinstance(job.request, GetRequest)
-    if not st.session_state.get(f"run.got.{job.id}"):
-        st.session_state[f"run.got.{job.id}"] = True
-        availabilities.clear()
-    ready = availabilities().get(job.request.name)
-    if ready is not None and ready.ready:
-        st.caption(f"{safe(job.request.name)} is here and can be chosen.")
-    elif ready is not None:
-        st.caption(f"{safe(job.request.name)} has its weights, but cannot score yet: {safe(ready.reason, limit=300)}.")
-
-
-def _told(known: Weights) -> str:
-    said = f"{safe(known.title)} · licence {safe(known.licence)} · {safe(known.where, limit=300)}"
-    return f"{said}  \n{safe(known.note, limit=300)}" if known.note else said
-
-
-def _active(name: str) -> Job | None:
-    return next(
-        (
-            job
-            for job in job_queue.list_jobs()[0]
-            if job.status in job_queue.ACTIVE and isinstance(job.request, GetRequest) and job.request.name == name
-        ),
-        None,
-    )
-
-
-@operators_only
-def _start(name: str) -> None:
-    """Put the download in line; a callback."""
-    try:
-        if _active(name) is not None:
-            return
-        job = job_queue.start(get_request(name=name))
-    except InvariscopeError as error:
-        st.session_state[_SAID] = ("error", str(error))
-        return
-    st.session_state[_SAID] = ("success", f"{job.id} was put in line, among the jobs.")
-
+from pages.views.run_audit.audit_brought import draw_got
 
 _VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
 _DECIDE = "that would decide it with 80 % power, were it as here; of an undecided family alone"
@@ -238,11 +159,12 @@ def _broken(found: Breaks, items: int) -> None:
             "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."
         )
         return
-    value = found.selectivity.value
+    value, above = found.selectivity.value, found.selectivity.above
+    beside = (found.selectivity.chance, above.estimate, above.low, above.high)
     asked = "" if found.least is None else f", at least {found.least:g} asked for"
     st.caption(
         f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}{asked}; "
-        "0.5 is chance."
+        f"{beside_chance(*(math.nan if each is None else each for each in beside))}."
     )
 
 
@@ -311,7 +233,7 @@ def wake_jobs() -> None:
 
 def _draw(polled: bool) -> None:
     try:
-        job_queue.wake()  # a worker that was killed, or a machine started anew, must not leave the line standing
+        job_queue.wake()  # a worker that was killed, or a machine that began anew, must not leave the line standing
     except InvariscopeError as error:
         st.error(safe(str(error), limit=400))
     found, problems = job_queue.list_jobs()

@@ -17,22 +17,23 @@ import pandas as pd
 from core.analysis.slices import CHOSEN_BY
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.analysis.verdicts import (
-    DRIFTS,
+    EXCLUDES,
     MARGIN,
-    MOST_BEYOND,
+    NOT_ASKED,
+    SHOWS_A_WAY,
     UNDECIDED,
     agreed,
+    direction,
     drift,
     scatter,
-    too_few_for,
     untold,
 )
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
-from core.statistics.changes import Changes
-from core.statistics.power import reach, side_needed
-from core.statistics.shares import share
+from core.statistics.changes import Changes, exceeds, mean_changes, movers
+from core.statistics.power import reach
+from core.statistics.shares import share, share_of_sums
 from core.statistics.shift_tests import PairedTest, cliffs_delta, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
@@ -97,19 +98,22 @@ class Effect:
     Args:
         median_percent: median over items of an item's median %Δ, with its 95 % BCa interval low to high.
         median_abs_percent: the same of |%Δ|.
-        beyond: items in percent whose |%Δ| is above the margin, with its 95 % interval beyond_low to beyond_high; see
-            :func:`core.statistics.shares.share`.
+        beyond: edits in percent whose |%Δ| is above the margin, with its 95 % interval beyond_low to beyond_high, the
+            edits of one source together; see :func:`core.statistics.shares.share_of_sums`.
+        items_beyond: items whose median |%Δ| over their edits is, likewise: not to be compared between families of
+            different numbers of edits.
+        still, falls: items that stand still, and of those that move those that fall, in percent; see
+            :func:`core.statistics.changes.movers`.
+        mean_percent: change of the mean score in percent; see :func:`core.statistics.changes.mean_changes`.
         median_delta: the same of Δ, on the score's own scale.
         standardised: median Δ in standard deviations of the evaluator's clean scores.
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
         test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share.
-        drift: what the median %Δ allows to claim; see :func:`core.analysis.verdicts.drift`. Where %Δ is withheld, what
-            the median Δ does, without a margin.
+        drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where %Δ is withheld, by the median Δ, the
+            movers and the mean Δ, without a margin.
         scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
         detectable: smallest drift, in percent, that this n and spread would have shown with 80 % power.
         needed: items with which a drift of 0 would be shown to lie within the margin with 80 % power.
-        scatter_needed: items that would decide an undecided scatter with 80 % power, were its median |%Δ| (else its
-            share beyond the margin) as found; NaN beside any other claim.
         n_items: items with a %Δ.
         n_scored: items with a Δ: those that are tested.
         n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed.
@@ -125,6 +129,16 @@ class Effect:
     beyond: float
     beyond_low: float
     beyond_high: float
+    items_beyond: float
+    items_beyond_low: float
+    items_beyond_high: float
+    still: float
+    falls: float
+    falls_low: float
+    falls_high: float
+    mean_percent: float
+    mean_low: float
+    mean_high: float
     median_delta: float
     delta_low: float
     delta_high: float
@@ -139,7 +153,6 @@ class Effect:
     scatter: str
     detectable: float
     needed: float
-    scatter_needed: float
     n_items: int
     n_scored: int
     n_shifts: int
@@ -175,16 +188,24 @@ def effect(
     before, after = _scored(changes, keep)
     negative, withheld = int((before < 0).sum()), bool(changes.withheld[keep].any())
     percent, sizes = (_known(changes, each, keep) for each in (changes.percent, changes.size))
-    beyond = share(np.where(np.isnan(sizes), math.nan, sizes > margin), groups=groups)
+    beyond = _edits_beyond(changes, keep, groups, margin=margin)
+    items_beyond = share(np.where(np.isnan(sizes), math.nan, exceeds(sizes, margin)), groups=groups)
+    unit = spread if spread > 0 else math.nan
+    delta, whole = changes.delta[keep], changes.baseline[keep]
+    still, falls = movers(delta, whole, groups=groups)
+    on = np.where(np.isnan(delta), math.nan, unit) if withheld else whole
+    means = mean_changes(delta, on, levels=(0.95, 0.90), groups=groups)
     moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
     size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
     test, power = _tested(changes, keep, sources), reach(moved, margin=margin)
-    unit = spread if spread > 0 else math.nan
+    if withheld:
+        claim = drift(shift, NOT_ASKED, falls=falls, means=(means[0], NOT_ASKED))
+    else:
+        claim = drift(moved, narrow, margin=margin, falls=falls, means=(means[0], means[1]))
     notes = (
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
         _negative_said(negative, len(before)) if withheld else _zero_said(n_zero, n_shifts + n_zero),
-        _still_said(sizes),
-        _withheld_said(shift, unit) if withheld else moved.note,
+        _withheld_said(shift, unit, claim) if withheld else moved.note,
     )
     return Effect(
         moved.estimate,
@@ -196,6 +217,14 @@ def effect(
         100 * beyond.estimate,
         100 * beyond.low,
         100 * beyond.high,
+        100 * items_beyond.estimate,
+        100 * items_beyond.low,
+        100 * items_beyond.high,
+        100 * still,
+        100 * falls.estimate,
+        100 * falls.low,
+        100 * falls.high,
+        *((math.nan,) * 3 if withheld else (means[0].estimate, means[0].low, means[0].high)),
         shift.estimate,
         shift.low,
         shift.high,
@@ -206,11 +235,10 @@ def effect(
         test.name,
         test.p,
         test.note,
-        _drift_of_delta(shift) if withheld else drift(moved, narrow, margin=margin),
+        claim,
         UNDECIDED if withheld else scatter(size, beyond, margin=margin),
         power.detectable,
         power.needed,
-        math.nan if withheld else _scatter_needed(size, beyond, margin=margin),
         len(before) if withheld else moved.n,
         len(before),
         n_shifts,
@@ -247,29 +275,25 @@ def _known(changes: Changes, percent: np.ndarray, keep: np.ndarray) -> np.ndarra
     return np.full(int(keep.sum()), math.nan) if changes.withheld[keep].any() else percent[keep]
 
 
-def _scatter_needed(size: Interval, beyond: Interval, *, margin: float) -> float:
-    """See :class:`Effect`: of the median where it is undecided, else of the share beyond the margin."""
-    if scatter(size, beyond, margin=margin) != UNDECIDED:
-        return math.nan
-    astride = size.low <= margin <= size.high
-    return side_needed(size, bound=margin) if astride else side_needed(beyond, bound=MOST_BEYOND)
+def _edits_beyond(changes: Changes, keep: np.ndarray, groups: np.ndarray | None, *, margin: float) -> Interval:
+    """Share of the edits of some items whose |%Δ| is above the margin; the edits of one source, or item, together."""
+    if changes.withheld[keep].any():
+        return NOT_ASKED
+    over, counts = exceeds(changes.edits[:, keep], margin).sum(axis=0), changes.n_shifts[keep]
+    if groups is not None:
+        ranks = np.unique(groups, return_inverse=True)[1]
+        over, counts = np.bincount(ranks, over), np.bincount(ranks, counts)
+    return share_of_sums(over[counts > 0], counts[counts > 0])
 
 
-def _withheld_said(shift: Interval, unit: float) -> str:
+def _withheld_said(shift: Interval, unit: float, claim: str) -> str:
     """Beside a withheld %Δ: what of drift and scatter is open, and what these items would have shown."""
     said = "no scatter is told: its margin is one of %Δ"
-    if _drift_of_delta(shift) != UNDECIDED:
+    if claim != UNDECIDED:
         return said
     own = replace(shift, estimate=shift.estimate / unit, low=shift.low / unit, high=shift.high / unit)
     power = untold(own, unit="SD of the clean scores", digits=2)
     return f"{said}; drift on the score's own scale: {power}" if power else said
-
-
-def _drift_of_delta(shift: Interval) -> str:
-    """What the median Δ allows to claim: there is no margin on the score's own scale."""
-    if few := too_few_for(shift):
-        return few
-    return DRIFTS if shift.excludes_zero() else UNDECIDED
 
 
 def _zero_said(zero: int, scored: int) -> str:
@@ -278,19 +302,6 @@ def _zero_said(zero: int, scored: int) -> str:
 
 def _missing_said(missing: int, stored: int) -> str:
     return f"no score for {missing} of {counted(stored, 'shift')}" if missing else ""
-
-
-def _still_said(sizes: np.ndarray) -> str:
-    """A median of mostly zeros is 0 whatever the other items do: say so.
-
-    Args:
-        sizes: |%Δ| of every item; one that moves up and down under two probes does move.
-    """
-    known = sizes[~np.isnan(sizes)]
-    still = int((known == 0).sum())
-    if 2 * still <= len(known) or still == len(known):
-        return ""
-    return f"{still} of {counted(len(known), 'item')} do not move: the median cannot show what the others do"
 
 
 def _negative_said(negative: int, items: int) -> str:
@@ -320,8 +331,9 @@ def effects(
 
     Returns:
         Columns evaluator, corpus, label, tests (the family of Holm's correction), level where asked for, those of
-        :class:`Effect`, p_holm (NaN outside a family of tests), m_tests (tests in the family) and conflict (where
-        interval and test do not say the same). Rows without a stored score are left out.
+        :class:`Effect`, p_holm (NaN outside a family of tests), m_tests (tests in the family), conflict (where
+        intervals and test do not say the same) and direction (which numbers show a drift, in words). Rows without a
+        stored score are left out.
 
     Raises:
         InvalidInput: if the margin is not positive.
@@ -407,8 +419,13 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     table = table.assign(p_holm=adjusted, m_tests=sizes, conflict="")
     if "drift" not in table:
         return table
-    held = [agreed(*row) for row in zip(table["drift"], table["p_holm"], table["p"], strict=True)]
-    return table.assign(drift=[each.drift for each in held], conflict=[each.conflict for each in held])
+    told = ~((table["low"] > 0) | (table["high"] < 0)) if "falls" in table else np.zeros(len(table), dtype=bool)
+    held = [
+        agreed(claim, *of_test, shown=SHOWS_A_WAY if aside else EXCLUDES)
+        for claim, *of_test, aside in zip(table["drift"], table["p_holm"], table["p"], told, strict=True)
+    ]
+    table = table.assign(drift=[each.drift for each in held], conflict=[each.conflict for each in held])
+    return table.assign(direction=[direction(row) for row in table.to_dict("records")]) if "falls" in table else table
 
 
 def measured(table: pd.DataFrame, measure: str) -> pd.DataFrame:

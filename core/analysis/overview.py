@@ -1,20 +1,23 @@
 """What the first page says: a fairness card per evaluator and the worst findings."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, effects, family_groups, median_over
+from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
+from core.analysis.view import MOST_CHANGES
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.factors import shares_of_largest
-from core.statistics.power import Aside, aside
+from core.statistics.power import reach
+from core.statistics.selectivity import item_selectivity
+from core.statistics.shares import share_of_fractions
 from core.store.store import Store
 
 # Which family is the worst? One order, for the card, the report's first page and whoever else names one.
@@ -24,7 +27,7 @@ CARD_GAP = 0.007
 """Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
 
 SIZE = ("median_abs_percent", "abs_high", "beyond")
-"""Of two families the worse has the larger median |%Δ|; else its interval reaches further; else more items lie beyond
+"""Of two families the worse has the larger median |%Δ|; else its interval reaches further; else more edits lie beyond
 the margin; else its flip risk is the higher. Their names never tell. A family of too few items or sources for an
 interval is behind every family that has one, whatever its median: nothing is claimed of it."""
 
@@ -84,75 +87,76 @@ def furthest(found: pd.DataFrame, *, value: str, low: str = "low", high: str = "
     return found.iloc[there]
 
 
-# Each family beside edits that nobody can see: do items move further than their own noise floor?
+# Each family beside edits that nobody can see: do its edits move a score further than those do?
 #
 # Source: PROTOCOL section 3, *null edits*: what an evaluator does under them is no reaction to a visible edit.
 
 
-Over = tuple[float, float, float, str, float, float]
+Further = tuple[float, float, float, str, float]
 
 
 def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
     """Put what null edits do beside every family.
 
-    An item is held against itself: its |%Δ| under the family less its |%Δ| under the null edits, both medians over
-    probes; the median over items with its 95 % BCa interval. A family's median can lie above the null edits' although
-    half of the items move no further than theirs, and below it although most do.
+    Edit is held against edit within an item: the probability that one of the family moves its score further than a null
+    edit does, ties half; mean over items. An item's median over its edits would not do: over an even number of them it
+    is larger than over an odd one, with nothing but noise in either.
 
     Args:
         view: of the table of scores.
         rows: columns evaluator, corpus, axis, label (a family); one corpus a row.
 
     Returns:
-        The rows with null_median (:meth:`core.analysis.table.View.null_median`), over_null, over_null_low,
-        over_null_high (in percentage points; NaN for the null edits themselves and where none was scored),
+        The rows with null_median (:meth:`core.analysis.table.View.null_median`), further, further_low, further_high (in
+        percent, 50: no further; NaN for the null edits themselves and where none was scored),
         than_null (:func:`core.analysis.verdicts.against_null`; empty likewise), and, beside NOT_TOLD alone,
-        null_detectable and null_needed (:class:`core.statistics.power.Aside`).
+        null_detectable (:func:`core.statistics.power.reach`, in percentage points).
     """
     keys = list(zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True))
     floors = {key: view.null_median(*key) for key in set(keys)}
     found = [
-        (floors[key], *_over(view, *key, str(label), floors[key]))
+        (floors[key], *_beside(view, *key, str(label), floors[key]))
         for key, label in zip(keys, rows["label"], strict=True)
     ]
-    names = (
-        "null_median",
-        "over_null",
-        "over_null_low",
-        "over_null_high",
-        "than_null",
-        "null_detectable",
-        "null_needed",
-    )
+    names = ("null_median", "further", "further_low", "further_high", "than_null", "null_detectable")
     return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
 
 
-def _over(view: View, evaluator: str, corpus: str, family: str, floor: float) -> Over:
+def _beside(view: View, evaluator: str, corpus: str, family: str, floor: float) -> Further:
     table = view.table
     if table.axis_of(family) == Axis.NULL.value or np.isnan(floor):
-        return np.nan, np.nan, np.nan, "", np.nan, np.nan
+        return np.nan, np.nan, np.nan, "", np.nan
     probes = view.families().get(family, ())
-    return over_null(view, evaluator, corpus, view.changes(evaluator, probes).size)
+    return further(view, evaluator, corpus, lambda: view.shifts(evaluator, probes)[0], called=probes)
 
 
-def over_null(view: View, evaluator: str, corpus: str, size: np.ndarray) -> Over:
-    """How far items move beyond their own null shift, with its interval, what may be claimed of it, and its power.
+def further(
+    view: View, evaluator: str, corpus: str, shifts: Callable[[], np.ndarray], *, called: tuple[str, ...]
+) -> Further:
+    """How often edits move a score further than null edits of the same item, with its interval, claim and power.
 
     Args:
         view: of the table of scores.
         evaluator: whose null edits are meant.
         corpus: whose items count.
-        size: how far every item moves, in percent, float64 [N]; NaN where that is not known.
+        shifts: Δ of every edit, float64 [k, N]; NaN where that is not known.
+        called: names of the edits.
 
     Returns:
-        over_null, over_null_low, over_null_high, than_null, null_detectable and null_needed, as of
-        :func:`beside_null`.
+        further, further_low, further_high, than_null and null_detectable, as of :func:`beside_null`.
     """
     table = view.table
-    over = median_over(size - view.null_size(evaluator), view.items & table.of_corpus(corpus), table.sources)
+    null = tuple(name for names in table.families(axis=NULL).values() for name in names)
+
+    def work() -> np.ndarray:
+        return item_selectivity(np.abs(shifts()), np.abs(view.shifts(evaluator, null)[0]))
+
+    of_items = table.kept.get("further", (view.looked, evaluator, called), work, most=MOST_CHANGES)
+    own = view.items & table.of_corpus(corpus)
+    over = share_of_fractions(of_items[own], groups=table.sources_of(own))
     said = table.silent(evaluator, corpus) or against_null(over)
-    power = aside(over, bound=0.0) if said == NOT_TOLD else Aside()
-    return over.estimate, over.low, over.high, said, power.detectable, power.needed
+    power = 100 * reach(over, margin=math.nan).detectable if said == NOT_TOLD else math.nan
+    return 100 * over.estimate, 100 * over.low, 100 * over.high, said, power
 
 
 # Every evaluator in one row: its worst edits, the gap that means something, and whether it sees a broken meaning.

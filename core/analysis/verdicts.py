@@ -7,7 +7,9 @@ Source: PROTOCOL section 3, Equivalence.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -23,7 +25,8 @@ ALPHA = 0.05
 """Level at which a corrected test rejects."""
 
 MOST_BEYOND = 0.1
-"""Share of the items that may move beyond the margin where they are said to stay within it; medians are blind to it."""
+"""Share of the edits that may move a score beyond the margin where items are said to stay within it; medians are blind
+to it."""
 
 UNDECIDED = "undecided"
 TOO_FEW = bootstrap.TOO_FEW
@@ -37,7 +40,7 @@ STILL = "no drift beyond the margin"
 
 SCATTERS = "scatters beyond the margin"
 HOLDS = "stays within the margin"
-PARTS = "some items beyond the margin"
+PARTS = "some edits beyond the margin"
 
 CONSTANT = "constant: invariance says nothing"
 ALL_ZERO = "every score is 0: nothing can move"
@@ -48,6 +51,12 @@ SILENT = (CONSTANT, ALL_ZERO, NO_SCORE)
 FURTHER = "further than null edits"
 NO_FURTHER = "no further than null edits"
 NOT_TOLD = "not told apart from null edits"
+
+NOT_ASKED = Interval(math.nan, math.nan, math.nan, 0, 0.95)
+"""Stands in the place of an interval that a claim does without."""
+
+Row = Mapping[Any, Any] | pd.Series
+"""A row of a table of effects, its columns by name."""
 
 CLAIMS = (DRIFTS, DRIFTS_WITHIN)
 """Drifts that a test has to bear out."""
@@ -60,13 +69,25 @@ def too_few_for(found: Interval) -> str:
     return TOO_FEW_SOURCES if lacks_sources(found) else ""
 
 
-def drift(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> str:
-    """Say what the signed median allows to claim.
+def drift(
+    moved: Interval,
+    equivalent: Interval,
+    *,
+    margin: float = MARGIN,
+    falls: Interval = NOT_ASKED,
+    means: tuple[Interval, Interval] = (NOT_ASKED, NOT_ASKED),
+) -> str:
+    """Say which way scores go, by three numbers of one rule: any of them may show it, since each is blind to something.
+
+    A median of mostly zeros is 0 whatever the other items do; a share of movers knows no size; a mean is moved by few.
 
     Args:
         moved: 95 % interval of the median percent change: does it exclude 0?
         equivalent: 90 % interval of the same: does it lie inside ±margin (TOST at 5 %)?
         margin: in percent.
+        falls: 95 % interval of the share of movers that fall: does it exclude one half?
+        means: 95 % interval of the change of the mean score in percent, does it exclude 0? And the 90 % one, which has
+            to lie inside the margin too.
 
     Returns:
         One of DRIFTS, DRIFTS_WITHIN, STILL, UNDECIDED, or one of NO_CLAIM. A shift can differ from
@@ -74,22 +95,67 @@ def drift(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> s
     """
     if few := too_few_for(moved):
         return few
-    small = equivalent.within(margin)
-    if moved.excludes_zero():
+    small = equivalent.within(margin) and (math.isnan(means[1].low) or means[1].within(margin))
+    if moved.excludes_zero() or means[0].excludes_zero() or one_way(falls.low, falls.high):
         return DRIFTS_WITHIN if small else DRIFTS
     # ties at 0 can narrow the 90 % interval to a point while the wider one reaches beyond the margin
     return STILL if small and moved.within(margin) else UNDECIDED
 
 
+def one_way(low: float, high: float, *, half: float = 0.5) -> bool:
+    """Whether an interval of the share of movers that fall is defined and excludes one half."""
+    return low > half or high < half
+
+
+def direction(row: Row) -> str:
+    """Which of the three numbers shows a drift, in words with them; empty where none is claimed.
+
+    Args:
+        row: of an effect: drift, median_percent, low, high, still, falls, falls_low, falls_high, mean_percent, mean_low
+            and mean_high; in percent.
+    """
+    if row["drift"] not in CLAIMS:
+        return ""
+    said = []
+    if row["low"] > 0 or row["high"] < 0:
+        said.append(f"the middle item {_way(row['median_percent'])} by {_sized(row, 'median_percent', '')}")
+    if one_way(row["falls_low"], row["falls_high"], half=50):
+        down, still = row["falls"] > 50, round(row["still"])
+        share, ends = (
+            (row["falls"], (row["falls_low"], row["falls_high"]))
+            if down
+            else (
+                100 - row["falls"],
+                (100 - row["falls_high"], 100 - row["falls_low"]),
+            )
+        )
+        moved, way = f"{share:.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]", "fall" if down else "rise"
+        stand = "half" if 48 <= still <= 52 else f"{still} %"
+        lead = f"{stand} of the items stand still; of those that move {moved}" if still else f"{moved} of the items"
+        said.append(f"{lead} {way}")
+    if row["mean_low"] > 0 or row["mean_high"] < 0:
+        said.append(f"the mean score {_way(row['mean_percent'])} by {_sized(row, 'mean_percent', 'mean_')}")
+    return "; ".join(said)
+
+
+def _way(value: float) -> str:
+    return "rises" if value > 0 else "falls"
+
+
+def _sized(row: Row, name: str, of: str) -> str:
+    low, high = sorted(abs(row[f"{of}{end}"]) for end in ("low", "high"))
+    return f"{abs(row[name]):.2f} % [{low:.2f}, {high:.2f}]"
+
+
 def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
     """Say how far items move, whichever way: half of them, and the rest.
 
-    A median is blind to what less than half of the items do, so that items stay within the margin only where few lie
-    beyond it.
+    A median is blind to what less than half of the items do, so that items stay within the margin only where few edits
+    move one beyond it.
 
     Args:
         size: 95 % interval of the median |%Δ|.
-        beyond: 95 % interval of the share of items whose |%Δ| exceeds the margin.
+        beyond: 95 % interval of the share of edits whose |%Δ| exceeds the margin.
         margin: in percent.
 
     Returns:
@@ -109,19 +175,42 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
 
 
 def against_null(over: Interval) -> str:
-    """Say whether items move further than under edits that nobody can see.
+    """Say whether edits move a score further than edits that nobody can see.
 
     Args:
-        over: 95 % interval of the median of the items' |%Δ| less their own |%Δ| under null edits.
+        over: 95 % interval of the probability that an edit moves an item's score further than a null edit of it does.
 
     Returns:
-        FURTHER where it lies above 0, NO_FURTHER where it does not reach above 0, else NOT_TOLD; or one of NO_CLAIM.
+        FURTHER where it lies above one half, NO_FURTHER where it does not reach above, else NOT_TOLD; or one of
+        NO_CLAIM.
     """
     if few := too_few_for(over):
         return few
-    if over.low > 0:
+    if over.low > 0.5:
         return FURTHER
-    return NOT_TOLD if over.high > 0 else NO_FURTHER
+    return NOT_TOLD if over.high > 0.5 else NO_FURTHER
+
+
+def further_said(row: Row) -> str:
+    """How often an edit moves a score further than a null edit of the same item, in words; empty where none is known.
+
+    Args:
+        row: further, further_low and further_high, in percent.
+    """
+    if math.isnan(row["further"]):
+        return ""
+    ends = "no interval" if math.isnan(row["further_low"]) else f"{row['further_low']:.0f} to {row['further_high']:.0f}"
+    return (
+        f"in {row['further']:.0f} % of pairs ({ends}) an edit moves a score further than an edit of the same item that "
+        "nobody can see; 50 % is no further"
+    )
+
+
+EXCLUDES = "the interval excludes 0"
+SHOWS_A_WAY = "movers or mean show a way"
+_REJECTS_NOT, _REJECTS_NOT_ALONE = ", the corrected test does not reject", ", the test does not reject"
+NOT_REJECTED, NOT_REJECTED_ALONE = EXCLUDES + _REJECTS_NOT, EXCLUDES + _REJECTS_NOT_ALONE
+"""The second of a row whose p-value is not corrected: a control."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,28 +226,25 @@ class Agreed:
     conflict: str = ""
 
 
-def agreed(found: str, p_holm: float, p: float = math.nan) -> Agreed:
+def agreed(found: str, p_holm: float, p: float = math.nan, *, shown: str = EXCLUDES) -> Agreed:
     """Hold a drift to its test, so that no row claims what its own p-value takes back.
 
     Args:
         found: what :func:`drift` said.
         p_holm: corrected p-value; NaN where the row is in no family of tests.
         p: p-value of the row alone, which a row in no family of tests is held to.
+        shown: what the claim rests on, in words.
     """
     corrected = not math.isnan(p_holm)
     held = p_holm if corrected else p
     if found in CLAIMS and held >= ALPHA:
-        return Agreed(UNDECIDED, NOT_REJECTED if corrected else NOT_REJECTED_ALONE)
+        return Agreed(UNDECIDED, f"{shown}{_REJECTS_NOT if corrected else _REJECTS_NOT_ALONE}")
     if found in (STILL, UNDECIDED) and held < ALPHA:
         return Agreed(found, NOT_SHOWN)
     return Agreed(found)
 
 
-NOT_REJECTED = "the interval excludes 0, the corrected test does not reject"
-NOT_REJECTED_ALONE = "the interval excludes 0, the test does not reject"
-"""Of a row whose p-value is not corrected: a control."""
-
-NOT_SHOWN = "the test finds that scores shift, the median does not show it"
+NOT_SHOWN = "the test finds that scores shift, neither median, movers nor mean show it"
 
 MEAN_SHIFTS = "the interval of the mean shift β₁ excludes 0, no drift is claimed"
 MEAN_OPEN = "the median drifts, the interval of the mean shift β₁ holds 0"
@@ -261,27 +347,13 @@ def apart(detectable: float, needed: float, *, unit: str, of: str = "items", dig
     return f"a difference from {smallest(detectable, digits=digits)} {unit} on would have shown{more}"
 
 
-def settled(found: str, needed: float) -> str:
-    """Say beside an undecided scatter how many items would decide it; empty beside any other claim.
-
-    Args:
-        found: the scatter.
-        needed: see :class:`core.analysis.effects.Effect`, ``scatter_needed``.
-    """
-    if found != UNDECIDED or math.isnan(needed):
-        return ""
-    return f"were it as found here, {counted(needed, 'item')} would decide it"
-
-
-def told_from_null(found: str, detectable: float, needed: float) -> str:
-    """Say beside NOT_TOLD what would have been told, and with how many items; empty beside any other claim.
+def told_from_null(found: str, detectable: float) -> str:
+    """Say beside NOT_TOLD what would have been told; empty beside any other claim.
 
     Args:
         found: what :func:`against_null` said.
         detectable: in percentage points; see :func:`core.analysis.overview.beside_null`.
-        needed: items.
     """
     if found != NOT_TOLD or math.isnan(detectable):
         return ""
-    more = "" if math.isnan(needed) else f"; were it as found here, {counted(needed, 'item')} would tell"
-    return f"{detectable:.2g} percentage points would have been told{more}"
+    return f"{50 + detectable:.2g} % would have been told in four of five such runs"

@@ -14,7 +14,7 @@ from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
-from core.analysis.verdicts import MARGIN, reached, settled, told_from_null
+from core.analysis.verdicts import MARGIN, further_said, reached, told_from_null
 from core.charts.fairness_figures import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
@@ -111,8 +111,8 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         "worst. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
         f"whose scores lie 0.7 % of the evaluator's interquartile range apart change places. {escape(READ)} No "
         "evidence "
-        f"below: {escape(EVIDENCE[0].lower() + EVIDENCE[1:])} Drift: of the signed "
-        "median; scatter: of the median |%Δ| and of the share of items beyond the margin, ±1 %.</p>",
+        f"below: {escape(EVIDENCE[0].lower() + EVIDENCE[1:])} Drift: by median, "
+        "movers and mean; scatter: of the median |%Δ| and of the share of edits beyond the margin, ±1 %.</p>",
         f"<code>{escape(signature_of(table, store.runs()))}</code>",
     ]
     return page("Fairness card", "\n".join(parts), style=STYLE)
@@ -158,11 +158,10 @@ def _row(row: pd.Series, risks: Risks) -> str:
 
 def claims(row: pd.Series) -> str:
     """What may be claimed of a family; beside an undecided claim what would decide it, and where the test differs."""
-    drifts = _beside(row["drift"], reached(row["drift"], row["detectable"], row["needed"]))
-    scatters = _beside(row["scatter"], settled(row["scatter"], row["scatter_needed"]))
-    power = told_from_null(row["than_null"], row["null_detectable"], row["null_needed"])
-    null = _beside(row["than_null"], power)
-    return "; ".join(each for each in (drifts, scatters, null, row["conflict"]) if each)
+    drifts = _beside(row["drift"], row["direction"] or reached(row["drift"], row["detectable"], row["needed"]))
+    power = told_from_null(row["than_null"], row["null_detectable"])
+    null = _beside(row["than_null"], "; ".join(filter(None, (further_said(row), power))))
+    return "; ".join(each for each in (drifts, row["scatter"], null, row["conflict"]) if each)
 
 
 def _beside(claim: str, said: str) -> str:

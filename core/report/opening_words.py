@@ -27,6 +27,7 @@ from core.analysis.verdicts import (
     SCATTERS,
     STILL,
     UNDECIDED,
+    further_said,
     reached,
     smallest,
 )
@@ -102,6 +103,7 @@ def _drift(rows: pd.DataFrame, table: ScoreTable) -> str:
     """The worst drift that is borne out; where none is, the largest median and why it is no claim."""
     rows = rows.assign(shift=rows["median_percent"].abs())
     claimed = rows[rows["drift"].isin((DRIFTS, DRIFTS_WITHIN))]
+    claimed = claimed.assign(shift=claimed[["median_percent", "mean_percent"]].abs().max(axis=1))
     row = _worst(claimed if len(claimed) else rows, table, first=("shift",))
     if claimed.empty:
         more = reached(row["drift"], row["detectable"], row["needed"])
@@ -109,11 +111,10 @@ def _drift(rows: pd.DataFrame, table: ScoreTable) -> str:
             f"Drift: no family is shown to push its score one way; {_no_drift(row, rows)} is "
             f"called “{row['drift']}”{f': {more}' if more else ''}."
         )
-    way = "lower" if row["median_percent"] < 0 else "raise"
     small = ", which is still within the margin" if row["drift"] == DRIFTS_WITHIN else ""
     return (
-        f"Drift: its score is pushed furthest by {_said(row)}{_alike(row)}, which {way} the middle item by "
-        f"{_size(row['median_percent'])} ({_between(row, 'low', 'high')}){small}; {len(claimed)} of "
+        f"Drift: its score is pushed furthest by {_said(row)}{_alike(row)}, n = "
+        f"{counted(row['n_items'], 'item')}: {row['direction']}{small}; {len(claimed)} of "
         f"{counted(len(rows), 'family', 'families')} drift."
     )
 
@@ -130,7 +131,7 @@ def _scatter(rows: pd.DataFrame, table: ScoreTable) -> str:
     beyond = int((rows["scatter"] == SCATTERS).sum())
     still = not row["median_abs_percent"] and len(rows) > 1
     all_still = f"all {len(rows)} medians are {_size(0)}; " if still else ""
-    share = f", {number(row['beyond'], digits=0)} % of them beyond the margin" if still else ""
+    share = f", {number(row['beyond'], digits=0)} % of their edits beyond the margin" if still else ""
     return (
         f"Scatter: whichever way, {all_still}items move most under {_said(row)}{_alike(row)}, the middle one by "
         f"{_size(row['median_abs_percent'])} ({_between(row, 'abs_low', 'abs_high')}){share}{_against_null(row)}; "
@@ -145,12 +146,7 @@ def _against_null(row: pd.Series) -> str:
     if floor == 0:
         return ", where edits that nobody can see move it by nothing"
     times = row["median_abs_percent"] / floor
-    over, way = number(abs(row["over_null"]), digits=1), "more" if row["over_null"] >= 0 else "less"
-    ends = _between(row, "over_null_low", "over_null_high", unit="")
-    return (
-        f", {times:.1f} times the {_size(floor)} of edits that nobody can see (held against itself, the middle "
-        f"item moves by {over} percentage points {way} than under those, {ends})"
-    )
+    return f", {times:.1f} times the {_size(floor)} of edits that nobody can see ({further_said(row)})"
 
 
 def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
@@ -218,7 +214,7 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studie
     )
     if len(table.evaluators) > 1:
         yield (
-            "That the evaluator with the larger percentage is the worse one: percent depend on where a score has "
+            "That the evaluator with the larger percentage is the worse one: percent depends on where a score has "
             "its zero. Shifts in standard deviations compare evaluators."
         )
     yield from _controls(table, answers)
@@ -252,7 +248,7 @@ def _still(rows: pd.DataFrame) -> Iterator[str]:
         )
         yield (
             f"That no drift and a middle item within the margin mean that every item stays: of {_cells(part)}, "
-            f"{ends} % of the items move beyond the margin, which no median shows."
+            f"{ends} % of the edits move a score beyond the margin, which no median shows."
         )
 
 

@@ -275,7 +275,7 @@ class Duels:
             places: of n items.
         """
         there = counting & ~np.isnan(self.drops[:, places])
-        won = np.sum(self.won[:, :, places], axis=1, dtype=np.int64, where=there)
+        won = self.won[:, :, places].sum(axis=1, dtype=np.int64, where=there)
         pairs = self.harms[:, places].sum(axis=0, dtype=np.int64) * np.count_nonzero(there, axis=0)
         return won[0] / 2, won[1] / 2, pairs.astype(np.float64)
 

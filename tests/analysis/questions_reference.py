@@ -63,8 +63,15 @@ def assert_shift(row: pd.Series, own: pd.DataFrame) -> None:
     assert row["median_delta"] == pytest.approx(items["delta"].median())
     sizes = own["percent"].abs().groupby(own["item"]).median().dropna()
     assert row["median_abs_percent"] == pytest.approx(sizes.median(), nan_ok=True)
-    beyond = 100 * (sizes > 1).mean() if len(sizes) else float("nan")
-    assert row["beyond"] == pytest.approx(beyond, nan_ok=True)
+    edits = own["percent"].abs().dropna()
+    for name, each in (("beyond", edits), ("items_beyond", sizes)):
+        beyond = 100 * (each > 1.000001).mean() if len(each) else float("nan")
+        assert row[name] == pytest.approx(beyond, nan_ok=True)
+    moved = items["delta"][items["delta"].abs() > 1e-12 * items["before"].abs()]
+    assert row["still"] == pytest.approx(100 - 100 * len(moved) / len(items))
+    assert row["falls"] == pytest.approx(100 * (moved < 0).mean(), nan_ok=True)
+    if len(percent):
+        assert row["mean_percent"] == pytest.approx(100 * items["delta"].sum() / items["before"].sum())
     scored, counted = own["delta"].notna(), own["percent"].notna()
     assert (row["n_shifts"], row["n_zero_baseline"]) == (counted.sum(), (scored & ~counted).sum())
     u = stats.mannwhitneyu(items["after"], items["before"]).statistic

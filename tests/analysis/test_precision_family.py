@@ -76,11 +76,10 @@ def test_the_shift_is_that_of_the_unedited_pair_in_the_raw_rows(store: Store, ru
     p = stats.wilcoxon(moved).pvalue if row["test"].startswith("Wilcoxon") else stats.ttest_1samp(moved, 0).pvalue
     assert row["p"] == row["p_holm"] == pytest.approx(p)
     null = rows[(rows["axis"] == "null") & (rows["evaluator"] == SINGLE)]
-    null = (
-        100 * (null["score"] - clean[SINGLE][null["item"]].to_numpy()) / clean[SINGLE][null["item"]].to_numpy()
-    ).abs()
-    floor = null.groupby(rows.loc[null.index, "item"]).median()
-    assert row["over_null"] == pytest.approx((percent.abs() - floor[percent.index]).median())
+    own = (clean[HALF] - clean[SINGLE]).abs()[null["item"]].to_numpy()
+    null = (null["score"] - clean[SINGLE][null["item"]].to_numpy()).abs()
+    often = pd.Series((own > null.to_numpy()) + 0.5 * (own == null.to_numpy()))
+    assert row["further"] == pytest.approx(100 * often.groupby(rows.loc[null.index, "item"].to_numpy()).mean().mean())
 
 
 def test_only_one_name_with_one_set_of_weights_in_two_precisions_is_a_pair(tmp_path: Path) -> None:
@@ -153,4 +152,4 @@ def test_page_report_and_card_say_the_same(run: Path, tmp_path: Path, monkeypatc
     drawn = [each.value for each in page.caption if "alone moves the unedited items" in each.value]
     assert len(drawn) == 1
     assert drawn[0].replace("\\", "") == said
-    assert not np.isnan(row["over_null"])
+    assert not np.isnan(row["further"])

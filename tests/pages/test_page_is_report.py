@@ -14,7 +14,7 @@ from core.analysis.overview import picked_of
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
-from core.analysis.verdicts import reached, settled, told_from_null
+from core.analysis.verdicts import further_said, reached, told_from_null
 from core.report.build import build
 from core.report.document import Report, number
 from core.report.fairness_card import card_report
@@ -128,13 +128,11 @@ def said(interval: pd.Series, *, digits: int) -> str:
 
 
 def claimed(row: pd.Series) -> str:
-    shown = reached(row["drift"], row["detectable"], row["needed"])
+    shown = row["direction"] or reached(row["drift"], row["detectable"], row["needed"])
     drifts = f"{row['drift']} ({shown})" if shown else row["drift"]
-    decided = settled(row["scatter"], row["scatter_needed"])
-    scatters = f"{row['scatter']} ({decided})" if decided else row["scatter"]
-    power = told_from_null(row["than_null"], row["null_detectable"], row["null_needed"])
-    null = f"{row['than_null']} ({power})" if power else row["than_null"]
-    return "; ".join(filter(None, (drifts, scatters, null, row["conflict"])))
+    said = "; ".join(filter(None, (further_said(row), told_from_null(row["than_null"], row["null_detectable"]))))
+    null = f"{row['than_null']} ({said})" if said else row["than_null"]
+    return "; ".join(filter(None, (drifts, row["scatter"], null, row["conflict"])))
 
 
 class Printed(HTMLParser):

@@ -15,9 +15,9 @@ import pandas as pd
 
 from core.analysis.effects import Effect, corpora, effect, with_holm
 from core.analysis.lacks import left_out, no_clean
-from core.analysis.overview import over_null
+from core.analysis.overview import further
 from core.analysis.preferences import LEAST_IMAGES, RHO, rank_correlations
-from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, PERCENT, TESTS, Dots, how
+from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, FURTHER, PERCENT, TESTS, Dots, how
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.corpora.suites import TAU_B, TAU_C
@@ -179,8 +179,8 @@ _HALF_TESTS = "the half precisions of one evaluator"
 _HALF = "Half precision: how far the arithmetic alone moves the score"
 _HALF_NOTE = (
     "The score of an unedited item in half precision, held against the score of the same picture and caption in single "
-    "precision by the same weights. %Δ is of the score in single precision. Over null: |%Δ| less the item's own |%Δ| "
-    "under edits that nobody can see, in single precision."
+    "precision by the same weights. %Δ is of the score in single precision. Further than null: held against "
+    "edits of the same item that nobody can see, in single precision."
 )
 _HALF_NAMES = (
     "evaluator",
@@ -189,12 +189,11 @@ _HALF_NAMES = (
     "corpus",
     "tests",
     "largest",
-    "over_null",
-    "over_null_low",
-    "over_null_high",
+    "further",
+    "further_low",
+    "further_high",
     "than_null",
     "null_detectable",
-    "null_needed",
 )
 
 
@@ -226,8 +225,7 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
         PERCENT,
         ABSOLUTE,
         Column("largest", "Largest |%Δ|"),
-        Column("over_null", "Over null, pp [95 % CI]", signed=True, low="over_null_low", high="over_null_high"),
-        Column("than_null", "Beside null edits", kind="text"),
+        *FURTHER,
         *TESTS,
     )
     values = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
@@ -301,7 +299,7 @@ def _half_row(view: View, pair: Twins, margin: float) -> list[dict[str, object]]
         found = replace(found, drift=said, scatter=said)
     sizes = changes.size[keep]
     largest = float(np.nanmax(sizes)) if (~np.isnan(sizes)).any() else np.nan
-    over = over_null(view, pair.single, pair.corpus, changes.size)
+    over = further(view, pair.single, pair.corpus, lambda: changes.delta[None], called=(pair.half, FAMILY))
     told = (pair.half, pair.single, pair.precision, pair.corpus, FAMILY, largest, *over)
     return [dict(zip(_HALF_NAMES, told, strict=True)) | asdict(found)]
 
@@ -321,7 +319,7 @@ def _sentence(row: pd.Series) -> str:
     if np.isnan(row["median_abs_percent"]):
         return f"Precision: {row['precision']} beside {row['single']}: {row['note'] or row['scatter']}, {n}."
     ends = "" if np.isnan(row["abs_low"]) else f" ({row['abs_low']:.2f} to {row['abs_high']:.2f})"
-    null = "" if np.isnan(row["over_null_low"]) else f"; {row['than_null']}"
+    null = "" if np.isnan(row["further_low"]) else f"; {row['than_null']}"
     return (
         f"Precision: {row['precision']} alone moves the unedited items from {row['single']} by median |%Δ| "
         f"{row['median_abs_percent']:.2f}{ends}, at most {row['largest']:.2f}{null}; {row['scatter']}, {n}."

@@ -47,25 +47,36 @@ CLAIMED = (
         "drift",
         "Drift",
         kind="text",
-        help="Of the median %Δ. Drifts: its 95 % interval excludes 0 and the "
-        "corrected test rejects, of a control the test itself. No drift beyond the margin: its 90 % interval "
-        f"lies inside. Below {LEAST_N} items nothing is claimed: an interval of a median of so few is little more "
-        "than their range.",
+        help="Which way scores go. Drifts: the 95 % interval of the median %Δ or of the change of the mean excludes 0, "
+        "or that of the movers that fall excludes one half, and the corrected test rejects, of a control the test "
+        f"itself. No drift beyond the margin: the 90 % intervals of median and mean lie inside. Below "
+        f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range.",
+    ),
+    Column(
+        "direction", "Shown by", kind="text", help="Which of median, movers and mean show the drift, with intervals"
     ),
     Column(
         "scatter",
         "Scatter",
         kind="text",
         help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
-        "margin: its 95 % interval lies above it. Within: below it, and so few items beyond the margin that the "
-        f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some items: their share lies above.",
+        "margin: its 95 % interval lies above it. Within: below it, and so few edits beyond the margin that the "
+        f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some edits: their share lies above.",
     ),
 )
 """What may be claimed of a shift, in words."""
 
 BEHIND = (
-    Column("beyond", "Items beyond the margin, % [95 % CI]", digits=0, low="beyond_low", high="beyond_high",
-           help="Share of the items whose |%Δ| exceeds the margin, Wilson's interval, items of one source together"),
+    Column("beyond", "Edits beyond the margin, % [95 % CI]", digits=0, low="beyond_low", high="beyond_high",
+           help="Share of the edits whose |%Δ| exceeds the margin, Wilson's interval, edits of one source together"),
+    Column("items_beyond", "Items beyond it, % [95 % CI]", digits=0, low="items_beyond_low", high="items_beyond_high",
+           help="Share of the items whose median over their edits does; not to be compared between families of "
+           "different numbers of edits"),
+    Column("still", "Items that stand still, %", digits=0),
+    Column("falls", "Of those that move, falling, % [95 % CI]", digits=0, low="falls_low", high="falls_high",
+           help="Wilson's interval, items of one source together; 50: as many rise"),
+    Column("mean_percent", "Mean score, % [95 % CI]", signed=True, low="mean_low", high="mean_high",
+           help="Change of the mean score in percent of the mean before, Student's interval over sources"),
     Column("cliffs_delta", "Cliff’s δ", signed=True, help="Share of pairs in which an edited score is above an "
            "unedited one, minus the share below; from −1 to 1"),
     Column("test", "Test", kind="text",
@@ -82,11 +93,28 @@ BEHIND = (
            "with 80 % power"),
     Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 would be shown to lie within "
            "the margin, with 80 % power"),
-    Column("scatter_needed", "n for the scatter", digits=0, help="Items that would decide an undecided scatter with "
-           "80 % power, were it as found here"),
     Column("note", "Remark", kind="text", help="Why a number is missing, or what it cannot show"),
 )  # fmt: skip
 """What stands behind the claims."""
+
+FURTHER = (
+    Column(
+        "further",
+        "Further than null, % [95 % CI]",
+        digits=0,
+        low="further_low",
+        high="further_high",
+        help="Of pairs of an edit and an edit that nobody can see of the same item, those in which the first moves the "
+        "score further, ties half; mean over items, items of one source together. 50: no further",
+    ),
+    Column("than_null", "Beside null edits", kind="text", help="Further: the interval lies above 50 %"),
+    Column(
+        "null_detectable",
+        "Further it would have shown, pp",
+        help="Beside edits that are not told apart from null edits: the smallest distance from 50 % that this n and "
+        "spread find in four of five such runs",
+    ),
+)
 
 TESTS = (*CLAIMED, *BEHIND)
 """What stands behind the median of every shift."""
@@ -109,9 +137,10 @@ def how(tests: str) -> str:
         "resamples, seed 2025. Test: paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank "
         "otherwise, two-sided, of the sources' means where items share theirs; p (Holm) within an evaluator and corpus "
         f"over {tests}, m of them, controls aside. "
-        "Drift: does the 95 % interval of the median exclude 0 and the corrected test reject, does the 90 % interval "
+        "Drift: does the 95 % interval of the median or of the change of the mean exclude 0, or that of the share of "
+        "movers that fall one half, and the corrected test reject; do the 90 % intervals of median and mean "
         "lie within the margin, ±1 % unless another is chosen. Scatter: does the 95 % interval of the median |%Δ| lie "
-        f"above the margin; below it, do fewer than {100 * MOST_BEYOND:g} % of the items lie beyond the margin "
+        f"above the margin; below it, do fewer than {100 * MOST_BEYOND:g} % of the edits lie beyond the margin "
         "(Wilson's interval "
         "of their share). A family is invariant only where both stay within it. No interval below "
         f"{LEAST_N} items."

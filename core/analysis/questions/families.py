@@ -18,6 +18,7 @@ from core.analysis.questions.columns import (
     CORPUS,
     COUNT,
     EVALUATOR,
+    FURTHER,
     PERCENT,
     SHIFTS,
     Dots,
@@ -39,19 +40,9 @@ _NULL_BAND = Column(
     "Null edits",
     help="Median |%Δ| under edits that nobody can see: the noise floor of a family's median",
 )
-_OVER_NULL = (
-    Column("over_null", "Over null, pp [95 % CI]", signed=True, low="over_null_low", high="over_null_high",
-           help="Median over items of an item's |%Δ| less its own |%Δ| under edits that nobody can see"),
-    Column("than_null", "Beside null edits", kind="text", help="Further: the interval of what is over null lies above "
-           "0, so that items move further than their own noise floor"),
-    Column("null_detectable", "Over null it would have shown, pp", help="Beside items that are not told apart from "
-           "null edits: the smallest such difference that this n and spread find with 80 % power"),
-    Column("null_needed", "n to tell from null", digits=0, help="Items that would tell it with 80 % power, were it as "
-           "found here"),
-)  # fmt: skip
 _HELD = (
-    "Null edits: the median |%Δ| under edits that nobody can see, the noise floor that a median is held against. Over "
-    "null: each item held against itself, its |%Δ| less its own under null edits, in percentage points."
+    "Null edits: the median |%Δ| under edits that nobody can see, the noise floor that a median is held against. "
+    "Further than null: each edit is held against each null edit of the same item."
 )
 TESTED = "the families of its axis"
 """Family of tests of every family's row."""
@@ -67,7 +58,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "summary",
         "families",
         f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *_OVER_NULL, *BEHIND),
+        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *FURTHER, *BEHIND),
         every_family,
         tests=TESTED,
         asks=SHIFTS,
@@ -150,7 +141,7 @@ def _of_axis(axis: str) -> Question:
         EDITS.get(axis, "words"),
         "families",
         f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, PERCENT, *_OVER_NULL, *BEHIND),
+        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, PERCENT, *FURTHER, *BEHIND),
         compute,
         figures=(drawing,),
         tests=TESTED,

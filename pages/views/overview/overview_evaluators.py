@@ -17,7 +17,7 @@ from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
-from core.analysis.verdicts import reached, settled, told_from_null
+from core.analysis.verdicts import further_said, reached, told_from_null
 from core.charts.fairness_figures import family_shifts, shared_top, worst_of_axes
 from core.charts.style import colours
 from core.evaluators import registry
@@ -104,7 +104,7 @@ def draw_card(
         "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
         "axis, picked after seeing the data, so its interval is that of a maximum; in how many draws of the same items "
         "it is the worst stands beside it. Grey: the median shift under edits that nobody can see. *Drifts* is about "
-        "the signed median, *scatters* about how far items move whichever way."
+        "which way scores go, *scatters* about how far items move whichever way."
     )
     for sentence in not_on_card(contrasts):
         st.markdown(safe(sentence))
@@ -124,10 +124,10 @@ def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
     )
     if said := _beside_null(row):
         st.caption(said)
+    if row["direction"]:
+        st.caption(safe(f"{row['direction'][0].upper()}{row['direction'][1:]}."))
     if said := reached(row["drift"], row["detectable"], row["needed"]):
         st.caption(f"Undecided drift: {said}")
-    if said := settled(row["scatter"], row["scatter_needed"]):
-        st.caption(f"Undecided scatter: {said}")
     st.caption(_risk(row, risks), help=_RISK)
 
 
@@ -138,15 +138,11 @@ def _sure(worst_in: float) -> str:
 
 def _beside_null(row: pd.Series) -> str:
     """What the same items do under null edits, in words; empty where none was scored."""
-    if math.isnan(row["over_null"]):
+    if not (often := further_said(row)):
         return ""
     said = str(row["than_null"])
-    interval = between(row["over_null_low"], row["over_null_high"], row["n_items"], scale=1)
-    power = told_from_null(said, row["null_detectable"], row["null_needed"])
-    return (
-        f"{safe(said[0].upper() + said[1:])}: the middle item by {row['over_null']:+.1f} percentage points "
-        f"({interval}){f'. {power[0].upper()}{power[1:]}' if power else ''}"
-    ).replace("-", "−")
+    power = told_from_null(said, row["null_detectable"])
+    return f"{safe(said[0].upper() + said[1:])}: {often}{f'. {power[0].upper()}{power[1:]}' if power else ''}"
 
 
 def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
@@ -197,7 +193,8 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "median_abs_percent": percent("Median |%Δ|", format="%.2f"),
             "abs_low": percent("CI low", format="%.2f"),
             "abs_high": percent("CI high", format="%.2f"),
-            "beyond": percent("Items beyond the margin, %", format="%.0f"),
+            "beyond": percent("Edits beyond the margin, %", format="%.0f"),
+            "direction": "Shown by",
             "conflict": "Where interval and test differ",
             "n_items": percent("n items"),
             "n_shifts": percent("n shifts"),
@@ -209,7 +206,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "alike": percent(
                 "Alike",
                 help="Families of the axis that nothing tells from the worst, it included: "
-                "median, its interval, items beyond the margin and flip risk are the same",
+                "median, its interval, edits beyond the margin and flip risk are the same",
             ),
             "worst_in": percent(
                 "Worst in draws, %",
@@ -218,13 +215,11 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
                 "sources, in which this family is the worst of its axis",
             ),
             "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
-            "over_null": percent("Over null, percentage points", format="%+.2f"),
-            "over_null_low": percent("CI low", format="%+.2f"),
-            "over_null_high": percent("CI high", format="%+.2f"),
+            "further": percent("Further than null, %", format="%.0f"),
+            "further_low": percent("CI low", format="%.0f"),
+            "further_high": percent("CI high", format="%.0f"),
             "than_null": "Beside null edits",
-            "null_detectable": percent("Over null it would have shown", format="%.2f"),
-            "null_needed": percent("n to tell from null"),
-            "scatter_needed": percent("n for the scatter"),
+            "null_detectable": percent("Further it would have shown, pp", format="%.1f"),
         },
     )
     data_buttons(card, "fairness-card", key="overview.card.data")

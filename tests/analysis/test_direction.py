@@ -1,0 +1,86 @@
+"""Which way scores go, by one rule; and edits held against edits that nobody can see."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.effects import effect, with_holm
+from core.analysis.overview import family_contrasts
+from core.analysis.reading import read_table
+from core.analysis.verdicts import DRIFTS, FURTHER, SCATTERS, against_null
+from core.statistics.changes import Changes, exceeds, mean_changes, movers
+from core.statistics.selectivity import item_selectivity
+from core.statistics.shares import share_of_fractions
+from core.store.store import Store
+from tests.analysis.made_runs import SHIPPED
+
+RUNS = 400
+
+
+def told(delta: np.ndarray, sources: np.ndarray | None = None) -> pd.Series:
+    """The row of a family alone in its table; scores of 0.5, a row of delta an edit."""
+    delta = np.atleast_2d(delta)
+    before, nothing = np.full(delta.shape, 0.5), np.zeros(delta.shape[1], dtype=bool)
+    changes = Changes.of(before + delta, before, np.ones(delta.shape, dtype=bool), nothing)
+    found = effect(changes, ~nothing, spread=0.1, sources=sources)
+    assert found is not None
+    names = {name: getattr(found, name) for name in found.__slots__}
+    return with_holm(pd.DataFrame([{"evaluator": "e", "corpus": "c", "tests": "t", **names}])).iloc[0]
+
+
+def test_a_fall_of_three_items_in_ten_by_a_quarter_is_told_as_a_fall() -> None:
+    for run in range(40):
+        rng = np.random.default_rng((3, run))
+        falls = np.where(np.arange(200) < 60, -0.125, 0.0) + np.where(rng.random(200) < 0.3, 0.001, 0.0)
+        row = told(falls)
+        assert row["drift"] == DRIFTS
+        assert "the mean score falls by 7." in row["direction"]
+
+
+def test_noise_about_nothing_drifts_in_about_five_of_a_hundred_families() -> None:
+    sources = np.repeat(np.arange(50), 2)
+    drifts = 0
+    for run in range(RUNS):
+        rng = np.random.default_rng((4, run))
+        drifts += told(0.02 * (rng.normal(size=50)[sources] + rng.normal(size=100)), sources)["drift"] == DRIFTS
+    assert drifts / RUNS <= 0.07
+
+
+def test_the_judges_vertical_flip_is_told_by_those_that_move() -> None:
+    with Store.open(SHIPPED) as store:
+        found = family_contrasts(read_table(store).view())
+    row = found[(found["evaluator"] == "grounding-judge") & (found["family"] == "vertical-flip")].iloc[0]
+    assert (row["low"], row["high"], row["drift"]) == (pytest.approx(-10, abs=10), 0, DRIFTS)
+    assert row["direction"].startswith("24 % of the items stand still; of those that move 70 % [63, 76] fall; the mean")
+    assert row["scatter"] == SCATTERS
+
+
+@pytest.mark.parametrize("edits", [1, 2, 3, 4, 10])
+@pytest.mark.parametrize("heavy", [False, True])
+def test_noise_of_any_number_of_edits_is_seldom_further_than_null_edits(edits: int, *, heavy: bool) -> None:
+    rng, alarms = np.random.default_rng((edits, heavy)), 0
+    for _ in range(RUNS):
+        drawn = rng.standard_t(2, (edits + 3, 250)) if heavy else rng.normal(size=(edits + 3, 250))
+        own = item_selectivity(np.abs(drawn[3:]), np.abs(drawn[:3]))
+        alarms += against_null(share_of_fractions(own)) == FURTHER
+    assert alarms / RUNS <= 0.07
+
+
+def test_the_share_of_edits_beyond_the_margin_does_not_know_how_many_edits_an_item_has() -> None:
+    rng = np.random.default_rng(0)
+    for edits in (1, 2, 4, 10):
+        row = told(np.where(rng.random((edits, 2000)) < 0.25, -0.125, 0.0))
+        assert row["beyond_low"] < 25 < row["beyond_high"]
+        assert row["beyond"] == pytest.approx(25, abs=3)
+
+
+def test_rounding_decides_nothing_at_the_margin() -> None:
+    assert not exceeds(100 * np.abs(np.array([0.495, 0.693, 0.2475]) / [0.5, 0.7, 0.25] - 1), 1.0).any()
+
+
+def test_shares_of_movers_and_the_mean_say_where_they_have_no_interval() -> None:
+    still, falls = movers(np.zeros(20), np.ones(20))
+    assert (still, falls.n, np.isnan(falls.estimate)) == (1.0, 0, True)
+    few = movers(np.where(np.arange(20) < 4, -1.0, 0.0), np.ones(20))[1]
+    assert (few.estimate, np.isnan(few.low), few.note) == (1.0, True, "no interval (n = 4, below 10)")
+    assert mean_changes(np.full(20, -0.1), np.zeros(20), levels=(0.95,))[0].note == "nothing to divide by"

@@ -9,9 +9,8 @@ import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
-from core.analysis.table import View
+from core.analysis.table import MOST_CHANGES, View
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
-from core.analysis.view import MOST_CHANGES
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.factors import shares_of_largest

@@ -9,11 +9,9 @@ from pathlib import Path
 import streamlit as st
 
 from core.analysis import system_file as leaderboards
-from core.analysis.geometry import embed
 from core.analysis.scope import Narrowed
 from core.analysis.suite_result import Files, changed, stored
 from core.errors import InvariscopeError
-from core.evaluators.pool import shared_pool
 from core.human.studies import list_studies
 from core.report.build import build
 from core.report.document import Report
@@ -84,8 +82,8 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
             key="overview.card.print",
         )
     with whole.container(border=True, height="stretch"):
-        st.markdown("**Whole report**")
-        st.caption("The paper's tables and figures, with n, intervals, tests and a signature to cite.", help=THE_PAPER)
+        st.markdown("**Report**")
+        st.caption("A page in words, one figure, the papers' tables, their data, a signature to cite.", help=THE_PAPER)
         _whole(files, scope)
 
 
@@ -111,8 +109,8 @@ def _whole(files: Signature, scope: Narrowed) -> None:
         st.error(safe(str(error), limit=600))
         return
     st.caption(
-        f"{counted(len(made.tables), 'table')}, {counted(len(made.figures), 'figure')}; and why these runs do not "
-        f"allow {counted(len(made.missing), 'other')} of the paper's."
+        f"{counted(len(made.short), 'table')} of the papers, and why these runs do not allow others. Every table: "
+        "`python -m core report RUN --tables all`."
     )
     for problem in problems:
         st.warning(safe(problem, limit=600))
@@ -138,13 +136,15 @@ def _whole(files: Signature, scope: Narrowed) -> None:
             )
 
 
-@st.cache_resource(max_entries=2, show_spinner="Making every table and figure …")
+@st.cache_resource(max_entries=2, show_spinner="Making the papers' tables …")
 def _report(
     files: Signature, scope: Narrowed, suites: Files, boards: leaderboards.Files
 ) -> tuple[Report, tuple[str, ...]]:
     """The report, and a sentence for each leaderboard that is not in it since its file cannot be read."""
-    encode, ranked = partial(embed, shared_pool()), leaderboards.kept(boards)
-    made = build(store(files), scope, studies=list_studies()[0], encode=encode, suites=stored(suites)[0], boards=ranked)
+    ranked, judged = leaderboards.kept(boards), stored(suites)[0]
+    made = build(
+        store(files), scope, whole=False, figures=False, studies=list_studies()[0], suites=judged, boards=ranked
+    )
     return made, tuple(ranked.unread.values())
 
 

@@ -1,16 +1,19 @@
 """The first ten seconds: what is loaded, what was found, against which thresholds, the worst slices, three doors."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.analysis.both_demands import NOT_ASKED
 from core.analysis.questions import Options
 from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import MARGIN
 from core.charts.canvas import thumbnail
 from core.charts.style import signed
@@ -130,8 +133,14 @@ def draw_loaded(runs: tuple[Run, ...], table: ScoreTable) -> None:
     )
 
 
-def draw_found(worst: pd.DataFrame, held: Thresholds) -> None:
-    """Say the first of the worst findings, with the way to its failures."""
+def draw_found(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) -> None:
+    """Say the first of the worst findings, and in the same breath whether that evaluator falls where meaning breaks.
+
+    Args:
+        worst: of :func:`core.analysis.overview.worst_findings`.
+        held: thresholds of the page.
+        falls: evaluator -> its verdict; one that is not here was not asked.
+    """
     if worst.empty:
         st.markdown(f"**Found:** no family yet that surely moves an evaluator by more than the margin{held.said()}.")
         return
@@ -140,8 +149,13 @@ def draw_found(worst: pd.DataFrame, held: Thresholds) -> None:
         f"**Found:** {safe(row['evaluator'])} moves by {number(row['median_abs_percent'], digits=1)} % in the middle "
         f"item (95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
         f"{counted(int(row['n_items']), 'item')}) under edits of the family "
-        f"*{safe(family_title(row['family']))}*, which should not matter."
+        f"*{safe(family_title(row['family']))}*{_why(row)}; it {falls.get(str(row['evaluator']), NOT_ASKED)}."
     )
+
+
+def _why(row: pd.Series) -> str:
+    """Why such a move counts, or why it may not."""
+    return f" ({MAY_BE_TRUE}: {WHY})" if row["may_be_true"] else ", which should not matter"
 
 
 def draw_ways(worst: pd.DataFrame) -> None:
@@ -220,6 +234,10 @@ def _finding(row: pd.Series) -> None:
         f"**{safe(row['evaluator'])}** moves by **{row['median_abs_percent']:.1f} %** "
         f"under **{safe(family_title(row['family']))}**"
     )
+    if row["may_be_true"]:
+        st.markdown(
+            f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}: no finding, as long as that is so."
+        )
     st.caption(
         f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
         f"n = {counted(int(row['n_items']), 'item')}"

@@ -74,7 +74,7 @@ REPORT = $(BIN)/python -m core report --overwrite
 examples: setup ## write the example reports of docs anew, after an audit that moved a number
 	@$(REPORT) demo --format md -o docs/example-report
 	@$(REPORT) demo-captions demo-prototypes demo-scenes demo-scenes-one --subject human --language en --corpus demo --format md \
-		--no-encoders -o docs/example-contrast
+		-o docs/example-contrast
 
 demo: setup-dev ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m tools.demo_corpus

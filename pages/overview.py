@@ -8,6 +8,7 @@ import streamlit as st
 from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
+from core.analysis.true_words import may_be_true
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.entry import enter
@@ -30,14 +31,7 @@ from pages.views.common.page_head import header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
-from pages.views.overview.overview_evaluators import (
-    draw_card,
-    draw_glance,
-    draw_kinds,
-    draw_plane,
-    selectivity,
-    with_both,
-)
+from pages.views.overview.overview_evaluators import draw_card, draw_glance, draw_kinds
 from pages.views.overview.overview_findings import (
     choose_thresholds,
     draw_findings,
@@ -54,6 +48,7 @@ from pages.views.overview.overview_findings import (
     thresholds,
     warn_incomplete,
 )
+from pages.views.overview.overview_plane import draw_plane, falls_of, selectivity, with_both
 
 
 def draw() -> None:
@@ -92,13 +87,15 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     worst = findings(files, seen, held.margin, held.least)
     draw_loaded(store(files).runs(), scores(files, seen))
     say_withheld(files, seen)
-    draw_found(worst, held)
+    falls = falls_of(files, seen)
+    draw_found(worst, held, falls)
     draw_ways(worst)
+    draw_plane(files, seen)
     sources = origin_of_scores(files, seen)
     choose_thresholds(state)
     if not table.empty:
         st.header("Evaluators at a glance", anchor=False)
-        _glance(files, seen, table, risk, sources)
+        _glance(files, seen, table, risk, sources, falls)
     st.header("Worst findings", anchor=False)
     draw_findings(worst, held)
     draw_slices(state, files, seen, held)
@@ -107,14 +104,19 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
         st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
         said = blur_control(files, seen), half_precision(files, seen, held.margin), blind(files, seen)
-        draw_card(table, contrasts, risk, *said, sources)
-    draw_plane(files, seen)
+        words = may_be_true(scores(files, seen))
+        draw_card(table.assign(may_be_true=table["family"].isin(words)), contrasts, risk, *said, sources)
     st.header("Take it home", anchor=False)
     draw_report(files, scope)
 
 
 def _glance(
-    files: Signature, scope: Narrowed, table: pd.DataFrame, risk: pd.DataFrame, sources: Mapping[str, str]
+    files: Signature,
+    scope: Narrowed,
+    table: pd.DataFrame,
+    risk: pd.DataFrame,
+    sources: Mapping[str, str],
+    falls: Mapping[str, str],
 ) -> None:
     """Draw every evaluator in one row, beside its selectivity where a run holds both halves of an audit."""
     own = with_both(files, scope)
@@ -122,7 +124,7 @@ def _glance(
     of = ""
     if own is not None and measured is not None:
         of = f"run {own.run}, caption {own.subject}, {unverified(measured) or 'verified comparisons'}"
-    draw_glance(at_a_glance(table, risk, measured), sources, of)
+    draw_glance(at_a_glance(table, risk, measured), sources, of, falls)
     draw_kinds(table["evaluator"].unique())
 
 

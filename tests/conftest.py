@@ -138,6 +138,14 @@ def demo_report(store: Store) -> "Iterator[Report]":
     assert [each.frame.to_csv() for each in (*report.tables, *report.figures, *report.details)] == written
 
 
+@pytest.fixture(scope="session")
+def paper_report(store: Store) -> "Report":
+    """What is written of the shipped run where nobody asks for more."""
+    from core.report.build import build
+
+    return build(store, whole=False, figures=False)
+
+
 @pytest.fixture
 def squares(tmp_path: Path) -> Corpus:
     """A small corpus of coloured squares."""

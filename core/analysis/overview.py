@@ -1,7 +1,7 @@
 """What the first page says: a fairness card per evaluator and the worst findings."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.table import MOST_CHANGES, View
+from core.analysis.true_words import may_be_true
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N
@@ -166,7 +167,7 @@ AND = ", "
 
 
 def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The card's numbers with one row an evaluator, the calmest first; nothing is worked out anew.
+    """The card's numbers with one row an evaluator, by name and never by how still it keeps; nothing is made anew.
 
     Args:
         card: ``core.analysis.overview.fairness_card`` of one corpus.
@@ -181,7 +182,6 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
         and in percent of its spread) with evidence_of, the family, several that ask for the same joined by AND, and
         null_evidence, the gap of evidence of the same items under edits that nobody can see;
         selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
-        Ordered by the largest of the medians.
     """
     rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
     found = pd.DataFrame(rows)
@@ -192,8 +192,7 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
     else:
         known = selective[["evaluator", "value", "low", "high"]].drop_duplicates("evaluator")
     told = known.set_axis(["evaluator", "selectivity", "selectivity_low", "selectivity_high"], axis=1)
-    order = found.filter(regex="_abs$").max(axis=1).sort_values(kind="stable").index
-    return found.loc[order].merge(told, on="evaluator", how="left").reset_index(drop=True)
+    return found.merge(told, on="evaluator", how="left").reset_index(drop=True)
 
 
 def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
@@ -365,15 +364,22 @@ _EVIDENCE = {
 
 
 def worst_findings(
-    store: Store, view: View, *, count: int = 3, families: pd.DataFrame | None = None, least: int = LEAST_N
+    store: Store,
+    view: View,
+    *,
+    count: int = 3,
+    families: pd.DataFrame | None = None,
+    least: int = LEAST_N,
+    accepted: Collection[str] = (),
 ) -> pd.DataFrame:
     """The families that move some evaluator the most for certain, each with the item that shows it best.
 
     They are ranked by the lower end of the interval of their median |percent change|, equal ones as
-    :data:`core.analysis.overview.SIZE` has it, and only those that scatter
-    beyond the margin are findings: none rests on too few items. A family appears once, under the evaluator that it
-    moves the most. Its example is the item with the largest absolute shift: percent changes of tiny baselines would
-    make a misleading one. Of equal ones the first by item and probe.
+    :data:`core.analysis.overview.SIZE` has it, and only those that scatter beyond the margin are findings: none rests
+    on too few items. A family appears once, under the evaluator that it moves the most. Families whose word may be true
+    of the picture come behind all others, and say so: a score that follows the picture is right to move. The example
+    of one is the item with the largest absolute shift: percent changes of tiny baselines would make a misleading one.
+    Of equal ones the first by item and probe.
 
     Args:
         store: the runs that the view's table was read from.
@@ -381,16 +387,21 @@ def worst_findings(
         count: how many at most.
         families: as for :func:`fairness_card`.
         least: items below which a family is no finding; LEAST_N or more.
+        accepted: families both of whose versions people accept; see :mod:`core.analysis.true_words`.
 
     Returns:
         At most ``count`` rows: evaluator, axis, family, median_abs_percent, abs_low, abs_high, n_items,
-        run, corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta, percent.
+        may_be_true, run, corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta,
+        percent.
     """
     table = family_contrasts(view) if families is None else families
     cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS) & (table["n_items"] >= least)]
-    cells = cells.sort_values(["abs_low", *SIZE], ascending=False, kind="stable")
+    cells = cells.assign(may_be_true=cells["family"].isin(may_be_true(view.table, accepted)))
+    order = ["may_be_true", "abs_low", *SIZE]
+    cells = cells.sort_values(order, ascending=[each == "may_be_true" for each in order], kind="stable")
     cells = cells.drop_duplicates("family").head(count)
     numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
+    numbers.append("may_be_true")
     examples = [_example(store, view, row) for row in cells.itertuples()]
     found = pd.concat(examples) if examples else pd.DataFrame(columns=list(_EXAMPLE))
     return cells[numbers].merge(found, on=["evaluator", "corpus", "family"]).reset_index(drop=True)

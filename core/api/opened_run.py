@@ -218,11 +218,12 @@ class Run:
         language: str | None = None,
         evaluators: str | Iterable[str] = (),
         where: str | Iterable[str] = (),
+        tables: str = "paper",
         encoders: bool = True,
         drawings: bool = False,
         overwrite: bool = False,
     ) -> Path:
-        """Write the whole report: tables and figures with their data, and the signature to cite.
+        """Write the report: a page in words, a figure, the papers' tables, their data, the signature to cite.
 
         Args:
             folder: to be filled; None: ``report-RUN`` here.
@@ -231,15 +232,16 @@ class Run:
             language: as in :meth:`table`.
             evaluators: as in :meth:`table`.
             where: as in :meth:`table`.
-            encoders: ask the evaluators' text encoders for the geometry, which loads their weights.
-            drawings: figures of the HTML as drawings instead of interactive ones: a tenth of its size, for print.
+            tables: what is written as data: ``paper``, the papers' tables and what the words are made of, or ``all``.
+            encoders: of all tables: ask the evaluators' text encoders for the geometry, which loads their weights.
+            drawings: the figure of every table that is written too.
             overwrite: write into a folder that holds files.
 
         Returns:
             The folder.
 
         Raises:
-            InvalidInput: if the folder cannot be filled, or a format is not known.
+            InvalidInput: if the folder cannot be filled, or a format or ``tables`` is not known.
         """
         from core.analysis.geometry import embed
         from core.analysis.suite_result import stored
@@ -249,8 +251,10 @@ class Run:
         from core.outputs import check_empty
         from core.report.build import build
         from core.report.document import FORMATS
-        from core.report.report_files import drawings_for, write
+        from core.report.report_files import write
 
+        if tables not in ("paper", "all"):
+            raise InvalidInput(f"tables are paper or all, got {tables!r}")
         target = check_empty(Path(f"report-{self.id}" if folder is None else folder), overwrite=overwrite)
         scope, pool = self._table(subject, language, evaluators, where).scope, Pool()
         studies, unread = list_studies()
@@ -260,9 +264,17 @@ class Run:
             _log.warning("%s", problem)
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
         wanted = listed(formats) or tuple(FORMATS)
-        with drawings_for(wanted) as begun:
-            made = build(self._store, scope, studies=studies, encode=ask, suites=suites, boards=boards, drawings=begun)
-            write(made, target, formats=wanted, interactive=not drawings, drawings=begun)
+        made = build(
+            self._store,
+            scope,
+            whole=tables == "all",
+            figures=drawings,
+            studies=studies,
+            encode=ask,
+            suites=suites,
+            boards=boards,
+        )
+        write(made, target, formats=wanted)
         return target
 
     def _table(

@@ -57,7 +57,7 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
 
 
 def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
-    """Every evaluator's worst family of each axis on one scale, the calmest evaluator first.
+    """Every evaluator's worst family of each axis on one scale, evaluators in the order of the rows.
 
     Args:
         rows: ``core.analysis.overview.at_a_glance``.

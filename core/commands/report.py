@@ -1,4 +1,4 @@
-"""``report``: every table and figure that some runs allow, as Markdown, HTML and LaTeX."""
+"""``report``: what some runs say, as Markdown, HTML and LaTeX, with every table as data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +7,8 @@ import typer
 
 from core.commands import _outputs
 from core.commands._shared import exit_codes, listed, note
+
+PAPER, ALL = TABLES = ("paper", "all")
 
 EPILOG = exit_codes(ok="written")
 
@@ -49,15 +51,23 @@ def report(
             "values of a column, and every column."
         ),
     ] = None,
+    tables: Annotated[
+        str,
+        typer.Option(
+            help="What is written as data: paper, the papers' tables and what the words are made of, or all, "
+            "which takes four times as long."
+        ),
+    ] = PAPER,
     drawings: Annotated[
-        bool, typer.Option("--drawings", help="Figures of the HTML as drawings: a tenth of its size, for print.")
+        bool, typer.Option("--drawings", help="The figure of every table that is written too, in figures/.")
     ] = False,
     encoders: Annotated[
-        bool, typer.Option(help="Ask the evaluators' text encoders for the geometry; loads their weights.")
+        bool,
+        typer.Option(help="Of --tables all: ask the evaluators' text encoders for the geometry; loads their weights."),
     ] = True,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write into a folder that holds files.")] = False,
 ) -> None:
-    """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
+    """Write the report of runs: a page in words, a figure, the papers' tables, their data, the signature to cite."""
     from core.analysis.geometry import embed
     from core.analysis.scope import Scope, narrow
     from core.analysis.slices import told_of
@@ -70,13 +80,15 @@ def report(
     from core.outputs import check_empty
     from core.report.build import build
     from core.report.document import FORMATS
-    from core.report.report_files import drawings_for, write
+    from core.report.report_files import write
     from core.store.store import Store
 
     wanted = listed(formats) or tuple(FORMATS)
     unknown = [name for name in wanted if name not in FORMATS]
     if unknown:
         raise InvalidInput(f"--format knows {', '.join(FORMATS)}, got {unknown[0]!r}")
+    if tables not in TABLES:
+        raise InvalidInput(f"--tables knows {' and '.join(TABLES)}, got {tables!r}")
     paths = [place(run) for run in runs]
     with Store.open(paths) as store:
         if not store.runs():
@@ -98,10 +110,18 @@ def report(
         studies, unread = list_studies()
         for problem in (*unread, *broken, *boards.unread.values()):
             note(problem)
-        with drawings_for(wanted) as begun:
-            made = build(store, scope, studies=studies, encode=ask, suites=suites, boards=boards, drawings=begun)
-            written = write(made, folder, formats=wanted, interactive=not drawings, drawings=begun)
+        made = build(
+            store,
+            scope,
+            whole=tables == ALL,
+            figures=drawings,
+            studies=studies,
+            encode=ask,
+            suites=suites,
+            boards=boards,
+        )
+        written = write(made, folder, formats=wanted)
     typer.echo(made.signature)
-    typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")
-    for each in made.missing:
-        note(f"{each.id}{f' ({each.paper})' if each.paper else ''} is left out: {each.reason}")
+    typer.echo(f"{len(made.short)} tables to read, {len(made.tables)} as data in {folder}, {len(written)} files")
+    for each in made.lacks:
+        note(f"left out: {each}")

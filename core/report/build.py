@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from core.analysis.both_demands import demands_figure
 from core.analysis.comparisons import axes
 from core.analysis.judged_comparisons import BESIDE, with_baseline, with_columns, with_people
+from core.analysis.lacks import Lack
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
@@ -15,15 +17,16 @@ from core.analysis.slices import told_said
 from core.analysis.suite_result import SuiteResult
 from core.analysis.system_file import Kept
 from core.analysis.table import ScoreTable
-from core.charts.drawing_process import Drawings
+from core.analysis.true_words import accepted_by_people, may_be_true
 from core.charts.spec import Figure
 from core.features.feature import parts
 from core.human.studies import Study
 from core.report.beyond import Encode, beyond
 from core.report.document import Missing, Report, Table
 from core.report.kept_results import board_tables, measured_tables, suite_tables
-from core.report.opening_words import opening
+from core.report.opening_words import NEEDED, opening
 from core.report.pair_slides import edited_caption
+from core.report.short_tables import SHORT, short_tables
 from core.report.signature import fingerprints, signature_of
 from core.store.manifest import COMPLETE, Run
 from core.store.store import Store
@@ -41,79 +44,121 @@ def build(
     store: Store,
     scope: Narrowed | Scope | None = None,
     *,
+    whole: bool = True,
+    figures: bool = True,
     studies: Sequence[Study] = (),
     encode: Encode | None = None,
     suites: Sequence[SuiteResult] = (),
     boards: Kept | None = None,
-    drawings: Drawings | None = None,
 ) -> Report:
-    """Make every table and figure that a scope allows, and name those that it does not.
+    """Make the tables that a scope allows, and name those that it does not.
 
     Args:
         store: opened runs.
         scope: what the reader chose; None: everything is usual.
+        whole: make every table; else those of the papers that the document shows, and those that its words need.
+        figures: make the figure of every table that is made.
         studies: whose votes are reported where they are of these runs.
-        encode: asks an evaluator's text encoder, for the geometry; None: none is asked.
+        encode: asks an evaluator's text encoder, for the geometry, which is no table of the document; None: none is
+            asked.
         suites: stored results of suites; those of the scope's evaluators are reported.
         boards: leaderboards that are kept; those that one of the scope's evaluators ranks are reported.
-        drawings: begun of every figure as soon as it is made, for :func:`core.report.report_files.write`.
 
     Raises:
         InvalidInput: if the store holds no score of the scope.
     """
     table = read_table(store, scope if isinstance(scope, Narrowed) else narrow(store, scope))
-    asked = catalogue(table)
-    answers = dict[str, pd.DataFrame]()
-    tables, details, figures, missing = list[Table](), list[Table](), list[Figure](), list[Missing]()
-    for question, frame in answered(table, asked):
-        if frame is not None:
-            answers[question.id] = frame
-        if frame is None or frame.empty:
-            missing += _missing(question, question.needs(table) or _no_row(table))
-            continue
-        if question.columns:
-            made = Table(question.id, question.title, question.note, frame, question.columns, question.paper)
-            (details if question.part_of else tables).append(made)
-        if question.id in EVERY_FAMILY:
-            tables += _other_families(question, table)
-        drawn = [(drawing, drawing.figure(frame)) for drawing in question.figures]
-        own = [each for _, each in drawn if len(each.frame)]
-        figures += own
-        if drawings is not None:
-            for each in own:
-                drawings.begin(each)
-        missing += [
-            Missing(each.id, each.paper, drawing.needs(table) or _no_row(table))
-            for drawing, each in drawn
-            if each.frame.empty
-        ]
-    more = beyond(table, studies=studies, encode=encode)
-    tables = _peopled(tables, table, more.studies)
-    tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
-    figures += more.figures
+    made = _Made(whole=whole, figures=figures)
+    answers = made.answer(table)
+    more = beyond(table, studies=studies, encode=encode if whole else None)
+    made.tables = _peopled(made.tables, table, more.studies)
+    made.take(more.tables, more.details, more.figures, more.missing)
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
-    scored, unscored = measured_tables(table, runs)
-    tables, missing = tables + scored, missing + unscored
+    if whole:
+        scored, unscored = measured_tables(table, runs)
+        made.take(scored, missing=unscored)
     judged = suite_tables(suites, table.evaluators)
     ranked = board_tables(boards or Kept(), table.evaluators, fingerprints(runs))
     card = edited_caption(store, table)
     shown = [card] if isinstance(card, Table) else []
     lacked = [*judged.missing, *ranked.missing, *(() if isinstance(card, Table) or not axes(table) else (card,))]
     given = {each.id for each in (*judged.tables, *ranked.tables, *shown)} | {each.id for each in ranked.figures}
-    tables += shown
-    tables, details = [*tables, *judged.tables, *ranked.tables], details + ranked.details
-    figures += ranked.figures
-    missing = _still_missing(missing, given, lacked)
+    made.take([*shown, *judged.tables, *ranked.tables], ranked.details, ranked.figures)
+    words = may_be_true(table, accepted_by_people(more.studies, table.scope.run_ids))
+    missing = tuple(sorted(_still_missing(made.missing, given, lacked), key=_order))
+    plane, tables = demands_figure(table.view()), tuple(sorted(made.tables, key=_order))
     return Report(
         title=f"Invariance report: {', '.join(table.scope.run_ids)}",
         signature=signature_of(table, runs),
         about=_about(table, runs),
-        tables=tuple(sorted(tables, key=_order)),
-        figures=tuple(sorted(figures, key=_order)),
-        missing=tuple(sorted(missing, key=_order)),
-        details=tuple(sorted(details, key=_order)),
-        opening=opening(table, answers, studied=more.studied),
+        tables=tables,
+        figures=tuple(sorted(made.drawn, key=_order)),
+        missing=missing,
+        details=tuple(sorted(made.details, key=_order)),
+        opening=opening(table, answers, studied=more.studied, words=words),
+        plane=plane if len(plane.frame) else None,
+        short=tuple(short_tables(tables, corpus=table.scope.corpus)),
+        lacks=_by_reason(missing),
+        unmade=made.unmade,
     )
+
+
+@dataclass(slots=True)
+class _Made:
+    """What a report is put together of, as it grows; see :func:`build`."""
+
+    whole: bool
+    figures: bool
+    tables: list[Table] = field(default_factory=list)
+    details: list[Table] = field(default_factory=list)
+    drawn: list[Figure] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    unmade: dict[str, str] = field(default_factory=dict)
+
+    def take(
+        self,
+        tables: Sequence[Table] = (),
+        details: Sequence[Table] = (),
+        drawn: Sequence[Figure] = (),
+        missing: Sequence[Missing] = (),
+    ) -> None:
+        """Take in what was made elsewhere."""
+        self.tables += tables
+        self.details += details
+        self.drawn += drawn if self.figures else ()
+        self.missing += missing
+
+    def answer(self, table: ScoreTable) -> dict[str, pd.DataFrame]:
+        """Ask every question that is wanted; answers by its id."""
+        answers, wanted = dict[str, pd.DataFrame](), list[Question]()
+        for question in catalogue(table):
+            if self.whole or question.id in (*NEEDED, *SHORT):
+                wanted.append(question)
+            elif question.columns and not question.needs(table):
+                self.unmade[question.id] = question.title
+        for question, frame in answered(table, wanted):
+            if frame is not None:
+                answers[question.id] = frame
+            if frame is None or frame.empty:
+                why = _missing(question, question.needs(table) or _no_row(table))
+                self.missing += [each for each in why if self.figures or each.id == question.id]
+                continue
+            if question.columns:
+                one = Table(question.id, question.title, question.note, frame, question.columns, question.paper)
+                (self.details if question.part_of else self.tables).append(one)
+            if question.id in EVERY_FAMILY:
+                self.tables += _other_families(question, table)
+            if self.figures:
+                self._draw(question, frame, table)
+        return answers
+
+    def _draw(self, question: Question, frame: pd.DataFrame, table: ScoreTable) -> None:
+        for drawing in question.figures:
+            each = drawing.figure(frame)
+            if len(each.frame):
+                self.drawn.append(each)
+            else:
+                self.missing.append(Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)))
 
 
 def ask(table: ScoreTable, asked: Sequence[Question], options: Options | None = None) -> dict[str, pd.DataFrame]:
@@ -168,6 +213,15 @@ def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:
     found = re.match(r"([TFSC])(\d*)(.*)", each.id)
     kind, number, rest = found.groups() if found else ("S", "", each.id)
     return "TFSC".index(kind), int(number or 1000), rest
+
+
+def _by_reason(missing: Sequence[Missing]) -> tuple[str, ...]:
+    """Why tables of the document are not there, one line a reason, each with what it keeps away."""
+    found = dict[str, list[str]]()
+    for each in missing:
+        if each.id in SHORT:
+            found.setdefault(Lack.of(each.reason).what, []).append(each.id)
+    return tuple(f"{why[:1].upper()}{why[1:]} ({', '.join(ids)})." for why, ids in found.items())
 
 
 def _peopled(tables: Sequence[Table], table: ScoreTable, studies: Sequence[Study]) -> list[Table]:

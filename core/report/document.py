@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -55,9 +55,9 @@ class Opening:
     """The first page, in words.
 
     Args:
-        audited: paragraphs: what is asked, and what was audited.
-        evaluators: evaluator -> three sentences.
-        cautions: what must not be concluded, a sentence each; each goes on from "It must not be concluded:".
+        audited: what is asked, and of what, a paragraph each.
+        evaluators: evaluator -> three sentences, by name.
+        cautions: what must not be concluded, five lines at most.
     """
 
     audited: tuple[str, ...]
@@ -65,51 +65,56 @@ class Opening:
     cautions: tuple[str, ...]
 
 
-WORDS, CAUTIONS = "In words", "What must not be concluded"
-"""Headings of the first page."""
+WORDS, CAUTIONS, FIGURE, TABLES, METHODS, LACKS, CITE = (
+    "In words",
+    "What must not be concluded",
+    "In one figure",
+    "Tables of the papers, short",
+    "Methods",
+    "What these runs cannot give",
+    "To be cited",
+)
+"""Headings of a report, in their order."""
+
+DATA = (
+    "Every table with its tests, counts and remarks is data: data/INDEX.md lists each in a line, data/NOTES.md says "
+    "how to read it."
+)
+"""Last line of a report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole report; made by :func:`core.report.build.build`.
+    """A report: the document that is read, and the data behind it; made by :func:`core.report.build.build`.
 
     Args:
         title: of the document.
         signature: one line that says what the numbers depend on; see :mod:`core.report.signature`.
         about: sentences on the runs, by heading.
-        tables: in order.
-        figures: in order.
+        tables: every table that was made, whole, in order; data.
+        figures: every figure that was asked for, in order.
         missing: what these runs cannot give, and why.
-        details: answers whose rows another table sums up, or holds already; written as data only.
+        details: answers whose rows another table sums up, or holds already; data.
         opening: the first page in words; None: there is none.
+        plane: the one figure; None: there is nothing to draw.
+        short: the papers' tables as the document shows them.
+        lacks: which of the papers' tables these runs cannot give, one line a reason.
+        unmade: tables that nobody asked for: id -> title.
     """
 
     title: str
     signature: str
     about: Mapping[str, str]
     tables: tuple[Table, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[Figure, ...] = ()
     missing: tuple[Missing, ...] = ()
     details: tuple[Table, ...] = ()
     opening: Opening | None = None
+    plane: Figure | None = None
+    short: tuple[Table, ...] = ()
+    lacks: tuple[str, ...] = ()
+    unmade: Mapping[str, str] = field(default_factory=dict)
 
-    def sections(self) -> tuple[tuple[str, tuple[Table, ...]], ...]:
-        """Tables by heading: the summary, those of the paper, those of broken meanings, the others; none empty."""
-        summary = tuple(each for each in self.tables if each.id == SUMMARY)
-        papers = tuple(each for each in self.tables if each.id.startswith("T"))
-        broken = tuple(each for each in self.tables if each.id.startswith("C"))
-        others = tuple(each for each in self.tables if each.id != SUMMARY and not each.id.startswith(("T", "C")))
-        parts = (
-            ("Summary", summary),
-            ("Tables of the paper", papers),
-            ("Where the meaning breaks: papers B to E", broken),
-            ("Further tables", others),
-        )
-        return tuple(each for each in parts if each[1])
-
-
-SUMMARY = "S1"
-"""The table that sums up every family; it stands before the paper's."""
 
 NOTHING = "—"
 
@@ -123,7 +128,7 @@ def cells(table: Table) -> list[list[str]]:
     Returns:
         One list a row, as many texts as the table has columns.
     """
-    columns = [_column(table.frame, column) for column in table.columns]
+    columns = [column_texts(table.frame, column) for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -177,7 +182,8 @@ def p_value(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _column(frame: pd.DataFrame, column: Column) -> list[str]:
+def column_texts(frame: pd.DataFrame, column: Column) -> list[str]:
+    """Write one column of a frame, a text a row."""
     values = frame[column.name].tolist()
     if column.kind == "text":
         return [NOTHING if _missing(value) else str(value) for value in values]

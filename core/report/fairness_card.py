@@ -1,11 +1,11 @@
 """The fairness card as one printable page."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 import pandas as pd
 
+from core.analysis.both_demands import NOT_ASKED, demands, half_asked
 from core.analysis.flip_cells import EVIDENCE, IQR, READ
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.behind_the_scores import origins
@@ -14,10 +14,8 @@ from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
+from core.analysis.true_words import MAY_BE_TRUE, WHY, may_be_true
 from core.analysis.verdicts import MARGIN, further_said, reached, told_from_null
-from core.charts.fairness_figures import family_shifts
-from core.charts.still import element
-from core.charts.style import colours
 from core.errors import InvalidInput
 from core.report.document import number
 from core.report.html import page
@@ -25,26 +23,25 @@ from core.report.signature import signature_of
 from core.store.store import Store
 
 STYLE = """
-:root { color-scheme: light; } @page { size: A4; margin: 13mm; }
+:root { color-scheme: light; } @page { size: A4 landscape; margin: 13mm; }
 * { box-sizing: border-box; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-body { font: 12px/1.4 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; max-width: 184mm;
+body { font: 12px/1.4 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; max-width: 270mm;
   padding: 10px 0; }
 h1 { font-size: 21px; margin: 0; } h2 { font-size: 14px; margin: 0 0 4px; } p { margin: 3px 0 8px; color: #444; }
-section { border: 1px solid #ccc; border-radius: 4px; padding: 7px 9px; margin: 0 0 8px; break-inside: avoid; }
+details { border-bottom: 1px solid #e4e4e4; padding: 4px 0; } summary { cursor: pointer; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 2px 5px; border-bottom: 1px solid #e4e4e4; white-space: nowrap; }
-th { font-weight: 600; color: #444; } .words { text-align: left; white-space: normal; }
-figure { margin: 0; } svg { display: block; width: 100%; height: auto; }
+th { font-weight: 600; color: #444; }
+tbody th { font-weight: 400; vertical-align: top; min-width: 11em; } .words { text-align: left; white-space: normal; }
 code { font-size: 9px; overflow-wrap: anywhere; color: #444; }
-@media screen { body { padding: 16px 12px; } }
+td:last-child { min-width: 18em; } td:nth-last-child(7) { min-width: 14em; }
+@media screen { body { padding: 16px 12px; max-width: 1260px; } }
 """
 
 Risks = dict[tuple[str, str, str], pd.Series]
 
-_ROW = 0.115
-"""Height of a family, in inches: three evaluators fit on one sheet."""
-
 _HEADERS = (
+    "Evaluator",
     "Axis",
     "Worst family",
     "Median |%Δ| [95 % CI]",
@@ -52,7 +49,6 @@ _HEADERS = (
     "Flip risk % [95 % CI]",
     "Null edits %",
     "No evidence below [95 % CI]",
-    "Null edits: below",
     "Claims",
 )
 
@@ -90,69 +86,81 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     labels = labels_said(store.runs(), table.scope.run_ids)
     control, blind = sentences(view), blind_spots(view)
     origin, half = origins(table), precision(view, margin=MARGIN)
+    both, words = demands(view), may_be_true(table)
+    falls = dict(zip(both["evaluator"], both["falls"], strict=True))
+    names = list(dict.fromkeys(card["evaluator"]))
+    told = "".join(
+        _told(name, (origin.get(name, ""), control[name], half.get(name, ""), blind.get(name, ""))) for name in names
+    )
+    left_out = (*table.scope.left_out, *labels, *not_on_card(families))
     parts = [
         "<h1>Fairness card</h1>",
-        "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
-        f"{escape(about)}.</p>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *labels, *not_on_card(families))),
-        *(
-            _evaluator(
-                name,
-                card,
-                known,
-                picture,
-                (origin.get(name, ""), control[name], half.get(name, ""), blind.get(name, "")),
-            )
-            for name, picture in _pictures(families, card).items()
-        ),
-        "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10,000 resamples, seed 2025). "
-        "Filled: the worst family of its axis; it is picked after seeing the data, so its interval is that of a "
-        "maximum, and beside it stands in how many of 1000 draws of the same items (200 of more than 2000) it is the "
-        "worst. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
-        f"whose scores lie 0.7 % of the evaluator's interquartile range apart change places. {escape(READ)} No "
-        "evidence "
-        f"below: {escape(EVIDENCE[0].lower() + EVIDENCE[1:])} Drift: by median, "
-        "movers and mean; scatter: of the median |%Δ| and of the share of edits beyond the margin, ±1 %.</p>",
+        "<p>Does each metric keep still where an edit leaves the meaning, and fall where it breaks? By name, not by "
+        f"merit. {escape(about)}. {escape(half_asked(view))}</p>",
+        _table(card, known, falls, words),
+        _details("What each was asked besides", told),
+        _details("What is not on the card", "".join(map(_paragraph, left_out))) if left_out else "",
+        _details("How to read it", _paragraph(_READ)),
         f"<code>{escape(signature_of(table, store.runs()))}</code>",
     ]
     return page("Fairness card", "\n".join(parts), style=STYLE)
 
 
-def _evaluator(name: str, card: pd.DataFrame, risks: Risks, picture: str, said: Sequence[str]) -> str:
-    rows = card[card["evaluator"] == name]
+_READ = (
+    "Of each axis the family that moves an evaluator furthest: median over items of an item's median |%Δ|, 95 % BCa "
+    "bootstrap intervals (10,000 resamples, seed 2025). It is picked after seeing the data, so its interval is that of "
+    "a maximum; beside it stands in how many of 1000 draws of the same items (200 of more than 2000) it is the worst. "
+    f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
+    f"evaluator's interquartile range apart change places. {READ} No evidence below: "
+    f"{EVIDENCE[0].lower() + EVIDENCE[1:]} Drift: by median, movers and mean; scatter: of the median |%Δ| and of the "
+    "share of edits beyond the margin, ±1 %. Null edits are those that nobody can see."
+)
+
+
+def _table(card: pd.DataFrame, risks: Risks, falls: Mapping[str, str], words: Collection[str]) -> str:
     head = "".join(f'<th class="words">{each}</th>' if each in _WORDS else f"<th>{each}</th>" for each in _HEADERS)
-    body = "".join(_row(row, risks) for _, row in rows.iterrows())
-    words = "".join(f"<p>{escape(each)}</p>" for each in said if each)
-    return (
-        f'<section><h2>{escape(name)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>{picture}{words}</section>"
-    )
+    body = []
+    known_first = card.assign(unsure=card["family"].isin(words)).sort_values(["unsure", "axis"], kind="stable")
+    for name, rows in known_first.groupby("evaluator", sort=True):
+        said = f"<b>{escape(str(name))}</b><br>{escape(falls.get(str(name), NOT_ASKED))}"
+        first = f'<th class="words" rowspan="{len(rows)}">{said}</th>'
+        for place, (_, row) in enumerate(rows.iterrows()):
+            body.append(f"<tr>{first if place == 0 else ''}{_row(row, risks, row['unsure'])}</tr>")
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
 
 
-_WORDS = {"Axis", "Worst family", "Claims"}
+def _told(name: str, said: Sequence[str]) -> str:
+    return f"<h2>{escape(name)}</h2>{''.join(map(_paragraph, filter(None, said)))}"
 
 
-def _row(row: pd.Series, risks: Risks) -> str:
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def _details(summary: str, body: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
+
+
+_WORDS = {"Evaluator", "Axis", "Worst family", "Claims"}
+
+
+def _row(row: pd.Series, risks: Risks, unsure: bool) -> str:
     risk = risks[row["evaluator"], row["axis"], row["family"]]
     shares = tuple(100 * risk[name] for name in ("risk", "low", "high"))
+    picked = picked_of(row["n_families"], row["worst_in"], row["alike"])
     cells = (
         row["axis"],
-        f"{row['family']} ({picked_of(row['n_families'], row['worst_in'], row['alike'])})",
+        f"{row['family']} ({picked}{f'; {MAY_BE_TRUE}' if unsure else ''})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2),
         str(row["n_items"]),
         _with(*shares, digits=1),
         number(100 * risk["null_risk"], digits=1),
         _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3),
-        number(risk["null_evidence"], digits=3),
         claims(row),
     )
-    return (
-        "<tr>"
-        + "".join(
-            f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
-            for header, cell in zip(_HEADERS, cells, strict=True)
-        )
-        + "</tr>"
+    return "".join(
+        f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
+        for header, cell in zip(_HEADERS[1:], cells, strict=True)
     )
 
 
@@ -173,16 +181,3 @@ def _with(value: float, low: float, high: float, *, digits: int) -> str:
     if pd.isna(low):
         return said if pd.isna(value) else f"{said} (no interval)"
     return f"{said} [{number(low, digits=digits)}, {number(high, digits=digits)}]"
-
-
-def _pictures(families: pd.DataFrame, card: pd.DataFrame) -> dict[str, str]:
-    """Each evaluator's families as dots with their intervals, the null band behind; by evaluator."""
-    colour = colours(card["evaluator"].unique())
-    found = {}
-    for place, name in enumerate(card["evaluator"].unique()):
-        own, worst = (rows[rows["evaluator"] == name] for rows in (families, card))
-        figure = replace(family_shifts(own, worst, colour=colour[name]), id=f"card{place}")
-        said = f"Median absolute percent change of every family under {name}"
-        picture = element(figure, row=_ROW)
-        found[name] = f'<figure role="img" aria-label="{escape(said)}">{picture}</figure>'
-    return found

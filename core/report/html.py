@@ -3,10 +3,24 @@
 from base64 import b64encode
 from html import escape
 
-from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
 from core.charts.still import element
-from core.report.document import CAUTIONS, WORDS, Missing, Opening, Report, Table, cells, of_paper
+from core.report.document import (
+    CAUTIONS,
+    CITE,
+    DATA,
+    FIGURE,
+    LACKS,
+    METHODS,
+    TABLES,
+    WORDS,
+    Opening,
+    Report,
+    Table,
+    cells,
+    of_paper,
+)
+from core.report.opening_words import METHODS as HOW
 from core.stories.slide import Picture, Slide
 from core.stories.story import Telling
 
@@ -15,7 +29,7 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; max-width: 1100px;
   padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #bbb; }
-h3 { margin: 2rem 0 .4rem; font-size: 1.05rem; } h3 span { font-weight: 400; color: #555; }
+h3 { margin: 2rem 0 .4rem; font-size: 1.05rem; }
 code { display: block; overflow-wrap: anywhere; background: #f4f4f4; padding: .5rem .7rem; border-radius: 4px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
 dt { font-weight: 600; } dd { margin: 0; }
@@ -24,49 +38,55 @@ th, td { padding: .22rem .6rem; text-align: right; white-space: nowrap; border-b
 thead th { border-bottom: 1.5px solid #333; border-top: 1.5px solid #333; vertical-align: bottom; }
 .words { text-align: left; white-space: normal; min-width: 5rem; }
 p.words, ul.words { max-width: 75ch; } p.note { font-size: .86rem; color: #444; max-width: 75ch; }
-nav { font-size: .9rem; columns: 2 22rem; } nav a { color: #0b5cad; text-decoration: none; display: block; }
+details { border-bottom: 1px solid #e4e4e4; padding: .35rem 0; } summary { cursor: pointer; }
 figure { margin: 0; } figure svg { max-width: 100%; height: auto; }
 @media (max-width: 600px) { dl { display: block; } dd { margin-bottom: .5rem; } }
 @page { margin: 14mm; }
 @media print { body { max-width: none; padding: 0; font-size: 10px; }
-  nav { display: none; } .wide { overflow: visible; }
+  .wide { overflow: visible; }
   table { font-size: 7.5px; } th, td { padding: 1px 4px; } thead { display: table-header-group; }
   tr, figure, h3 { break-inside: avoid; } h3 { break-after: avoid; } }
 """
 
 
-def html(report: Report, *, interactive: bool = True) -> str:
-    """Write the whole document.
-
-    Args:
-        report: to be written.
-        interactive: figures by plotly, its library inlined once; otherwise as drawings (SVG).
-    """
-    parts = [
-        f"<h1>{escape(report.title)}</h1>",
-        *_opening(report.opening),
-        f"<code>{escape(report.signature)}</code>",
-        _about(report),
-        _contents(report),
-    ]
-    for heading, tables in report.sections():
-        parts += [f"<h2>{heading}</h2>", *map(table, tables)]
-    parts.append("<h2>Figures</h2>")
-    parts += [_figure(each, interactive=interactive) for each in report.figures]
-    if report.missing:
-        parts += ["<h2>What these runs cannot give</h2>", _missing(report.missing)]
-    library = _library() if interactive and report.figures else ""
-    return page(report.title, "\n".join(parts), style=STYLE, head=library)
+def html(report: Report) -> str:
+    """Write the document: the words and the figure are seen at once, each table and the methods unfold."""
+    parts = [f"<h1>{escape(report.title)}</h1>", *_opening(report.opening)]
+    if report.plane is not None:
+        parts += [f"<h2>{FIGURE}</h2>", _figure(report.plane)]
+    if report.short:
+        parts += [f"<h2>{TABLES}</h2>", *map(_folded, report.short)]
+    parts += [f"<h2>{METHODS}</h2>", _details("How every number was made", "".join(map(_words, HOW)))]
+    if report.lacks:
+        items = "".join(f"<li>{escape(each)}</li>" for each in report.lacks)
+        parts += [f"<h2>{LACKS}</h2>", _details(f"{len(report.lacks)} reasons", f'<ul class="words">{items}</ul>')]
+    parts += [f"<h2>{CITE}</h2>", f"<code>{escape(report.signature)}</code>", _about(report), _words(DATA)]
+    return page(report.title, "\n".join(parts), style=STYLE)
 
 
 def _opening(said: Opening | None) -> list[str]:
     if said is None:
         return []
-    parts = [f"<h2>{WORDS}</h2>", *(f'<p class="words">{escape(each)}</p>' for each in said.audited)]
-    for name, sentences in said.evaluators.items():
-        parts += [f"<h3>{escape(name)}</h3>", f'<p class="words">{escape(" ".join(sentences))}</p>']
+    told = [
+        f'<p class="words"><b>{escape(name)}.</b> {escape(" ".join(sentences))}</p>'
+        for name, sentences in said.evaluators.items()
+    ]
     items = "".join(f"<li>{escape(each)}</li>" for each in said.cautions)
-    return [*parts, f"<h3>{CAUTIONS}</h3>", f'<ul class="words">{items}</ul>', "<h2>These numbers</h2>"]
+    asked = map(_words, said.audited)
+    return [f"<h2>{WORDS}</h2>", *asked, *told, f"<h3>{CAUTIONS}</h3>", f'<ul class="words">{items}</ul>']
+
+
+def _words(text: str) -> str:
+    return f'<p class="words">{escape(text)}</p>'
+
+
+def _folded(each: Table) -> str:
+    """A table behind its heading."""
+    return _details(_named(each.id, each.title, each.paper), f'{_grid(each)}<p class="note">{escape(each.note)}</p>')
+
+
+def _details(summary: str, body: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
 def page(title: str, body: str, *, style: str, head: str = "") -> str:
@@ -80,56 +100,28 @@ def page(title: str, body: str, *, style: str, head: str = "") -> str:
     )
 
 
-def table(each: Table) -> str:
-    """Write one table with its heading and note."""
+def _grid(each: Table) -> str:
     kinds = [' class="words"' if column.kind == "text" else "" for column in each.columns]
     head = "".join(f"<th{kind}>{escape(column.header)}</th>" for kind, column in zip(kinds, each.columns, strict=True))
     rows = "\n".join(
         "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
         for row in cells(each)
     )
-    grid = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    return f'{_heading(each)}{grid}<p class="note">{escape(each.note)}</p>'
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _heading(each: Table | Figure) -> str:
-    paper = f" <span>({escape(of_paper(each.paper))})</span>" if each.paper else ""
-    return f'<h3 id="{escape(each.id)}">{escape(each.id)} · {escape(each.title)}{paper}</h3>'
-
-
-def _figure(each: Figure, *, interactive: bool) -> str:
-    if interactive:
-        named = {"config": {**CONFIG}, "div_id": f"plot-{each.id}"}
-        picture = plot(each).to_html(full_html=False, include_plotlyjs=False, **named)
-    else:
-        picture = element(each)
+def _figure(each: Figure) -> str:
     label = f'role="img" aria-label="{escape(f"{each.title}: {each.axis}")}"'
-    return f'{_heading(each)}<figure {label}>{picture}</figure><p class="note">{escape(each.note)}</p>'
+    heading = f'<h3 id="{escape(each.id)}">{escape(each.title)}</h3>'
+    return f'{heading}<figure {label}>{element(each)}</figure><p class="note">{escape(each.note)}</p>'
 
 
 def _about(report: Report) -> str:
     return "<dl>" + "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in report.about.items()) + "</dl>"
 
 
-def _contents(report: Report) -> str:
-    entries: list[Table | Figure] = [*report.tables, *report.figures]
-    links = "".join(f'<a href="#{escape(each.id)}">{escape(each.id)} · {escape(each.title)}</a>' for each in entries)
-    return f"<nav>{links}</nav>"
-
-
-def _missing(missing: tuple[Missing, ...]) -> str:
-    rows = "".join(f"<dt>{escape(_named(each))}</dt><dd>{escape(each.reason)}</dd>" for each in missing)
-    return f"<dl>{rows}</dl>"
-
-
-def _named(each: Missing) -> str:
-    return f"{each.id} ({of_paper(each.paper)})" if each.paper else each.id
-
-
-def _library() -> str:
-    from plotly.offline import get_plotlyjs
-
-    return f"<script>{get_plotlyjs()}</script>"
+def _named(id_: str, title: str, paper: str) -> str:
+    return f"{id_} · {title}" + (f" ({of_paper(paper)})" if paper else "")
 
 
 STORY_STYLE = """

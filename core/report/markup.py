@@ -1,42 +1,52 @@
 """A report in GitHub's Markdown and in LaTeX, of booktabs and longtable; every character of the data is escaped."""
 
 import re
+from collections.abc import Iterable
 
 from core.charts.spec import Figure
-from core.report.document import CAUTIONS, WORDS, Missing, Opening, Report, Table, cells, of_paper
+from core.report.document import (
+    CAUTIONS,
+    CITE,
+    DATA,
+    FIGURE,
+    LACKS,
+    METHODS,
+    TABLES,
+    WORDS,
+    Opening,
+    Report,
+    Table,
+    cells,
+    of_paper,
+)
+from core.report.opening_words import METHODS as HOW
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~$])")
 
 
 def markdown(report: Report) -> str:
-    """Write the whole document; figures are links to ``figures/ID.svg``."""
-    lines = [f"# {markdown_escaped(report.title)}", "", *_markdown_opening(report.opening), f"`{report.signature}`", ""]
-    lines += [f"- **{name}:** {markdown_escaped(told)}" for name, told in report.about.items()]
-    for heading, tables in report.sections():
-        lines += ["", f"## {heading}", "", *(part for each in tables for part in (markdown_table(each), ""))]
-    lines += ["## Figures", ""]
-    for figure in report.figures:
-        lines += [_markdown_figure(figure), ""]
-    if report.missing:
-        lines += ["## What these runs cannot give", "", _missing(report.missing), ""]
-    return "\n".join(lines)
+    """Write the document; its figure is a link to ``figures/ID.svg``."""
+    lines = [f"# {markdown_escaped(report.title)}", *_markdown_opening(report.opening)]
+    if report.plane is not None:
+        lines += [f"## {FIGURE}", _markdown_figure(report.plane)]
+    lines += [f"## {TABLES}", *map(markdown_table, report.short)] if report.short else []
+    lines += [f"## {METHODS}", *map(markdown_escaped, HOW)]
+    if report.lacks:
+        lines += [f"## {LACKS}", "\n".join(f"- {markdown_escaped(each)}" for each in report.lacks)]
+    about = "\n".join(f"- **{name}:** {markdown_escaped(told)}" for name, told in report.about.items())
+    lines += [f"## {CITE}", f"`{report.signature}`", about, markdown_escaped(DATA)]
+    return "\n\n".join(lines) + "\n"
 
 
 def _markdown_opening(said: Opening | None) -> list[str]:
     if said is None:
         return []
-    lines = [f"## {WORDS}", "", *(part for each in said.audited for part in (markdown_escaped(each), ""))]
-    for name, sentences in said.evaluators.items():
-        lines += [f"### {markdown_escaped(name)}", "", markdown_escaped(" ".join(sentences)), ""]
-    return [
-        *lines,
-        f"### {CAUTIONS}",
-        "",
-        *(f"- {markdown_escaped(each)}" for each in said.cautions),
-        "",
-        "## These numbers",
-        "",
+    told = [
+        f"**{markdown_escaped(name)}.** {markdown_escaped(' '.join(sentences))}"
+        for name, sentences in said.evaluators.items()
     ]
+    cautions = "\n".join(f"- {markdown_escaped(each)}" for each in said.cautions)
+    return [f"## {WORDS}", *map(markdown_escaped, said.audited), *told, f"### {CAUTIONS}", cautions]
 
 
 def markdown_table(each: Table) -> str:
@@ -75,15 +85,6 @@ def _markdown_figure(each: Figure) -> str:
     return f"{_markdown_heading(each.id, each.title, each.paper)}\n\n{picture}\n\n{markdown_escaped(each.note)}"
 
 
-def _missing(missing: tuple[Missing, ...]) -> str:
-    rows = [[markdown_escaped(each.id), _short(each.paper), markdown_escaped(each.reason)] for each in missing]
-    return "\n".join(_markdown_row(row) for row in (["", "Paper", "Why not"], [":--", ":--", ":--"], *rows))
-
-
-def _short(paper: str) -> str:
-    return markdown_escaped(of_paper(paper).removeprefix("paper ")) if paper else ""
-
-
 def _markdown_row(row: list[str]) -> str:
     return f"| {' | '.join(row)} |"
 
@@ -111,46 +112,36 @@ _HEAD = r"""\documentclass[10pt,a4paper,landscape]{article}
 
 
 def latex(report: Report) -> str:
-    """Write the whole document; figures are ``figures/ID.pdf``."""
+    """Write the document; its figure is ``figures/ID.pdf``."""
     lines = [_HEAD, rf"\title{{{latex_escaped(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
     lines += _latex_opening(report.opening)
-    lines += [rf"\texttt{{\small {_breakable(report.signature)}}}", "", r"\begin{itemize}"]
-    lines += [rf"\item \textbf{{{latex_escaped(name)}:}} {latex_escaped(told)}" for name, told in report.about.items()]
-    lines += [r"\end{itemize}"]
-    for heading, tables in report.sections():
-        lines += [rf"\section*{{{heading}}}", *(part for each in tables for part in (latex_table(each), ""))]
-    lines += [r"\section*{Figures}"]
-    for figure in report.figures:
-        lines += [_latex_figure(figure), ""]
-    if report.missing:
-        lines += [r"\section*{What these runs cannot give}", r"\begin{itemize}"]
-        lines += [
-            rf"\item \textbf{{{latex_escaped(each.id)}}}{_of_paper(each.paper)}: {latex_escaped(each.reason)}"
-            for each in report.missing
-        ]
-        lines += [r"\end{itemize}"]
-    return "\n".join([*lines, r"\end{document}", ""])
-
-
-def _of_paper(paper: str) -> str:
-    return f" ({latex_escaped(of_paper(paper))})" if paper else ""
+    if report.plane is not None:
+        lines += [rf"\section*{{{FIGURE}}}", _latex_figure(report.plane), ""]
+    if report.short:
+        lines += [rf"\section*{{{TABLES}}}", *(part for each in report.short for part in (latex_table(each), ""))]
+    lines += [rf"\section*{{{METHODS}}}", *_paragraphs(HOW)]
+    if report.lacks:
+        lines += [rf"\section*{{{LACKS}}}", *_items(map(latex_escaped, report.lacks))]
+    about = (rf"\textbf{{{latex_escaped(name)}:}} {latex_escaped(told)}" for name, told in report.about.items())
+    lines += [rf"\section*{{{CITE}}}", rf"\texttt{{\small {_breakable(report.signature)}}}", "", *_items(about)]
+    return "\n".join([*lines, latex_escaped(DATA), r"\end{document}", ""])
 
 
 def _latex_opening(said: Opening | None) -> list[str]:
     if said is None:
         return []
-    lines = [
-        rf"\section*{{{WORDS}}}",
-        *(part for each in said.audited for part in (latex_escaped(each), "", r"\medskip")),
-    ]
+    lines = [rf"\section*{{{WORDS}}}", *_paragraphs(said.audited)]
     for name, sentences in said.evaluators.items():
-        lines += [rf"\subsection*{{{latex_escaped(name)}}}", latex_escaped(" ".join(sentences)), ""]
-    lines += [
-        rf"\subsection*{{{CAUTIONS}}}",
-        r"\begin{itemize}",
-        *(rf"\item {latex_escaped(each)}" for each in said.cautions),
-    ]
-    return [*lines, r"\end{itemize}", r"\section*{These numbers}", ""]
+        lines += [rf"\textbf{{{latex_escaped(name)}.}} {latex_escaped(' '.join(sentences))}", "", r"\medskip"]
+    return [*lines, rf"\subsection*{{{CAUTIONS}}}", *_items(map(latex_escaped, said.cautions))]
+
+
+def _paragraphs(texts: Iterable[str]) -> list[str]:
+    return [part for each in texts for part in (latex_escaped(each), "", r"\medskip")]
+
+
+def _items(texts: Iterable[str]) -> list[str]:
+    return [r"\begin{itemize}", *(rf"\item {each}" for each in texts), r"\end{itemize}"]
 
 
 def latex_table(each: Table) -> str:

@@ -3,7 +3,7 @@
 Sources: paper E, Figure 1 (C27); paper D, Figures 4 to 6; paper B, Figure 5 (C6).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.analysis.true_words import MAY_BE_TRUE, WHY, may_be_true
 from core.charts.canvas import jpeg, thumbnail
 from core.charts.style import signed
 from core.corpora.schema import Item
@@ -123,7 +124,9 @@ SIDE = 640
 
 
 def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
-    """The items that move the furthest, each by its furthest pair, as the page Failures begins.
+    """The items that move the furthest, each by its furthest pair, as the page Failures ranks them.
+
+    Edits whose word may be true of the picture are no known failure, and stand here only where nothing else does.
 
     Args:
         store: opened runs.
@@ -133,7 +136,8 @@ def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
     seen = scope.only()
     table = read_table(store, seen)
     usual = scales(table)
-    found = rank(table, Slice(), usual, order="standardised", limit=most, once=True)
+    known = sorted(set(table.families()) - may_be_true(table))
+    found = rank(table, Slice(families=tuple(known)), usual, order="standardised", limit=most, once=True)
     title = f"What moves the furthest: {seen.corpus}, run {seen.run}"
     return Telling(title, tuple(slides(store, table, found.pairs, usual)), (), ())
 
@@ -152,14 +156,20 @@ def slides(store: Store, table: ScoreTable, pairs: pd.DataFrame, usual: pd.DataF
     told = signature_of(table, store.runs())
     runs = {run.id: run for run in store.runs()}
     items = _items(runs[seen.run], set(pairs["item"]))
-    hashes = picture_hashes(store, pairs)
+    hashes, words = picture_hashes(store, pairs), may_be_true(table)
     made = []
     for _, pair in pairs.iterrows():
         own = rows[(rows["item"] == pair["item"]) & (rows["probe"] == pair["probe"])]
         digest = hashes.get((pair["run"], pair["item"]))
         sides, said = _pictures(items, runs[seen.run], pair, digest, shown(own.iloc[0]))
+        said = [*said, *_unsure(own, words)]
         made.append(pair_slide(pair, own, pictures=sides, said=said, language=seen.language, signature=told, link={}))
     return made
+
+
+def _unsure(rows: pd.DataFrame, words: Collection[str]) -> list[str]:
+    """That the picture may support the word that was put in, where that is so."""
+    return [f"{MAY_BE_TRUE.capitalize()}: {WHY}."] if rows["family"].isin(words).any() else []
 
 
 def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:

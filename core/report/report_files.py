@@ -1,19 +1,21 @@
 """A report as files, all of them or none: in its formats, or as a folder of pages that any file server shows."""
 
+import io
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
 from html import escape
 from pathlib import Path
 
+import pandas as pd
+
 from core.analysis.scope import Narrowed
-from core.charts.drawing_process import Drawings
 from core.charts.spec import Figure
+from core.charts.still import drawings
 from core.errors import InvalidInput
-from core.report.document import FORMATS, Report, Table
+from core.report.document import FORMATS, Report
 from core.report.fairness_card import card_report
 from core.report.html import STYLE, html, page, story_html
-from core.report.markup import latex, markdown
+from core.report.markup import latex, markdown, markdown_escaped
 from core.report.pair_slides import cards, furthest
 from core.store.store import Store
 from core.store.text_files import csv_text
@@ -23,28 +25,13 @@ _DRAWN = {"md": "svg", "latex": "pdf"}
 """Format -> kind of drawing that its figures are."""
 
 
-def drawings_for(formats: tuple[str, ...]) -> Drawings:
-    """Drawings of the kinds that the figures of some formats are; none is begun."""
-    return Drawings([_DRAWN[name] for name in formats if name in _DRAWN])
-
-
-def write(
-    report: Report,
-    folder: Path,
-    *,
-    formats: tuple[str, ...] = tuple(FORMATS),
-    interactive: bool = True,
-    drawings: Drawings | None = None,
-) -> list[Path]:
-    """Write a report, the figures that the formats need, and the data of every table and figure as CSV.
+def write(report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS)) -> list[Path]:
+    """Write a report, its figure as the formats need it, every figure that it holds, and the data behind both.
 
     Args:
         report: to be written.
         folder: made where it is not there; files of the same names are replaced.
         formats: of ``md``, ``html``, ``latex``.
-        interactive: of the HTML's figures.
-        drawings: of :func:`drawings_for` these formats, where :func:`core.report.build.build` began
-            them; None: they are begun now.
 
     Returns:
         The files written.
@@ -53,21 +40,10 @@ def write(
         InvalidInput: for a format that is not known.
         StoreError: if the folder cannot be written; it is as it was then.
     """
-
-    def fill(new: Path) -> list[str]:
-        return fill_report(report, new, formats=formats, interactive=interactive, drawings=drawings)
-
-    return [folder / name for name in write_folder_whole(folder, fill)]
+    return [folder / name for name in write_folder_whole(folder, partial(fill_report, report, formats=formats))]
 
 
-def fill_report(
-    report: Report,
-    folder: Path,
-    *,
-    formats: tuple[str, ...],
-    interactive: bool = True,
-    drawings: Drawings | None = None,
-) -> list[str]:
+def fill_report(report: Report, folder: Path, *, formats: tuple[str, ...]) -> list[str]:
     """Fill a folder that nobody reads yet as :func:`write` does; return the paths below it of the files.
 
     Raises:
@@ -77,34 +53,76 @@ def fill_report(
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
         raise InvalidInput(f"formats are {', '.join(FORMATS)}, got {', '.join(unknown) or 'none'}")
+    texts = {"md": markdown, "html": html, "latex": latex}
+    written = [put(folder, FORMATS[name], texts[name](report)) for name in formats]
+    kinds = [_DRAWN[name] for name in formats if name in _DRAWN]
+    for each in _figures(report) if kinds else ():
+        drawn = drawings(each, kinds=kinds)
+        written += [put(folder, f"figures/{each.id}.{kind}", found) for kind, found in drawn.items()]
+    return [*written, *fill_data(report, folder / "data")]
+
+
+def _figures(report: Report) -> list[Figure]:
+    """The document's figure, and those that were asked for."""
+    one = [] if report.plane is None else [report.plane]
+    return [*one, *(each for each in report.figures if each.id not in {own.id for own in one})]
+
+
+def fill_data(report: Report, folder: Path) -> list[str]:
+    """Write every table as CSV and Parquet, the data of the figures that were asked for as CSV, what each is in one
+    line of ``INDEX.md`` and how to read it in ``NOTES.md``; return the paths below the folder above."""
+    names, lines = list[str](), list[str]()
+    for each in (*report.tables, *report.details):
+        names += [put(folder, f"{each.id}.csv", csv_text(each.frame, digits=10))]
+        names += [put(folder, f"{each.id}.parquet", parquet(each.frame))]
+        lines.append(_line(each.id, each.title, str(len(each.frame)), f"{each.id}.csv, {each.id}.parquet"))
+    for drawn in report.figures:
+        names.append(put(folder, f"{drawn.id}-marks.csv", csv_text(drawn.data, digits=10)))
+        lines.append(_line(drawn.id, f"Marks of the figure: {drawn.title}", str(len(drawn.frame)), names[-1]))
+    lines += [_line(id_, title, "", "with --tables all") for id_, title in report.unmade.items()]
+    names.append(put(folder, "INDEX.md", "\n".join(["# Tables", "", *_HEAD, *lines, ""])))
+    names.append(put(folder, "NOTES.md", _notes(report)))
+    return [f"{folder.name}/{name}" for name in names]
+
+
+_HEAD = ("| id | title | rows | files |", "| :-- | :-- | --: | :-- |")
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(map(markdown_escaped, cells))} |"
+
+
+def _notes(report: Report) -> str:
+    """How to read each table, and why others are not there, with what would change it."""
+    parts = ["# How to read the tables", ""]
+    for each in (*report.tables, *report.details):
+        parts += [f"**{each.id}**: {markdown_escaped(each.note)}", ""]
+    reasons = dict[str, list[str]]()
+    for lack in report.missing:
+        reasons.setdefault(lack.reason, []).append(lack.id)
+    parts += ["# What these runs cannot give", ""] if reasons else []
+    parts += [f"- {', '.join(ids)}: {markdown_escaped(why)}" for why, ids in reasons.items()]
+    return "\n".join([*parts, ""])
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    """A table as a Parquet file; a column of more than one kind of value as text."""
     texts = {
-        "md": lambda: markdown(report),
-        "html": lambda: html(report, interactive=interactive),
-        "latex": lambda: latex(report),
+        name: frame[name].map(lambda value: None if pd.isna(value) else str(value))
+        for name in frame.columns
+        if frame[name].dtype == object
     }
-    everything: list[Table | Figure] = [*report.tables, *report.figures, *report.details]
-    with nullcontext(drawings) if drawings else drawings_for(formats) as made:
-        for each in report.figures:
-            made.begin(each)
-        # meanwhile everything else is written
-        written = [put(folder, FORMATS[name], texts[name]()) for name in formats]
-        data = [_data(one, folder) for one in everything]
-        for each in report.figures:
-            written += [put(folder, f"figures/{each.id}.{kind}", found) for kind, found in made.of(each).items()]
-    return written + data
+    buffer = io.BytesIO()
+    frame.assign(**texts).reset_index(drop=True).to_parquet(buffer, index=False, compression="zstd")
+    return buffer.getvalue()
 
 
 def put(folder: Path, name: str, content: str | bytes) -> str:
     """Write one file of a folder that nobody reads yet; return its path below the folder."""
     path = folder / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
     return name
-
-
-def _data(each: Table | Figure, folder: Path) -> str:
-    frame = each.data if isinstance(each, Figure) else each.frame
-    return put(folder, f"data/{each.id}.csv", csv_text(frame, digits=10))
 
 
 _ABOUT = (
@@ -155,7 +173,7 @@ def _fill(
     store: Store, scope: Narrowed, report: Report, most: int, say: Callable[[str], None], folder: Path
 ) -> list[str]:
     written = fill_report(report, folder, formats=("html",))
-    parts = {"report.html": "Every table and figure, with n, intervals and tests"}
+    parts = {"report.html": "What was found, on a page; the papers' tables; the data behind both"}
     try:
         written.append(put(folder, "card.html", card_report(store, scope)))
         parts["card.html"] = "The fairness card: the worst edits of every evaluator, to print"

@@ -59,7 +59,9 @@ RISKS = pd.DataFrame(
 )
 
 
-def test_the_calmest_stands_first_with_the_worst_family_of_each_axis() -> None:
+def test_evaluators_stand_by_name_and_never_by_calm_with_the_worst_family_of_each_axis() -> None:
+    louder = CARD.assign(median_abs_percent=CARD["median_abs_percent"].where(CARD["evaluator"] == "wild", 90.0))
+    assert list(at_a_glance(louder, RISKS)["evaluator"]) == ["calm", "wild"]
     found = at_a_glance(CARD, RISKS).set_index("evaluator")
     assert list(found.index) == ["calm", "wild"]
     assert found.loc["wild", ["spatial", "spatial_abs", "spatial_low", "spatial_high"]].tolist() == [

@@ -131,7 +131,9 @@ def test_findings_are_different_families_each_with_its_largest_shift(
 ) -> None:
     found = worst_findings(store, view)
     assert len(set(found["family"])) == len(found) == 3
+    assert found["may_be_true"].tolist() == [False, False, False]
     assert list(found["median_abs_percent"]) == sorted(found["median_abs_percent"], reverse=True)
+    rows = rows[rows["axis"] != "societal"]
     per_item = rows.assign(size=rows["percent"].abs()).groupby(["evaluator", "family", "item"])["size"].median()
     worst = per_item.groupby(["evaluator", "family"]).median().groupby("family").max().nlargest(3)
     assert dict(zip(found["family"], found["median_abs_percent"], strict=True)) == pytest.approx(worst.to_dict())
@@ -142,6 +144,17 @@ def test_findings_are_different_families_each_with_its_largest_shift(
             assert row[name] == largest[name], name
         assert row["percent"] == pytest.approx(largest["percent"], nan_ok=True)
         assert (row["run"], row["subject"]) == ("demo", "template")
+
+
+def test_a_word_that_the_picture_may_support_heads_no_finding_unless_people_accept_it(store: Store, view: View) -> None:
+    found = worst_findings(store, view, count=20)
+    words = found["axis"] == "societal"
+    assert words.any()
+    assert (found["may_be_true"] == words).all()
+    assert found["may_be_true"].is_monotonic_increasing
+    judged = worst_findings(store, view, accepted=("cultural",))
+    assert judged["family"].iloc[0] == "cultural"
+    assert not judged["may_be_true"].any()
 
 
 def test_findings_keep_to_the_count_and_to_the_slice(store: Store, view: View) -> None:

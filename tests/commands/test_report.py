@@ -16,14 +16,15 @@ DEMO = ROOT / "data" / "results" / "demo"
 
 @pytest.mark.whole
 def test_a_run_is_reported_in_every_format_with_its_signature(invoke: Invoke, tmp_path: Path) -> None:
-    done = invoke("report", DEMO, "-o", tmp_path / "out", "--drawings")
+    done = invoke("report", DEMO, "-o", tmp_path / "out", "--drawings", "--tables", "all")
     assert done.exit_code == Code.OK
     signature, summary = done.stdout.splitlines()
     assert parse_signature(signature)["runs"] == ["demo"]
-    assert "55 tables and 28 figures" in summary
+    assert "11 tables to read, 55 as data" in summary
     assert all((tmp_path / "out" / name).is_file() for name in FORMATS.values())
     assert signature in (tmp_path / "out" / "report.md").read_text("utf-8")
-    assert "T9 (Table 9) is left out: it compares corpora" in done.stderr
+    assert "left out: It compares corpora and the scope holds one, demo (T9, T10, T11, T12)." in done.stderr
+    assert len(list((tmp_path / "out" / "figures").glob("*.svg"))) == 28 + 1
 
 
 @pytest.fixture
@@ -57,6 +58,7 @@ def test_a_folder_that_holds_files_is_left_alone_unless_told(invoke: Invoke, tmp
     [
         (("report", "nothing-here"), "no run 'nothing-here' here; there are: none yet"),
         (("report", DEMO, "--format", "pdf"), "--format knows md, html, latex, got 'pdf'"),
+        (("report", DEMO, "--tables", "most"), "--tables knows paper and all, got 'most'"),
         (("report", DEMO, "--subject", "human"), "no subject 'human' is open; there are: template"),
         (("report", ROOT / "docs"), "holds no run"),
     ],

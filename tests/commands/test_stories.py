@@ -8,10 +8,11 @@ import pytest
 from core.analysis.failures import scales
 from core.analysis.ranking import rank
 from core.analysis.reading import read_table
-from core.analysis.scope import narrow
+from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice
+from core.analysis.true_words import may_be_true
 from core.commands._shared import Code
-from core.report.pair_slides import furthest
+from core.report.pair_slides import furthest, slides
 from core.settings import ROOT
 from core.store.store import Store
 from core.stories.slide import Slide
@@ -75,7 +76,8 @@ def test_the_furthest_pairs_of_the_shipped_run_have_their_pictures() -> None:
         scope = narrow(store)
         told = furthest(store, scope, most=4)
         table = read_table(store, scope.only())
-        found = rank(table, Slice(), scales(table), order="standardised", limit=4, once=True)
+        known = tuple(set(table.families()) - may_be_true(table))
+        found = rank(table, Slice(families=known), scales(table), order="standardised", limit=4, once=True)
     assert [each.of for each in told.slides] == [
         f"Run demo, corpus demo, item {pair['item']}, caption template, language en, probe {pair['probe']}; one pair"
         for _, pair in found.pairs.iterrows()
@@ -83,6 +85,19 @@ def test_the_furthest_pairs_of_the_shipped_run_have_their_pictures() -> None:
     assert all(each.pictures[0].data.startswith(b"\xff\xd8") for each in told.slides)
     assert {len(each.pictures) for each in told.slides} <= {1, 2}
     assert {each.rows[0][0] for each in told.slides} == {"conse-lite0"}
+
+
+def test_a_pair_whose_word_may_be_true_says_so_and_heads_no_page() -> None:
+    with Store.open(DEMO) as store:
+        scope = narrow(store, Scope(evaluators=("conse-lite0",)))
+        table = read_table(store, scope.only())
+        words = may_be_true(table)
+        assert words == {"cultural", "economic", "gender", "emotion"}
+        found = rank(table, Slice(families=("cultural",)), scales(table), order="standardised", limit=1, once=True)
+        (slide,) = slides(store, table, found.pairs, scales(table))
+        first = furthest(store, scope, most=2)
+    assert "A word that may be true: the picture may support the word, and nobody was asked." in slide.said
+    assert not any("may be true" in text for each in first.slides for text in each.said)
 
 
 def test_something_must_be_asked_for(invoke: Invoke, data: Path) -> None:

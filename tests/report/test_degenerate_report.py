@@ -49,7 +49,7 @@ def test_no_cell_holds_nan_infinity_or_a_number_of_more_than_twelve_digits(repor
             for cell in row:
                 assert not re.search(r"\b(nan|inf|None)\b", cell), (table.id, row)
                 assert not re.search(r"\d{13}", cell), (table.id, row)
-    assert not re.search(r"\d{17}", markdown(report).split("## Figures")[0].replace("sha:", ""))
+    assert not re.search(r"\d{17}", markdown(report).replace("sha:", ""))
 
 
 def test_every_evaluator_is_named_in_the_table_of_families_and_on_the_card(report: Report, opened: Store) -> None:
@@ -57,7 +57,7 @@ def test_every_evaluator_is_named_in_the_table_of_families_and_on_the_card(repor
     assert set(families["evaluator"]) == set(KINDS)
     card = card_report(opened)
     for name in KINDS:
-        assert f"<h2>{name}</h2>" in card or f"{name} on c is not on the card: " in card
+        assert f"<b>{name}</b>" in card or f"{name} on c is not on the card: " in card
     said = {name: set(own["drift"]) for name, own in families.groupby("evaluator")}
     assert (said["constant"], said["all zero"], said["all null"]) == ({CONSTANT}, {ALL_ZERO}, {NO_SCORE})
 
@@ -128,7 +128,7 @@ def test_no_sentence_of_the_first_page_holds_nan(report: Report) -> None:
     said = " ".join(
         (*opening.audited, *opening.cautions, *(each for told in opening.evaluators.values() for each in told))
     )
-    assert "Flip risk" in said
+    assert "no evidence" in said
     assert not re.search(r"\bnan\b", said)
 
 

@@ -84,7 +84,7 @@ def test_families_of_another_caption_have_cards_too() -> None:
 def test_the_cards_are_a_page_of_the_folder(tmp_path: Path) -> None:
     with Store.open(results_dir() / "demo-prototypes") as store:
         scope = narrow(store, Scope(directional=True))
-        report = Report("Title", "signature", {}, (), ())
+        report = Report("Title", "signature", {}, ())
         written = write_folder(store, scope, report, tmp_path, most=1)
     named = [path.name for path in written]
     assert named[-2:] == ["examples.html", "index.html"]

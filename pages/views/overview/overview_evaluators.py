@@ -1,4 +1,4 @@
-"""Every evaluator on the first page: its row beside its name, its fairness card, nuisance against signal."""
+"""Every evaluator on the first page: its row beside its name, its fairness card."""
 
 import json
 import math
@@ -10,13 +10,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.analysis.both_demands import NOT_ASKED
 from core.analysis.flip_cells import EVIDENCE, IQR, READ
 from core.analysis.overview import AND, more_alike, not_on_card
-from core.analysis.questions import Options
-from core.analysis.questions.selective import PLANE, usual
-from core.analysis.scope import Narrowed, Scope
-from core.analysis.selectivity import lack
-from core.analysis.slices import Slice
+from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import further_said, reached, told_from_null
 from core.charts.fairness_figures import family_shifts, shared_top, worst_of_axes
 from core.charts.style import colours
@@ -27,10 +24,8 @@ from pages.views.common.access import may_operate
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.hints import meaning
 from pages.views.common.links import CONTRAST, pairs_behind
-from pages.views.common.open_runs import Signature, narrowed, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table, written
-from pages.views.common.shown_answers import answer, figure_block, questions, spoken
 from pages.views.common.text import listed, number, safe
 from pages.views.common.url_state import carried
 from pages.views.overview.overview_findings import AUDIT
@@ -53,10 +48,10 @@ def draw_card(
     blind: Mapping[str, str],
     origins: Mapping[str, str],
 ) -> None:
-    """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number.
+    """Draw the fairness card: one table; behind it every family, what the controls say, every number.
 
     Args:
-        card: ``core.analysis.overview.fairness_card``.
+        card: ``core.analysis.overview.fairness_card`` with ``may_be_true``.
         contrasts: ``core.analysis.overview.family_contrasts``.
         risks: ``core.analysis.overview.card_risks``.
         control: ``core.analysis.questions.controls.sentences``.
@@ -64,6 +59,60 @@ def draw_card(
         blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
         origins: ``core.analysis.questions.behind_the_scores.origins``; empty where the run made its scores itself.
     """
+    _draw_worst_families(card, risks)
+    st.caption(
+        "Of each axis the family that moves an evaluator furthest: median \\|%Δ\\| over items, with its 95 % BCa "
+        "bootstrap interval, picked after seeing the data, so its interval is that of a maximum. *Drifts* is about the "
+        "signed median, *scatters* about how far items move whichever way. "
+        f"“{MAY_BE_TRUE.capitalize()}”: {WHY}."
+    )
+    for sentence in not_on_card(contrasts):
+        st.markdown(safe(sentence))
+    with st.expander("Every family, and what the controls say", icon=":material/unfold_more:"):
+        _draw_families(card, contrasts, risks, control, half, blind, origins)
+    with st.expander("Every number of the card", icon=":material/table:"):
+        _numbers(card, risks)
+
+
+def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
+    """The card on one screen: a row an evaluator and axis."""
+    rows = card.sort_values(["evaluator", "axis"], kind="stable")
+    usual = risks[risks["unit"] == IQR].to_dict("records")
+    known = {(each["evaluator"], each["axis"], each["family"]): each for each in usual}
+    records = rows.to_dict("records")
+    flips = [known[row["evaluator"], row["axis"], row["family"]] for row in records]
+    shown = {
+        "Evaluator": rows["evaluator"].tolist(),
+        "Axis": rows["axis"].tolist(),
+        "Worst family": [_family_said(row) for row in records],
+        "Median |%Δ|": [
+            f"{row['median_abs_percent']:.1f} % ({between(row['abs_low'], row['abs_high'], row['n_items'], scale=1)})"
+            for row in records
+        ],
+        "n": rows["n_items"].tolist(),
+        "Flip risk": [
+            f"{100 * row['risk']:.1f} % ({between(row['low'], row['high'], row['n_items'])})" for row in flips
+        ],
+        "No evidence below": [number(row["evidence"], digits=3) for row in flips],
+        "Claims": [f"{row['drift']}; {row['scatter']}" for row in records],
+    }
+    draw_table(pd.DataFrame(shown), alt="The fairness card: the worst family of each axis under every evaluator")
+
+
+def _family_said(row: Mapping[Any, Any]) -> str:
+    unsure = f", {MAY_BE_TRUE}" if row["may_be_true"] else ""
+    return f"{family_title(str(row['family']))}{more_alike(int(row['alike']))}{unsure}"
+
+
+def _draw_families(
+    card: pd.DataFrame,
+    contrasts: pd.DataFrame,
+    risks: pd.DataFrame,
+    control: Mapping[str, str],
+    half: Mapping[str, str],
+    blind: Mapping[str, str],
+    origins: Mapping[str, str],
+) -> None:
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
     top = shared_top(contrasts[contrasts["evaluator"].isin(names)], card)
@@ -101,15 +150,9 @@ def draw_card(
                     CONTRAST, label="Contrast tests", icon=":material/rule:", query_params=carried() | {"of": name}
                 )
     st.caption(
-        "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
-        "axis, picked after seeing the data, so its interval is that of a maximum; in how many draws of the same items "
-        "it is the worst stands beside it. Grey: the median shift under edits that nobody can see. *Drifts* is about "
-        "which way scores go, *scatters* about how far items move whichever way."
+        "Filled: the worst family of its axis; in how many draws of the same items it is the worst stands beside it. "
+        "Grey: the median shift under edits that nobody can see."
     )
-    for sentence in not_on_card(contrasts):
-        st.markdown(safe(sentence))
-    with st.expander("Every number of the card", icon=":material/table:"):
-        _numbers(card, risks)
 
 
 def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
@@ -258,7 +301,7 @@ def _card_spoken(name: str, rows: pd.DataFrame) -> str:
     return f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(told)}"
 
 
-_GAP = "Gap that means something"
+_GAP, _BREAKS = "Gap that means something", "Broken meaning"
 
 
 @st.cache_data(show_spinner=False)
@@ -282,13 +325,14 @@ def kind_of(name: str, origins: Mapping[str, str]) -> str:
     return "published" if own in registry.catalogue().entries else "your own"
 
 
-def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: str) -> None:
-    """Draw the leaderboard: its worst families on one scale, then every claim in words.
+def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: str, falls: Mapping[str, str]) -> None:
+    """Draw every evaluator in one row, by name: its worst families on one scale, then every claim in words.
 
     Args:
         rows: ``core.analysis.overview.at_a_glance``.
         origins: evaluators whose scores were imported.
         selective_of: what selectivity was measured on, in words; empty: it was not.
+        falls: evaluator -> whether it falls where the meaning breaks; see :mod:`core.analysis.both_demands`.
     """
     axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
     records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
@@ -307,6 +351,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         "Evaluator": st.column_config.Column(pinned=True),
         "Kind": st.column_config.Column(help=meaning("offline stand-in")),
     }
+    shown[_BREAKS] = [falls.get(str(row["evaluator"]), NOT_ASKED) for row in records]
     for axis in axes:
         shown[f"Worst {axis} edits"] = [_worst_said(row, axis) for row in records]
         configured[f"Worst {axis} edits"] = st.column_config.Column(
@@ -325,10 +370,9 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
     draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
-        "The calmest first, by the larger of its worst medians, equal ones by name: an order of what was seen, not a "
-        "test. Each dot is "
-        "the family that moves the evaluator most on that axis, picked after seeing them all, with the 95 % interval "
-        "of its median \\|%Δ\\|. " + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
+        "By name: who keeps still is no better for it alone. Each dot is the family that moves the evaluator most on "
+        "that axis, picked after seeing them all, with the 95 % interval of its median \\|%Δ\\|. "
+        + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
     figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")
 
@@ -385,52 +429,3 @@ def draw_kinds(names: Iterable[str]) -> None:
         )
         if may_operate():
             st.page_link(AUDIT, label="Get a published evaluator", icon=":material/download:")
-
-
-_DATA = f"{PLANE}-data"
-
-
-def draw_plane(files: Signature, scope: Narrowed) -> None:
-    """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named."""
-    own = with_both(files, scope)
-    st.header("Calm or deaf?", anchor=False)
-    if own is None:
-        st.caption(safe(f"{_reason(files, scope)}.", limit=500))
-        return
-    question = questions(files, own)[_DATA]
-    frame = answer(files, own, Slice(), _DATA, Options())
-    drawing = question.figures[0]
-    figure = drawing.figure(frame)
-    if not len(figure.frame):
-        st.caption("No item has both a broken meaning and a harmless edit with scores.")
-        return
-    figure_block(figure, frame, "overview-plane", title=drawing.title, alt=f"{drawing.title}: {spoken(figure)}")
-    st.caption(safe(drawing.note, limit=500))
-    of = f"Run {own.run}, caption {own.subject}, language {own.language}"
-    st.caption(
-        safe(
-            f"{of}." if own == scope else f"{of}: the scope above holds no broken meaning beside its edits.", limit=300
-        )
-    )
-    st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:")
-
-
-def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
-    """Selectivity an evaluator, column ``of`` says of which comparisons; None where no meaning is broken."""
-    if lack(view(files, scope)):
-        return None
-    found = usual(answer(files, scope, Slice(), _DATA, Options()))
-    return found if len(found) else None
-
-
-def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
-    """The scope where it holds both halves, else the usual one of Contrast tests; None where neither does."""
-    if not lack(view(files, scope)):
-        return scope
-    other = narrowed(files, Scope(directional=True)).only()
-    return None if lack(view(files, other)) else other
-
-
-def _reason(files: Signature, scope: Narrowed) -> str:
-    said = lack(view(files, scope)).what
-    return f"{said[:1].upper()}{said[1:]}, so that nothing tells whether a score that holds still is calm or deaf"

@@ -3,6 +3,7 @@
 import io
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,19 +13,19 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis import system_file as leaderboards
-from core.analysis.geometry import embed
+from core.analysis.both_demands import NOT_ASKED
 from core.analysis.questions import Options
 from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.suite_result import Files, changed, stored
 from core.analysis.table import ScoreTable
+from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import MARGIN
 from core.charts.canvas import thumbnail
 from core.charts.style import signed
 from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
-from core.evaluators.pool import shared_pool
 from core.human.studies import list_studies
 from core.probes.titles import family_title, title
 from core.report.build import build
@@ -141,8 +142,14 @@ def draw_loaded(runs: tuple[Run, ...], table: ScoreTable) -> None:
     )
 
 
-def draw_found(worst: pd.DataFrame, held: Thresholds) -> None:
-    """Say the first of the worst findings, with the way to its failures."""
+def draw_found(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) -> None:
+    """Say the first of the worst findings, and in the same breath whether that evaluator falls where meaning breaks.
+
+    Args:
+        worst: of :func:`core.analysis.overview.worst_findings`.
+        held: thresholds of the page.
+        falls: evaluator -> its verdict; one that is not here was not asked.
+    """
     if worst.empty:
         st.markdown(f"**Found:** no family yet that surely moves an evaluator by more than the margin{held.said()}.")
         return
@@ -151,8 +158,13 @@ def draw_found(worst: pd.DataFrame, held: Thresholds) -> None:
         f"**Found:** {safe(row['evaluator'])} moves by {number(row['median_abs_percent'], digits=1)} % in the middle "
         f"item (95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
         f"{counted(int(row['n_items']), 'item')}) under edits of the family "
-        f"*{safe(family_title(row['family']))}*, which should not matter."
+        f"*{safe(family_title(row['family']))}*{_why(row)}; it {falls.get(str(row['evaluator']), NOT_ASKED)}."
     )
+
+
+def _why(row: pd.Series) -> str:
+    """Why such a move counts, or why it may not."""
+    return f" ({MAY_BE_TRUE}: {WHY})" if row["may_be_true"] else ", which should not matter"
 
 
 def draw_ways(worst: pd.DataFrame) -> None:
@@ -231,6 +243,10 @@ def _finding(row: pd.Series) -> None:
         f"**{safe(row['evaluator'])}** moves by **{row['median_abs_percent']:.1f} %** "
         f"under **{safe(family_title(row['family']))}**"
     )
+    if row["may_be_true"]:
+        st.markdown(
+            f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}: no finding, as long as that is so."
+        )
     st.caption(
         f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
         f"n = {counted(int(row['n_items']), 'item')}"
@@ -425,8 +441,8 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
             key="overview.card.print",
         )
     with whole.container(border=True, height="stretch"):
-        st.markdown("**Whole report**")
-        st.caption("The paper's tables and figures, with n, intervals, tests and a signature to cite.", help=THE_PAPER)
+        st.markdown("**Report**")
+        st.caption("A page in words, one figure, the papers' tables, their data, a signature to cite.", help=THE_PAPER)
         _whole(files, scope)
 
 
@@ -452,8 +468,8 @@ def _whole(files: Signature, scope: Narrowed) -> None:
         st.error(safe(str(error), limit=600))
         return
     st.caption(
-        f"{counted(len(made.tables), 'table')}, {counted(len(made.figures), 'figure')}; and why these runs do not "
-        f"allow {counted(len(made.missing), 'other')} of the paper's."
+        f"{counted(len(made.short), 'table')} of the papers, and why these runs do not allow others. Every table: "
+        "`python -m core report RUN --tables all`."
     )
     for problem in problems:
         st.warning(safe(problem, limit=600))
@@ -479,13 +495,15 @@ def _whole(files: Signature, scope: Narrowed) -> None:
             )
 
 
-@st.cache_resource(max_entries=2, show_spinner="Making every table and figure …")
+@st.cache_resource(max_entries=2, show_spinner="Making the papers' tables …")
 def _report(
     files: Signature, scope: Narrowed, suites: Files, boards: leaderboards.Files
 ) -> tuple[Report, tuple[str, ...]]:
     """The report, and a sentence for each leaderboard that is not in it since its file cannot be read."""
-    encode, ranked = partial(embed, shared_pool()), leaderboards.kept(boards)
-    made = build(store(files), scope, studies=list_studies()[0], encode=encode, suites=stored(suites)[0], boards=ranked)
+    ranked, judged = leaderboards.kept(boards), stored(suites)[0]
+    made = build(
+        store(files), scope, whole=False, figures=False, studies=list_studies()[0], suites=judged, boards=ranked
+    )
     return made, tuple(ranked.unread.values())
 
 

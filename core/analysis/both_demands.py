@@ -1,0 +1,141 @@
+"""Keeps still where it should, moves where it should: both demands on an evaluator, never one without the other.
+
+A score that never moves keeps still under every harmless edit; only a broken meaning tells it from a good one. Whoever
+orders or names evaluators by stillness alone praises the deaf.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import families
+from core.analysis.effects import corpora, median_over
+from core.analysis.memo import once
+from core.analysis.questions.columns import marks, one_a_line
+from core.analysis.questions.selective import PLANE, headline, plane, unverified, usual
+from core.analysis.selectivity import harmless, lack
+from core.analysis.table import View
+from core.charts.spec import Figure
+from core.statistics.arithmetic import row_medians
+
+FALLS = "falls where the meaning breaks"
+NO_FALL = "does not fall where the meaning breaks"
+OPEN = "is not shown to fall where the meaning breaks"
+FEW = "has too few broken meanings to tell whether it falls there"
+NOT_ASKED = "was not asked whether it falls where the meaning breaks"
+
+HALF = (
+    "Half of the question was not asked: no meaning was broken in these runs, so that nothing tells whether a score "
+    "that keeps still is calm or deaf. No evaluator is better than another by this."
+)
+OTHER_HALF = (
+    "Half of the question was not asked: these runs hold no edit that should not matter, so that nothing tells "
+    "whether a score that falls does so at anything. No evaluator is better than another by this."
+)
+
+TITLE = "Keeps still where it should, moves where it should"
+NOTE = (
+    "Across: how far edits that should not matter move the score, less is better. Up: how much a broken meaning "
+    "lowers it, more is better. Both in standard deviations of the clean scores, with 95 % intervals. On the level "
+    "line a broken meaning costs nothing."
+)
+_ACROSS, _UP = "moves where it should keep still, SD", "falls where the meaning breaks, SD"
+
+
+def falls(n: float, signal: float, low: float, high: float) -> str:
+    """Say whether a score falls where the meaning breaks.
+
+    Args:
+        n: items with a broken meaning.
+        signal: median over them of an item's median drop.
+        low, high: of its 95 % interval; NaN without one.
+
+    Example:
+        >>> falls(40, 0.3, 0.2, 0.4), falls(40, 0.0, 0.0, 0.0), falls(2, 0.3, math.nan, math.nan)
+        ('falls where the meaning breaks', 'does not fall where the meaning breaks', \
+'has too few broken meanings to tell whether it falls there')
+    """
+    if not n or math.isnan(signal):
+        return NOT_ASKED
+    if math.isnan(low):
+        return FEW
+    if low > 0:
+        return FALLS
+    return NO_FALL if high <= 0 else OPEN
+
+
+def half_asked(view: View) -> str:
+    """Which half of the question these scores leave open, in sentences; empty where they answer both."""
+    if not lack(view):
+        return ""
+    return OTHER_HALF if families(view) else HALF
+
+
+@once
+def demands(view: View) -> pd.DataFrame:
+    """Both demands on every evaluator that sees the picture, corpus by corpus, evaluators by name.
+
+    Returns:
+        Columns evaluator, corpus, of (which comparisons; empty without any), n_items, nuisance, nuisance_low,
+        nuisance_high (how far harmless edits move it), signal, signal_low, signal_high (how much a broken meaning
+        costs; NaN where none was made), value, low, high (selectivity, likewise) and falls (of the verdicts here).
+    """
+    found = _calm(view) if lack(view) else usual(headline(view))
+    return found.assign(
+        falls=[
+            falls(*each)
+            for each in found[["n_items", "signal", "signal_low", "signal_high"]].itertuples(index=False, name=None)
+        ]
+    ).sort_values(["corpus", "evaluator"], kind="stable", ignore_index=True)
+
+
+def _calm(view: View) -> pd.DataFrame:
+    """What :func:`core.analysis.questions.selective.headline` says of harmless edits, where no meaning was broken."""
+    table, rows = view.table, []
+    edits = tuple(name for probes in harmless(view).values() for name in probes)
+    for name in view.evaluators if edits else ():
+        if name in table.blind:
+            continue
+        shifts, _ = view.shifts(name, edits)
+        harms = row_medians(np.ascontiguousarray(np.abs(shifts)))
+        for corpus, own in corpora(table):
+            unit = table.spread(name, corpus)
+            scaled = harms / (unit if unit > 0 else math.nan)
+            found = median_over(scaled, own & view.items & ~np.isnan(scaled), table.sources)
+            if found.n:
+                rows.append((name, corpus, found.n, found.estimate, found.low, found.high))
+    known = pd.DataFrame(rows, columns=["evaluator", "corpus", "n_items", "nuisance", "nuisance_low", "nuisance_high"])
+    nothing = dict.fromkeys(("signal", "signal_low", "signal_high", "value", "low", "high"), math.nan)
+    return known.assign(of="", **nothing)
+
+
+def demands_figure(view: View) -> Figure:
+    """The plane of both demands; where no meaning was broken the one axis alone, evaluators by name."""
+    found = demands(view)
+    if lack(view):
+        return _one_axis(found, half_asked(view))
+    several = len(set(found["corpus"])) > 1
+    kept = {str(name): unverified(rows) for name, rows in found.groupby("corpus")}
+    said = [": ".join(filter(None, (name if several else "", kept[name]))) for name in found["corpus"].astype(str)]
+    drawn = plane(found.assign(panel=said), PLANE, TITLE, NOTE)
+    return replace(drawn, axis=_UP, along=replace(drawn.along, title=_ACROSS))
+
+
+def _one_axis(found: pd.DataFrame, note: str) -> Figure:
+    own = found.rename(columns={"value": "_", "low": "_low", "high": "_high"}).rename(
+        columns={"nuisance": "value", "nuisance_low": "low", "nuisance_high": "high"}
+    )
+    data = marks(own, label="evaluator", series="evaluator", panel=("corpus",), values=("value", "low", "high"))
+    return Figure(
+        PLANE,
+        TITLE,
+        note,
+        data,
+        _ACROSS,
+        span=(0.0, None),
+        counts=True,
+        overlay=one_a_line(data),
+        order=tuple(sorted(map(str, data["label"].unique()))),
+    )

@@ -1,0 +1,69 @@
+"""The first figure of the first page: keeps still where it should, moves where it should; never one alone."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.both_demands import FALLS, TITLE, demands, demands_figure, half_asked
+from core.analysis.questions import Options
+from core.analysis.questions.selective import PLANE, usual
+from core.analysis.scope import Narrowed, Scope
+from core.analysis.selectivity import lack
+from core.analysis.slices import Slice
+from pages.views.common.links import CONTRAST
+from pages.views.common.open_runs import Signature, narrowed, view
+from pages.views.common.shown_answers import answer, figure_block, spoken
+from pages.views.common.text import safe
+
+_DATA = f"{PLANE}-data"
+
+
+def draw_plane(files: Signature, scope: Narrowed) -> None:
+    """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named; where
+    nothing does, the one axis alone with what was not asked."""
+    st.header(TITLE, anchor=False)
+    both = with_both(files, scope)
+    own = both or scope
+    seen = view(files, own)
+    figure = demands_figure(seen)
+    if not len(figure.frame):
+        st.caption(half_asked(seen) or "No item has both a broken meaning and a harmless edit with scores.")
+        return
+    figure_block(figure, demands(seen), "overview-plane", title=figure.title, alt=f"{figure.title}: {spoken(figure)}")
+    st.caption(safe(figure.note, limit=500))
+    if both is None:
+        return
+    told = [f"{name} {said}." for name, said in sorted(falls_of(files, scope).items()) if said != FALLS]
+    if told:
+        st.markdown(safe(" ".join(told), limit=600))
+    of = f"Run {own.run}, caption {own.subject}, language {own.language}"
+    st.caption(
+        safe(
+            f"{of}." if own == scope else f"{of}: the scope above holds no broken meaning beside its edits.", limit=300
+        )
+    )
+    st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:")
+
+
+def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """Whether each evaluator falls where the meaning breaks, in words; empty where no run asked."""
+    own = with_both(files, scope)
+    if own is None:
+        return {}
+    found = demands(view(files, own))
+    return dict(zip(found["evaluator"].astype(str), found["falls"], strict=True))
+
+
+def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
+    """Selectivity an evaluator, column ``of`` says of which comparisons; None where no meaning is broken."""
+    if lack(view(files, scope)):
+        return None
+    found = usual(answer(files, scope, Slice(), _DATA, Options()))
+    return found if len(found) else None
+
+
+def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
+    """The scope where it holds both halves, else the usual one of Contrast tests; None where neither does."""
+    if not lack(view(files, scope)):
+        return scope
+    other = narrowed(files, Scope(directional=True)).only()
+    return None if lack(view(files, other)) else other

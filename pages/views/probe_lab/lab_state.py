@@ -38,8 +38,8 @@ from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench, in_memory_item
 from core.scoring.worst_edit import Worst
 from core.settings import cache_dir, lab_cache_mb
+from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
-from core.store.run_sources import own_metrics as stored
 from pages.views.common.access import may_operate
 from pages.views.common.open_runs import KEYED, Shelf, Signature, present, store
 from pages.views.common.reader_uploads import Uploads, session

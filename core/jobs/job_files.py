@@ -17,10 +17,11 @@ from typing import Any, Literal, TypeVar
 import filelock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from core.audit.request import first_problem
 from core.errors import InvalidInput, StoreError
 from core.jobs.checking import CheckRequest
 from core.jobs.command_jobs import GetRequest, MeasureRequest, SuiteRequest
-from core.jobs.request import AuditRequest, first_problem
+from core.jobs.request import AuditJob
 from core.store.manifest import check_run_id
 from core.store.text_files import write_json
 from core.writing import cannot_write
@@ -69,7 +70,7 @@ class State(BaseModel):
     cancel: str | None = None
 
 
-Request = AuditRequest | MeasureRequest | SuiteRequest | CheckRequest | GetRequest
+Request = AuditJob | MeasureRequest | SuiteRequest | CheckRequest | GetRequest
 """What a job does."""
 
 
@@ -88,7 +89,7 @@ class _Kind(BaseModel):
             "check": CheckRequest,
             "get": GetRequest,
         }
-        return read_shape(path, kinds.get(self.kind if isinstance(self.kind, str) else "", AuditRequest))
+        return read_shape(path, kinds.get(self.kind if isinstance(self.kind, str) else "", AuditJob))
 
 
 Shape = TypeVar("Shape", bound=BaseModel)

@@ -22,6 +22,7 @@ from bench.report import row
 from core.audit.machine import cores
 from core.audit.plan import Plan, make_plan
 from core.audit.render import render
+from core.audit.request import OFFLINE, AuditRequest, choice_of
 from core.audit.run import run_audit
 from core.audit.workers.making import threads
 from core.corpora.registry import catalogue
@@ -33,7 +34,6 @@ from core.evaluators.pool import Pool
 from core.probes.pixels.kept_plates import kept_plates
 from core.store.store import Store
 
-OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
 INSERTED = tuple(f"inserted-{family}" for family in ("cultural", "economic", "gender", "emotion", "occupational"))
 WORKERS_ITEMS = 48
 """Items of the comparison of workers, in shards of four."""
@@ -154,7 +154,7 @@ def all_ratios() -> None:
             pool = Pool()
             with pool.hold(reference):
                 for grid, (subjects, probes) in GRIDS.items():
-                    plan = _plan(metric.items, evaluators=[reference], subjects=subjects, probes=probes)
+                    plan = _plan(metric.items, evaluators=[reference], subject=choice_of(subjects), probes=probes)
                     ratios(metric, plan, grid, pool)
 
 
@@ -267,7 +267,7 @@ def _timed(out: Path, count: int) -> tuple[float, float, str]:
 
 def demo() -> None:
     """Audit the whole demo corpus with every offline evaluator: with two workers, then in this process."""
-    plan = make_plan(catalogue().get("demo").load(), evaluators=OFFLINE)
+    plan = make_plan(catalogue().get("demo").load(), AuditRequest(evaluators=OFFLINE))
     with tempfile.TemporaryDirectory() as out:
         started = time.perf_counter()
         run_audit(plan, Path(out), run_id="bench", pool=Pool(), workers=2)
@@ -283,7 +283,7 @@ def demo() -> None:
 
 def _demo_here() -> None:
     """Audit the whole demo corpus with every offline evaluator in this process; its peak memory is the process's."""
-    plan = make_plan(catalogue().get("demo").load(), evaluators=OFFLINE)
+    plan = make_plan(catalogue().get("demo").load(), AuditRequest(evaluators=OFFLINE))
     with tempfile.TemporaryDirectory() as out:
         started = time.perf_counter()
         run = run_audit(plan, Path(out), run_id="bench", pool=Pool())
@@ -302,7 +302,9 @@ def _plan(count: int, **options: Any) -> Plan:
     corpus = catalogue().get("demo").load()
     every = len(corpus) // count
     chosen = type(corpus)(corpus.name, corpus.items[::every][:count], (), corpus.description)
-    return make_plan(chosen, **{"evaluators": [EVALUATOR], "batch_size": BATCH, **options})
+    cut = {name: options.pop(name) for name in ("shard_items", "batch_size") if name in options}
+    request = AuditRequest.of(**{"evaluators": (EVALUATOR,), "subject": "template", **options})
+    return make_plan(chosen, request, **{"batch_size": BATCH, **cut})
 
 
 def _inputs(plan: Plan) -> tuple[dict[str, np.ndarray], list[str], list[tuple[Key, str, str]]]:

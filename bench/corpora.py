@@ -21,6 +21,7 @@ from PIL import Image
 
 from bench.report import row
 from core.audit.plan import Plan, make_plan
+from core.audit.request import AuditRequest
 from core.audit.run import Progress, RunStopped, run_audit
 from core.corpora.labels import load_taxonomy
 from core.corpora.registry import catalogue
@@ -81,7 +82,7 @@ def _objects365(count: int) -> None:
         started, spent = time.perf_counter(), time.process_time()
         corpus = catalogue().get("objects365").load(root)
         read = time.perf_counter() - started
-        plan = make_plan(corpus, evaluators=[EVALUATOR], probes=PROBES, root=root)
+        plan = make_plan(corpus, AuditRequest.of(evaluators=(EVALUATOR,), probes=PROBES, root=root, subject="template"))
         planned = time.perf_counter() - started
         _first_shard(plan, root / "runs")
         whole, spent = time.perf_counter() - started, time.process_time() - spent

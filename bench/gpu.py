@@ -21,6 +21,7 @@ from bench.checkpoints import EVALUATORS, write
 from bench.pool_memory import BUDGET_MB, ROUNDS, take_turn
 from bench.report import row
 from core.audit.plan import make_plan
+from core.audit.request import AuditRequest
 from core.audit.run import run_audit
 from core.corpora.schema import Corpus, Item
 from core.evaluators.memory import MB, give_back
@@ -58,7 +59,8 @@ def throughput(reference: str, device: str, what: str, *, items: int, renderers:
     with tempfile.TemporaryDirectory() as place, pool.hold(reference), pool.lease(reference) as evaluator:
         folder = Path(place)
         towers: Towers = evaluator._towers  # type: ignore[attr-defined]
-        plan = make_plan(_photographs(folder / "corpus", items), evaluators=[reference], probes=PROBES)
+        request = AuditRequest.of(evaluators=(reference,), probes=PROBES, subject="template")
+        plan = make_plan(_photographs(folder / "corpus", items), request)
         count = plan.cost().images
         pixels = torch.zeros(evaluator.full_batch, 3, towers.preprocessing.side, towers.preprocessing.side)
 

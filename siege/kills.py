@@ -25,7 +25,7 @@ from core.evaluators.network.journal import Journal
 from core.evaluators.pool import Pool
 from core.human.studies import LOG, Study
 from core.jobs import job_queue
-from core.jobs.request import AuditRequest, audit_request
+from core.jobs.request import AuditJob, audit_request
 from core.store.log import Log
 from core.store.store import Store
 from core.store.verification import verify
@@ -219,7 +219,7 @@ def _answers(path: Path) -> list[str]:
     return [f"{name} {score}" for name, score in Journal(path).scores(keys).items()]
 
 
-def _request(run_id: str) -> AuditRequest:
+def _request(run_id: str) -> AuditJob:
     return audit_request(
         corpus="demo", probes=PROBES, evaluators=(EVALUATOR,), limit=ITEMS, run_id=run_id, device="cpu"
     )

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from core import settings
 from core.audit.plan import Plan, make_plan
+from core.audit.request import AuditRequest
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.evaluators.network.answer import Verdict
@@ -39,9 +40,7 @@ def plan() -> Plan:
     """The audit of the campaign: small, of many shards."""
     return make_plan(
         catalogue().get("demo").load(None),
-        evaluators=[EVALUATOR],
-        probes=PROBES,
-        limit=ITEMS,
+        AuditRequest.of(corpus="demo", evaluators=(EVALUATOR,), probes=PROBES, limit=ITEMS),
         shard_items=SHARD_ITEMS,
         batch_size=4,
     )

@@ -16,7 +16,7 @@ from core.errors import InvariscopeError
 from core.evaluators.weights.download import download
 from core.human.studies import Study
 from core.jobs import job_queue
-from core.jobs.request import AuditRequest, audit_request
+from core.jobs.request import AuditJob, audit_request
 from core.outputs import LEFTOVER
 from core.settings import ROOT
 from core.store.manifest import COMPLETE, read_run
@@ -193,7 +193,7 @@ def call(words: tuple[str, ...], settings: Mapping[str, str], home: Path, log: P
         sys.stderr.flush()
 
 
-def _request() -> AuditRequest:
+def _request() -> AuditJob:
     return audit_request(
         corpus="demo", probes=("null",), evaluators=(EVALUATOR,), limit=ITEMS, run_id="in", device="cpu"
     )

@@ -1,13 +1,15 @@
 """An audit from Python: what ``python -m core audit`` does, with a run to ask as its answer."""
 
+import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from core.api.opened_run import Run, listed, open_run
 from core.api.progress_lines import PlainLines
+from core.audit.request import AuditRequest
 from core.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
@@ -25,25 +27,12 @@ def audit(
     evaluators: "str | type[Evaluator] | Iterable[str | type[Evaluator]]",
     probes: str | Iterable[str] = "default",
     *,
-    root: Path | str | None = None,
     options: Mapping[str, Any] | None = None,
-    subject: Literal["template", "human", "both"] | None = None,
-    languages: str | Iterable[str] = "en",
-    captions_each: int = 1,
-    idf: Path | str | None = None,
-    limit: int | None = None,
-    sample: int | None = None,
-    seed: int | None = None,
-    run_id: str | None = None,
     out: Path | str | None = None,
     resume: bool = False,
     overwrite: bool = False,
-    device: str | None = None,
-    workers: int = 1,
-    threads: int | None = None,
-    renderers: int = 0,
-    cluster: str | None = None,
     progress: "bool | Callable[[Progress], None]" = True,
+    **asked: Any,
 ) -> Run:
     """Score every item of a corpus under every probe with every evaluator, and store the run.
 
@@ -56,27 +45,13 @@ def audit(
             those of a notebook too. A class is known to this process alone: a job or the dashboard takes it from a
             file.
         probes: names, families, axes, ``default``, ``directional`` or ``all``.
-        root: folder of a named corpus, where it needs one.
-        options: of its loader, e.g. ``{"split": "val2017"}``.
-        subject: caption that is held while the picture is edited; None: the template, ``human`` where no item has a
-            label.
-        languages: of the human captions, ISO 639-1.
-        captions_each: most human captions of an item in each language, the first ones.
-        idf: file of document frequencies that weigh the tokens of video evaluators.
-        limit: take only the first items.
-        sample: draw so many items by the seed, evenly over category and coverage.
-        seed: of everything random; None: 2025.
-        run_id: name of the run; None: corpus, time and digest.
+        options: of the corpus's loader, e.g. ``{"split": "val2017"}``.
         out: folder of runs; None: that of the user's own runs, which the dashboard shows.
         resume: go on with the run of that run_id; a complete one is only checked.
         overwrite: start the run of that run_id over.
-        device: ``cpu``, ``cuda``, ``mps``…; None: the best there is.
-        workers: processes that render and score; the tables are the same to the bit for as many threads each.
-        threads: for one operation, in each; None: as the run was begun, else the cores divided by the workers.
-        renderers: processes that decode and edit for each worker; 0: a thread of its own.
-        cluster: address of a Ray cluster whose actors are the workers.
         progress: called with a :class:`core.audit.run.Progress` whenever an evaluator has done with a batch; True: a
             line on stderr now and then; False: nothing.
+        {fields}
 
     Returns:
         The complete run.
@@ -88,35 +63,34 @@ def audit(
         StoreError: if something cannot be written, or another process works on this run.
     """
     from core import settings
+    from core.audit.plan import make_plan
     from core.audit.run import RunStopped, run_audit
     from core.evaluators.pool import Pool, check_device
     from core.outputs import check_folder
 
+    if strange := [name for name in asked if name not in _ASKED]:
+        raise TypeError(f"audit() got an unexpected keyword argument {strange[0]!r}")
     if resume and overwrite:
         raise InvalidInput("resume and overwrite exclude each other; choose one")
-    if resume and run_id is None:
+    if resume and asked.get("run_id") is None:
         raise InvalidInput("resume needs the run_id of the run to go on with")
-    plan = _plan(
-        corpus_of(corpus, root=root, options=options),
-        references_of(evaluators),
-        listed(probes),
-        root=root,
-        subject=subject,
-        languages=listed(languages),
-        captions_each=captions_each,
-        idf=idf,
-        limit=limit,
-        sample=sample,
-        seed=seed,
+    items = corpus_of(corpus, root=asked.get("root"), options=options)
+    several = {name: listed(asked[name]) for name in ("languages",) if name in asked}
+    request = AuditRequest.of(
+        **{**asked, **several},
+        corpus=items.name,
+        evaluators=references_of(evaluators),
+        probes=listed(probes),
     )
+    plan = make_plan(items, request)
     for warning in plan.warnings:
         _log.warning("%s", warning)
     target = settings.runs_dir() if out is None else Path(out)
-    name = run_id or _free_name(plan, target)
+    name = request.run_id or _free_name(plan, target)
     if out is not None:
         check_folder(target / name)
     existing: Existing = "resume" if resume else "replace" if overwrite else "refuse"
-    pool = Pool(device=None if device is None else check_device(device))
+    pool = Pool(device=None if request.device is None else check_device(request.device))
     try:
         stored = run_audit(
             plan,
@@ -124,11 +98,11 @@ def audit(
             run_id=name,
             existing=existing,
             pool=pool,
-            workers=workers,
-            threads=threads,
-            renderers=renderers,
-            cluster=cluster,
-            device=device,
+            workers=request.workers,
+            threads=request.threads,
+            renderers=request.renderers,
+            cluster=request.cluster,
+            device=request.device,
             progress=_teller(progress),
         )
     except RunStopped as error:
@@ -136,35 +110,26 @@ def audit(
     return open_run(stored.path)
 
 
-def _plan(
-    items: "Corpus",
-    evaluators: tuple[str, ...],
-    probes: tuple[str, ...],
-    *,
-    root: Path | str | None,
-    subject: str | None,
-    idf: Path | str | None,
-    seed: int | None,
-    **more: Any,
-) -> "Plan":
-    """Plan it with what is usual where nothing is said."""
-    from core.audit.fitting import usual_subjects
-    from core.audit.plan import SUBJECT_CHOICES, make_plan
-    from core.evaluators.video.idf import read_idf
-    from core.seeds import RUN_SEED
+_ASKED = {
+    name: field
+    for name, field in AuditRequest.model_fields.items()
+    if name not in ("corpus", "options", "evaluators", "probes")
+}
 
-    if subject is not None and subject not in SUBJECT_CHOICES:
-        raise InvalidInput(f"subject is one of {', '.join(SUBJECT_CHOICES)}, got {subject!r}; or leave it out")
-    return make_plan(
-        items,
-        evaluators=evaluators,
-        probes=probes,
-        root=None if root is None else Path(root),
-        subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
-        seed=RUN_SEED if seed is None else seed,
-        idf=None if idf is None else read_idf(Path(idf)),
-        **more,
-    )
+
+def _spelled_out() -> None:
+    """Say in the help of :func:`audit` what its further keywords are."""
+    own = [each for each in inspect.signature(audit).parameters.values() if each.name != "asked"]
+    further = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation)
+        for name, field in _ASKED.items()
+    ]
+    told = "\n        ".join(f"{name}: {field.description}" for name, field in _ASKED.items())
+    audit.__signature__ = inspect.Signature([*own, *further], return_annotation=Run)  # type: ignore[attr-defined]
+    audit.__doc__ = (audit.__doc__ or "").replace("{fields}", told)
+
+
+_spelled_out()
 
 
 def _free_name(plan: "Plan", folder: Path) -> str:

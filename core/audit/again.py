@@ -7,13 +7,13 @@ from typing import Any
 
 from core.audit.plan import SHARD_ITEMS, Plan, make_plan
 from core.audit.record import differing, first_manifest
+from core.audit.request import AuditRequest, choice_of
 from core.corpora.registry import origin_of
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.base import ENGLISH, TEMPLATE
 from core.probes.caption_labels import read_again
 from core.registry import names_code
-from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from core.store.run_sources import origin_of_run
 
@@ -51,15 +51,17 @@ def plan_again(run: Run, *, root: Path | None = None) -> Plan:
             raise InvalidInput(f"the manifest of run {run.id} names a file as a probe; name the corpus and the probes")
         plan = make_plan(
             corpus_again(run, root=root),
-            evaluators=None,
-            probes=names,
-            root=root,
-            limit=corpus.get("limit"),
-            sample=corpus.get("sample"),
-            subjects=tuple(told.get("subjects") or (TEMPLATE,)),
-            languages=tuple(told.get("languages") or (ENGLISH,)),
-            captions_each=told.get("captions_each") or 1,
-            seed=told.get("seed", RUN_SEED),
+            AuditRequest(
+                corpus=str(corpus["name"]),
+                root=None if root is None else str(root),
+                probes=tuple(names),
+                limit=corpus.get("limit"),
+                sample=corpus.get("sample"),
+                subject=choice_of(tuple(told.get("subjects") or (TEMPLATE,))),
+                languages=told.get("languages") or (ENGLISH,),
+                captions_each=told.get("captions_each") or 1,
+                seed=told.get("seed"),
+            ),
             shard_items=told.get("shard_items") or SHARD_ITEMS,
         )
     except InvariscopeError:

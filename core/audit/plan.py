@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.audit.fingerprints import corpus_fingerprint, describe_probe
-from core.audit.fitting import applicable, check_references
+from core.audit.fitting import applicable, check_references, usual_subjects
+from core.audit.request import SUBJECT_CHOICES, AuditRequest
 from core.corpora.balanced_sample import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
 from core.evaluators.registry import find
-from core.evaluators.video.idf import Idf
+from core.evaluators.video.idf import Idf, read_idf
 from core.evaluators.video.items import asks, for_items
 from core.evaluators.video.video_evaluator import VideoEvaluator
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
@@ -29,9 +30,6 @@ from core.probes.words.named_places import VIDEO
 from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
-
-SUBJECT_CHOICES = {"template": ("template",), "human": ("human",), "both": SUBJECTS}
-"""What a reader chooses -> the subjects it means."""
 
 SHARD_ITEMS = 24
 """Items a shard: what a kill can cost at most."""
@@ -289,89 +287,55 @@ class Plan:
 
 
 def make_plan(
-    corpus: Corpus,
-    *,
-    evaluators: Sequence[str] | None,
-    probes: Sequence[str] = ("default",),
-    subjects: Sequence[str] = (TEMPLATE,),
-    languages: Sequence[str] = (ENGLISH,),
-    captions_each: int = 1,
-    root: Path | None = None,
-    seed: int = RUN_SEED,
-    limit: int | None = None,
-    sample: int | None = None,
-    shard_items: int = SHARD_ITEMS,
-    batch_size: int | None = None,
-    idf: Idf | None = None,
+    corpus: Corpus, request: AuditRequest, *, shard_items: int = SHARD_ITEMS, batch_size: int | None = None
 ) -> Plan:
     """Plan an audit. The probes that others are compared with are added by themselves.
 
     Args:
-        corpus: items, with what its loader left out.
-        evaluators: registered names or ``path/to/file.py:Name``; None: the pairs alone, for others to score.
-        probes: names, families, axes, ``default``, ``directional``, ``all``, or ``path/to/file.py:Name``.
-        subjects: of SUBJECTS.
-        languages: of the human captions, ISO 639-1, in the order of the rows; the template is always English.
-        captions_each: most human captions of an item in each language, the first ones.
-        root: folder of the corpus; None, or where an image lies outside it: the folder that all its images share.
-        limit: take only the first items.
-        sample: draw so many items by the seed, evenly over category and coverage, as
-            :mod:`core.corpora.balanced_sample` does.
+        corpus: the request's, read: items, with what its loader left out.
+        request: what is asked; where it names no subject, the usual one of the corpus is taken. Its root is that of the
+            images where all lie below it; else it is the folder that they share.
+        shard_items: items a shard.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
-        idf: document frequencies that weigh the tokens of video evaluators; they stand in the fingerprints.
 
     Raises:
         UnknownName: for an unknown evaluator or probe.
         NotAvailable: for probes, chosen by name or family, whose tagger is not here; for pictures that are to be read
             where no reader is.
-        InvalidInput: for an empty corpus or choice, a number out of its range, a language that no caption of the corpus
+        InvalidInput: for an empty corpus, a number out of its range, a language that no caption of the corpus
             has, languages of which no evaluator reads any, the template alone where no item has a label, an evaluator
             that cannot score such items, or document frequencies that none takes.
     """
-    for name, value in (
-        ("limit", limit),
-        ("sample", sample),
-        ("shard_items", shard_items),
-        ("batch_size", batch_size),
-        ("captions_each", captions_each),
-    ):
+    for name, value in (("shard_items", shard_items), ("batch_size", batch_size)):
         if value is not None and value < 1:
             raise InvalidInput(f"{name} must be at least 1, got {value}")
-    if limit is not None and sample is not None:
+    if request.limit is not None and request.sample is not None:
         raise InvalidInput("limit and sample exclude each other; give one")
-    unknown = [subject for subject in subjects if subject not in SUBJECTS]
-    if unknown or not subjects:
-        raise InvalidInput(f"subjects must be among {', '.join(SUBJECTS)}, got {', '.join(unknown) or 'none'}")
-    if evaluators is not None and not evaluators:
-        raise InvalidInput("no evaluator is chosen; list them with: python -m core evaluators")
-    evaluators = evaluators or ()
+    evaluators = request.evaluators or ()
     names = [find(reference).spec.name for reference in evaluators]
     if len(set(names)) < len(names):
         raise InvalidInput(f"each evaluator can be chosen once, got {', '.join(names)}")
-    if not corpus.items:
-        raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {_left_out(corpus)}")
-    ids = [item.id for item in corpus.items]
-    if len({bool(item.frames) for item in corpus.items}) > 1:
-        raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
-    if len(set(ids)) < len(ids):
-        raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
+    _check_items(corpus)
+    subjects = SUBJECT_CHOICES[request.subject] if request.subject else usual_subjects(corpus)
     corpus = labelled(corpus)
-    found, without = with_taggers(applicable(corpus, probes), probes)
+    found, without = with_taggers(applicable(corpus, request.probes), request.probes)
+    seed = RUN_SEED if request.seed is None else request.seed
+    items = replace(corpus, items=corpus.items[: request.limit])
     plan = Plan(
-        corpus=stratified(corpus, sample, seed=seed) if sample else replace(corpus, items=corpus.items[:limit]),
-        root=_root_of(corpus, root),
+        corpus=stratified(corpus, request.sample, seed=seed) if request.sample else items,
+        root=_root_of(corpus, None if request.root is None else Path(request.root)),
         probes=with_baselines(found),
-        evaluators=tuple(evaluators),
-        subjects=tuple(subject for subject in SUBJECTS if subject in subjects),
+        evaluators=evaluators,
+        subjects=subjects,
         seed=seed,
-        limit=limit,
-        sample=sample,
+        limit=request.limit,
+        sample=request.sample,
         shard_items=shard_items,
         batch_size=batch_size,
-        languages=tuple(dict.fromkeys(languages)),
-        captions_each=captions_each,
+        languages=tuple(dict.fromkeys(request.languages)),
+        captions_each=request.captions_each,
         without=without,
-        idf=idf,
+        idf=None if request.idf is None else read_idf(Path(request.idf)),
     )
     _check_languages(plan, languages_in(corpus.items))
     _check_labels(plan)
@@ -379,6 +343,16 @@ def make_plan(
     _check_idf(plan)
     _check_reader(plan)
     return plan
+
+
+def _check_items(corpus: Corpus) -> None:
+    ids = [item.id for item in corpus.items]
+    if not ids:
+        raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {_left_out(corpus)}")
+    if len({bool(item.frames) for item in corpus.items}) > 1:
+        raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
+    if len(set(ids)) < len(ids):
+        raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
 
 
 def _check_reader(plan: Plan) -> None:
@@ -400,8 +374,6 @@ def _check_idf(plan: Plan) -> None:
 
 
 def _check_languages(plan: Plan, known: Sequence[str]) -> None:
-    if not plan.languages:
-        raise InvalidInput("no language is chosen; leave the choice out for English")
     if plan.languages != (ENGLISH,) and HUMAN not in plan.identity_subjects:
         raise InvalidInput(
             f"languages choose among captions by people, and the template is English, got {', '.join(plan.languages)}; "

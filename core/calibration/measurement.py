@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from core import settings
 from core.audit.plan import Plan, make_plan
+from core.audit.request import AuditRequest
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, ProbeRejected, StoreError
@@ -235,11 +236,14 @@ def composed_plan(
         )
     plan = make_plan(
         replace(corpus, items=kept, rejected=()),
-        evaluators=[evaluator],
-        probes=[probe.name for probe in probes],
-        subjects=(subject,),
-        languages=(language,),
-        seed=seed,
+        AuditRequest.of(
+            corpus=corpus.name,
+            evaluators=(evaluator,),
+            probes=[probe.name for probe in probes],
+            subject=subject,
+            languages=(language,),
+            seed=seed,
+        ),
     )
     firsts: tuple[Probe | None, ...] = (None, *probes)
     return replace(plan, probes=(*probes, *(_then(first, second, seed) for first in firsts for second in probes)))

@@ -2,10 +2,11 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from core.audit.request import OFFLINE
 from core.commands import _options, _outputs
 from core.commands._shared import (
     Code,
@@ -13,9 +14,7 @@ from core.commands._shared import (
     complain,
     exit_codes,
     key_values,
-    listed,
     note,
-    references,
     table,
 )
 from core.errors import InvalidInput, ScoringStopped
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from core.audit.run import Progress
     from core.store.manifest import Run
 
-OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
-"""Evaluators of a run that names none: they need no download beyond pip install."""
-
 PROBE_FAILED = "probe-failed"
 """Rejection code of a variant whose probe raised what no probe should."""
 
@@ -38,54 +34,21 @@ EPILOG = exit_codes(
 )
 
 
+@_options.asks(
+    "corpus root option probes evaluators subject language captions_each idf limit sample seed run_id out resume "
+    "overwrite device workers threads dry_run renderers cluster machines price progress_file"
+)
 def audit(
     ctx: typer.Context,
-    corpus: _options.CorpusName = "demo",
-    root: _options.Root = None,
-    option: _options.CorpusOption = None,
-    probes: _options.Probes = None,
-    evaluators: Annotated[
-        list[str] | None,
-        typer.Option(help=f"Names or path/to/file.py:Name, comma-separated. Default: {', '.join(OFFLINE)}."),
-    ] = None,
-    subject: Annotated[
-        Literal["template", "human", "both"] | None,
-        typer.Option(
-            help="Caption that is held while the image is edited: 'There is a …', or one by a person. Default: "
-            "template; human where no item has a label."
-        ),
-    ] = None,
-    language: _options.Languages = None,
-    captions_each: _options.CaptionsEach = 1,
-    idf: Annotated[
-        Path | None,
-        typer.Option(help="Document frequencies that weigh tokens of video evaluators: 'video idf' makes it."),
-    ] = None,
-    limit: _options.Limit = None,
-    sample: _options.Sample = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
-    run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
+    asked: dict[str, Any],
     out: Annotated[
         Path | None, typer.Option(help="Folder of runs. Default: data/runs.", callback=_outputs.folder_above)
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run of that --run-id.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the run of that --run-id over.")] = False,
-    device: _options.Device = None,
-    workers: _options.Workers = 1,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Threads for one operation, in each worker. Default: as the run was begun, else cores / workers.",
-        ),
-    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs, and stop.")
     ] = False,
-    renderers: Annotated[
-        int, typer.Option(min=0, help="Processes that decode and edit for each worker. Default: a thread of its own.")
-    ] = 0,
-    cluster: _options.Cluster = None,
     machines: Annotated[int, typer.Option(min=1, help="With --dry-run: on so many machines like this one.")] = 1,
     price: Annotated[
         float | None, typer.Option(min=0, help="With --dry-run: price of one machine for an hour.")
@@ -98,44 +61,37 @@ def audit(
     """
     from core import settings
     from core.audit.estimate import estimate
-    from core.audit.fitting import usual_evaluators, usual_subjects
-    from core.audit.plan import SUBJECT_CHOICES, make_plan
+    from core.audit.fitting import usual_evaluators
+    from core.audit.plan import make_plan
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import find
     from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
     from core.evaluators.pool import Pool
-    from core.evaluators.video.idf import read_idf
     from core.jobs.progress import ProgressFile
     from core.outputs import check_folder
-    from core.probes.base import ENGLISH
-    from core.seeds import RUN_SEED
 
     target = out or settings.runs_dir()
-    _check_options(target, resume=resume, overwrite=overwrite, run_id=run_id)
+    _check_options(target, resume=resume, overwrite=overwrite, run_id=asked["run_id"])
     if not dry_run and (machines > 1 or price is not None):
         raise InvalidInput("--machines and --price say what --dry-run would tell; add it, or leave them out")
-    items = find(corpus).load(root, **key_values(option))
-    plan = make_plan(
-        items,
-        evaluators=references(evaluators) or usual_evaluators(items, OFFLINE),
-        probes=listed(probes) or ("default",),
-        subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
-        languages=listed(language) or (ENGLISH,),
-        captions_each=captions_each,
-        root=root,
-        seed=RUN_SEED if seed is None else seed,
-        limit=limit,
-        sample=sample,
-        idf=read_idf(idf) if idf else None,
-    )
+    items = find(asked["corpus"]).load(asked["root"], **key_values(asked["option"]))
+    request = _options.request(asked, evaluators=usual_evaluators(items, OFFLINE))
+    plan = make_plan(items, request)
     for warning in plan.warnings:
         note(f"warning: {warning}")
     if dry_run:
-        told = estimate(plan, target, workers=workers, threads=threads, device=device, cluster=cluster is not None)
+        told = estimate(
+            plan,
+            target,
+            workers=request.workers,
+            threads=request.threads,
+            device=request.device,
+            cluster=request.cluster is not None,
+        )
         _tell_plan(plan, target, told, machines=machines, price=price)
         return
-    name = run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
+    name = request.run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
     if out is not None:
         check_folder(out / name)
     given = {**ctx.params, "progress_file": None}  # says nothing of the run
@@ -155,12 +111,12 @@ def audit(
                 target,
                 run_id=name,
                 existing="resume" if resume else "replace" if overwrite else "refuse",
-                pool=Pool(device=device),
-                workers=workers,
-                threads=threads,
-                renderers=renderers,
-                cluster=cluster,
-                device=device,
+                pool=Pool(device=request.device),
+                workers=request.workers,
+                threads=request.threads,
+                renderers=request.renderers,
+                cluster=request.cluster,
+                device=request.device,
                 progress=report,
                 command=command_line(ctx, given),
             )

@@ -1,12 +1,12 @@
 """``export-pairs``: every variant on disk, for a metric that runs elsewhere."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.commands import _outputs
-from core.commands._shared import Code, complain, exit_codes, key_values, listed, note, table
+from core.commands import _options, _outputs
+from core.commands._shared import Code, complain, exit_codes, note, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 EPILOG = exit_codes(ok="every pair is on disk")
 
 
+@_options.asks(
+    "run output corpus root option probes subject language captions_each limit sample seed by_pair most_gb dry_run",
+    corpus={"default": None, "help": "A corpus in place of a run: 'corpora' lists them."},
+)
 def export_pairs(
+    asked: dict[str, Any],
     run: Annotated[
         str | None, typer.Argument(help="Run whose pairs are made again: an id from 'runs', or its folder.")
     ] = None,
@@ -26,18 +31,6 @@ def export_pairs(
             "--output", "-o", help="Folder to write: new, empty, or of the same pairs.", callback=_outputs.folder
         ),
     ] = None,
-    corpus: Annotated[str | None, typer.Option(help="A corpus in place of a run: 'corpora' lists them.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
-    probes: Annotated[list[str] | None, typer.Option(help="As for 'audit'. Default: 'default'.")] = None,
-    subject: Annotated[Literal["template", "human", "both"] | None, typer.Option(help="As for 'audit'.")] = None,
-    language: Annotated[list[str] | None, typer.Option(help="As for 'audit'. Default: en.")] = None,
-    captions_each: Annotated[int, typer.Option(min=1, help="As for 'audit'.")] = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
-    sample: Annotated[
-        int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
     by_pair: Annotated[
         bool, typer.Option("--by-pair", help="Link every image under its pairs' ids too, as clipscore's script needs.")
     ] = False,
@@ -55,16 +48,14 @@ def export_pairs(
     from core.audit.run import RunStopped
     from core.commands._progress import progress
 
-    if (run is None) == (corpus is None):
+    if (run is None) == (asked["corpus"] is None):
         raise InvalidInput("give a run or --corpus, one of them: python -m core export-pairs --corpus demo -o FOLDER")
     if run is None:
-        assert corpus is not None
-        plan = _planned(corpus, root, key_values(option), probes, subject, language, captions_each, limit, sample, seed)
+        plan = _planned(asked)
     else:
-        given = (option, probes, subject, language, limit, sample, seed)
-        if any(each is not None for each in given) or captions_each != 1:
+        if _options.fields({**asked, "root": None, "captions_each": None}) or asked["captions_each"] != 1:
             raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
-        plan = _again(run, root)
+        plan = _again(run, asked["root"])
     if not 0 <= most_gb < 1e9:
         raise InvalidInput(f"--most-gb takes a number of GB, got {most_gb:g}")
     for warning in plan.warnings:
@@ -98,37 +89,12 @@ def export_pairs(
     note(f"score {output / 'pairs.jsonl'}, then: python -m core import-scores SCORES --pairs {output} …")
 
 
-def _planned(
-    corpus: str,
-    root: Path | None,
-    options: dict[str, str],
-    probes: list[str] | None,
-    subject: str | None,
-    language: list[str] | None,
-    captions_each: int,
-    limit: int | None,
-    sample: int | None,
-    seed: int | None,
-) -> "Plan":
-    from core.audit.fitting import usual_subjects
-    from core.audit.plan import SUBJECT_CHOICES, make_plan
+def _planned(asked: dict[str, Any]) -> "Plan":
+    from core.audit.plan import make_plan
     from core.corpora.registry import find
-    from core.probes.base import ENGLISH
-    from core.seeds import RUN_SEED
 
-    items = find(corpus).load(root, **options)
-    return make_plan(
-        items,
-        evaluators=None,
-        probes=listed(probes) or ("default",),
-        captions_each=captions_each,
-        subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
-        languages=listed(language) or (ENGLISH,),
-        root=root,
-        seed=RUN_SEED if seed is None else seed,
-        limit=limit,
-        sample=sample,
-    )
+    request = _options.request(asked)
+    return make_plan(find(request.corpus).load(asked["root"], **request.options), request)
 
 
 def _again(run: str, root: Path | None) -> "Plan":

@@ -1,11 +1,12 @@
 """``jobs``: audits that go on without a shell or a browser, one at a time, the others in line."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from core.audit.request import OFFLINE
 from core.commands import _options
-from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, table
+from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
     from core.jobs.job_queue import Job
@@ -46,50 +47,20 @@ def list_all(
 
 
 @app.command(epilog=exit_codes(ok="in line"), short_help="Put an audit in line; it runs without this shell.")
-def start(
-    corpus: _options.CorpusName = "demo",
-    root: _options.Root = None,
-    option: _options.CorpusOption = None,
-    probes: _options.Probes = None,
-    evaluators: Annotated[
-        list[str] | None, typer.Option(help="Names or path/to/file.py:Name, comma-separated. Default: those of audit.")
-    ] = None,
-    subject: Annotated[
-        Literal["template", "human", "both"], typer.Option(help="Caption that is held while the image is edited.")
-    ] = "template",
-    language: _options.Languages = None,
-    captions_each: _options.CaptionsEach = 1,
-    limit: _options.Limit = None,
-    sample: _options.Sample = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of everything random. Default: 2025.")] = None,
-    run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus and time.")] = None,
-    device: _options.Device = None,
-    workers: _options.Workers = 1,
-    cluster: _options.Cluster = None,
-) -> None:
+@_options.asks(
+    "corpus root option probes evaluators subject language captions_each limit sample seed run_id device workers "
+    "cluster",
+    evaluators={"help": "Names or path/to/file.py:Name, comma-separated. Default: those of audit."},
+    subject={"default": "template", "help": "Caption that is held while the image is edited."},
+    seed={"min": 0},
+    run_id={"help": "Name of the run. Default: corpus and time."},
+)
+def start(asked: dict[str, Any]) -> None:
     """Put an audit in line. It begins at once where nothing else runs, and goes on when this shell is closed."""
-    from core.commands.audit import OFFLINE
     from core.jobs import job_queue
     from core.jobs.request import audit_request
-    from core.probes.base import ENGLISH
 
-    request = audit_request(
-        corpus=corpus,
-        root=root,
-        options=key_values(option),
-        probes=listed(probes) or ("default",),
-        evaluators=references(evaluators) or OFFLINE,
-        subject=subject,
-        languages=listed(language) or (ENGLISH,),
-        captions_each=captions_each,
-        limit=limit,
-        sample=sample,
-        seed=seed,
-        run_id=run_id,
-        device=device,
-        workers=workers,
-        cluster=cluster,
-    )
+    request = audit_request(**{"evaluators": OFFLINE, **_options.fields(asked)})
     job = job_queue.start(request)
     typer.echo(f"job {job.id} is in line; see it with: python -m core jobs")
 

@@ -1,34 +1,24 @@
 """``regions``: what UMIC needs beside its weights."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from core.commands import _outputs
-from core.commands._shared import Code, exit_codes, key_values, listed, note
+from core.commands import _options, _outputs
+from core.commands._shared import Code, exit_codes, key_values, note
 
 app = typer.Typer(
     help="Regions for UMIC: find them in pictures, or pictures out to another detector and its files back.",
     no_args_is_help=True,
 )
 
-Corpus = Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")]
-Root = Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")]
-Options = Annotated[list[str] | None, typer.Option("--option", help="key=value of the corpus, e.g. split=val2017.")]
-
 
 @app.command(epilog=exit_codes(ok="written"))
+@_options.asks("out corpus root option probes limit")
 def export(
+    asked: dict[str, Any],
     out: Annotated[Path, typer.Option(help="Folder to write the pictures into.", callback=_outputs.folder)],
-    corpus: Corpus = "demo",
-    root: Root = None,
-    option: Options = None,
-    probes: Annotated[
-        list[str] | None,
-        typer.Option(help="Names, families, axes, 'default', 'directional' or 'all', comma-separated."),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
 ) -> None:
     """Write every picture that an audit would score, for a bottom-up-attention detector to find regions in.
 
@@ -40,13 +30,8 @@ def export(
     from core.commands._progress import progress
     from core.corpora.registry import find
 
-    plan = make_plan(
-        find(corpus).load(root, **key_values(option)),
-        evaluators=("umic",),
-        probes=listed(probes) or ("default",),
-        root=root,
-        limit=limit,
-    )
+    request = _options.request({**asked, "subject": "template"}, evaluators=("umic",))
+    plan = make_plan(find(request.corpus).load(asked["root"], **request.options), request)
     total = plan.cost().images
     with progress("export", unit="images") as update:
         count = export_pictures(plan, out, progress=lambda done: update(done, total, None))
@@ -90,16 +75,15 @@ def extract(
 
 
 @app.command(epilog=exit_codes(ok="written"))
+@_options.asks("folder corpus root option", corpus={"default": "coco"})
 def index(
+    asked: dict[str, Any],
     folder: Annotated[Path, typer.Argument(help="Folder of regions: npz files, or LMDB as UMIC's authors ship it.")],
-    corpus: Corpus = "coco",
-    root: Root = None,
-    option: Options = None,
 ) -> None:
     """Find a corpus's pictures among precomputed regions by their file names, and write index.json beside them."""
     from core.audit.region_files import index_regions
     from core.corpora.registry import find
 
-    found, total = index_regions(find(corpus).load(root, **key_values(option)), folder)
+    found, total = index_regions(find(asked["corpus"]).load(asked["root"], **key_values(asked["option"])), folder)
     typer.echo(f"{found:,} of {total:,} pictures have regions in {folder}")
     note(f"use them with: INVARISCOPE_UMIC_REGIONS={folder}")

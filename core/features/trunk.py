@@ -106,7 +106,7 @@ FEATURE = Feature(
         ),
     ),
     jobs=(
-        JobKind("", "core.jobs.request:AuditRequest"),
+        JobKind("", "core.jobs.request:AuditJob"),
         JobKind("get", "core.jobs.command_jobs:GetRequest"),
     ),
 )

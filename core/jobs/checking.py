@@ -6,8 +6,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from core import settings
+from core.audit.request import first_problem
 from core.errors import InvalidInput, StoreError
-from core.jobs.request import OneCommand, absolute, check_available, first_problem
+from core.jobs.request import OneCommand, absolute, check_available
 from core.probes.registry import select
 
 MOST_BYTES = 5_000_000

@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
+from core.audit.request import first_problem
 from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Published
-from core.jobs.request import OneCommand, check_available, check_file, check_folder, first_problem
+from core.jobs.request import OneCommand, check_available, check_file, check_folder
 from core.store.manifest import list_runs
 
 SHARE = "%"

@@ -17,9 +17,10 @@ from typing import Any, Literal, TypeVar
 import filelock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from core.audit.request import first_problem
 from core.errors import InvalidInput, NotAvailable, StoreError
 from core.features.feature import job_kind
-from core.jobs.request import OneCommand, first_problem
+from core.jobs.request import OneCommand
 from core.store.manifest import check_run_id
 from core.store.text_files import write_json
 from core.writing import cannot_write

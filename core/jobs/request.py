@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from core import settings
-from core.audit.plan import SUBJECT_CHOICES, Plan, make_plan
+from core.audit.request import AuditRequest
 from core.corpora import registry as corpora
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.read_text import READ, TEXT
@@ -23,7 +23,6 @@ from core.jobs.progress import read_progress
 from core.probes.pixels import text_reader
 from core.probes.registry import catalogue, select, with_taggers
 from core.registry import absolute_code, is_apart, names_code
-from core.seeds import RUN_SEED
 from core.store.manifest import COMPLETE, check_run_id, read_run
 
 _ADDRESS = r"^(auto|[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
@@ -114,37 +113,15 @@ class OneCommand(BaseModel):
         return told is not None and told.phase == "complete"
 
 
-class AuditRequest(OneCommand):
-    """One audit to be run; made by :func:`audit_request`.
+class AuditJob(AuditRequest, OneCommand):
+    """One audit to be run by a job, as a command line can say it; made by :func:`audit_request`.
 
-    Args:
-        corpus: name of a loader, or ``path/to/file.py:Name``.
-        root: its folder, absolute; None where it needs none.
-        options: of the loader, e.g. ``{"split": "val2017"}``.
-        probes: names, families, axes, ``default``, ``directional``, ``all``, or ``path/to/file.py:Name``.
-        evaluators: registered names or ``path/to/file.py:Name``.
-        subject: ``template``, ``human`` or ``both``.
-        languages: of the human captions, ISO 639-1.
-        captions_each: most human captions of an item in each language.
-        limit: only the first items; None: all.
-        sample: draw so many items, evenly over category and coverage; None: all. Not with limit.
-        seed: of everything random; None: the usual one.
-        run_id: name of the run and of its job; None: made when the job is started.
-        device: where the evaluators run; None: the best there is.
-        workers: processes that render and score.
-        cluster: address of a Ray cluster whose actors these are; None: this machine.
+    Its root is absolute, and its run id the name of the job too.
     """
 
     corpus: str
-    root: str | None = None
     options: dict[str, str] = Field(default_factory=dict)
-    probes: tuple[str, ...] = Field(default=("default",), min_length=1)
     evaluators: tuple[str, ...] = Field(min_length=1)
-    subject: Literal["template", "human", "both"] = "template"
-    languages: tuple[str, ...] = Field(default=("en",), min_length=1)
-    captions_each: int = Field(default=1, ge=1)
-    limit: int | None = Field(default=None, ge=1)
-    sample: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
     workers: int = Field(default=1, ge=1, le=4096)
     cluster: str | None = Field(default=None, pattern=_ADDRESS, max_length=300)
@@ -152,6 +129,8 @@ class AuditRequest(OneCommand):
     @field_validator("probes", "evaluators", "languages")
     @classmethod
     def _no_comma(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not names:
+            raise ValueError("one is needed at least")
         bad = [name for name in names if "," in name or not name.strip()]
         if bad:
             raise ValueError(f"names hold no comma and are not empty, got {bad[0]!r}")
@@ -191,11 +170,12 @@ class AuditRequest(OneCommand):
         words += ["--root", self.root] if self.root is not None else []
         words += [word for key, value in self.options.items() for word in ("--option", f"{key}={value}")]
         words += ["--probes", ",".join(self.probes), "--evaluators", ",".join(self.evaluators)]
-        words += ["--subject", self.subject]
+        words += ["--subject", self.subject] if self.subject is not None else []
         words += ["--language", ",".join(self.languages)] if self.languages != ("en",) else []
         words += ["--captions-each", str(self.captions_each)] if self.captions_each != 1 else []
         words += ["--workers", str(self.workers)] if self.workers != 1 else []
-        for name in ("limit", "sample", "seed", "run_id", "device", "cluster"):
+        words += ["--renderers", str(self.renderers)] if self.renderers else []
+        for name in ("limit", "sample", "seed", "idf", "run_id", "device", "threads", "cluster"):
             value = getattr(self, name)
             words += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
         return words + (["--resume"] if resume else [])
@@ -222,21 +202,6 @@ class AuditRequest(OneCommand):
             InvariscopeError: if it cannot be read.
         """
         return corpora.find(self.corpus).load(None if self.root is None else Path(self.root), **self.options)
-
-    def plan(self, corpus: Corpus) -> Plan:
-        """Plan the audit of a corpus that was read already; see :func:`core.audit.plan.make_plan`."""
-        return make_plan(
-            corpus,
-            evaluators=self.evaluators,
-            probes=self.probes,
-            subjects=SUBJECT_CHOICES[self.subject],
-            root=None if self.root is None else Path(self.root),
-            limit=self.limit,
-            sample=self.sample,
-            languages=self.languages,
-            captions_each=self.captions_each,
-            seed=RUN_SEED if self.seed is None else self.seed,
-        )
 
     def check(self) -> None:
         """Find out cheaply, before a job is made, what would stop the audit at once.
@@ -269,8 +234,8 @@ class AuditRequest(OneCommand):
             return False
 
 
-def audit_request(**fields: Any) -> AuditRequest:
-    """Make a request of what a reader filled in.
+def audit_request(**fields: Any) -> AuditJob:
+    """Make a request of what a reader filled in; the subject is the template where none is named.
 
     Raises:
         InvalidInput: naming the field.
@@ -280,17 +245,7 @@ def audit_request(**fields: Any) -> AuditRequest:
     fields["evaluators"] = tuple(map(absolute, fields.get("evaluators", ())))
     fields |= {name: absolute_code(fields[name]) for name in ("corpus",) if isinstance(fields.get(name), str)}
     fields |= {name: tuple(map(absolute_code, fields[name])) for name in ("probes",) if name in fields}
-    try:
-        return AuditRequest(**fields)
-    except ValidationError as error:
-        raise InvalidInput(first_problem(error)) from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong, in one line."""
-    told = error.errors(include_url=False)[0]
-    where = ".".join(map(str, told["loc"])) or "the request"
-    return f"{where}: {told['msg'].removeprefix('Value error, ')}, got {str(told.get('input'))[:80]!r}"
+    return AuditJob.of(**{"subject": "template", **fields})
 
 
 def check_available(references: Iterable[str]) -> None:

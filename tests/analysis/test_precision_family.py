@@ -18,7 +18,6 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.report.build import build
@@ -29,6 +28,7 @@ from pages.views.common.open_runs import present
 from pages.views.common.shown_answers import answer, questions
 from tests.analysis.made_runs import audited, raw, write_run
 from tests.audit.squares import build_corpus
+from tests.plans import make_plan
 from tests.tiny import clip
 
 ITEMS = 40

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from tests.analysis.made_runs import SHIPPED, raw
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
+from tests.plans import make_plan
 
 REFERENCE, OTHER = "coco", "demo"
 """Corpora of the shipped items; the smaller has the name of the paper's, which the others are held against."""

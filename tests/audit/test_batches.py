@@ -10,13 +10,14 @@ import pytest
 from PIL import Image
 
 from core.audit import render as rendering
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.render import LEAST_BYTES, MB, MOST_BYTES, group_bytes, render, settle
 from core.audit.run import Progress, RunStopped, run_audit
 from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput
 from core.evaluators.pool import Pool
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
+from tests.plans import make_plan
 
 LOG: list[tuple[int, int]] = []
 """(images, bytes) of every call of ``Wide``."""

@@ -14,7 +14,6 @@ from core.analysis.scope import Scope, labels_said
 from core.audit.again import corpus_again, plan_again
 from core.audit.fingerprints import corpus_fingerprint
 from core.audit.fitting import usual_subjects
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.demo import load_demo
 from core.corpora.rated import load_rated
@@ -24,6 +23,7 @@ from core.probes.base import HUMAN, TEMPLATE
 from core.probes.caption_labels import labelled
 from core.report.build import build
 from core.store.store import Store
+from tests.plans import make_plan
 
 WORDS = ("American", "European", "Asian", "African")
 PROBES = (

@@ -6,7 +6,6 @@ import pytest
 
 from core.audit.estimate import estimate, measured_speeds
 from core.audit.machine import cores, describe_machine
-from core.audit.plan import make_plan
 from core.audit.run import Progress
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput
@@ -15,6 +14,7 @@ from core.jobs.request import short_patterns
 from core.probes.registry import catalogue, select
 from core.store.manifest import Run
 from tests.audit.squares import HISTOGRAM, PAIRED
+from tests.plans import make_plan
 
 
 def run(name: str, images: object, seconds: object, *, day: int = 1, **machine: str) -> Run:

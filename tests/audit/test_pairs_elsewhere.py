@@ -23,7 +23,7 @@ from core.audit.again import plan_again
 from core.audit.export import export_pairs, size_of
 from core.audit.imports import Imported, import_scores
 from core.audit.pair_folder import PairFolder, read_pair_folder
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.run import RunStopped, run_audit
 from core.calibration.fit import fit
 from core.calibration.readings import Terms, calibrator
@@ -40,6 +40,7 @@ from core.report.signature import parse_signature, signature_of
 from core.store.manifest import Run
 from core.store.store import Store
 from tests.audit.squares import PAIRED, PLUGINS, build_corpus
+from tests.plans import make_plan
 
 OPTIONS: Mapping[str, Any] = {
     "probes": ["vflip", "blur", "null", "cultural", "negation"],

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from core.audit.fingerprints import corpus_fingerprint, told_path
-from core.audit.plan import make_plan
 from core.audit.record import first_manifest
 from core.corpora.schema import Box, Corpus, Rival
 from core.errors import InvalidInput, UnknownName
@@ -15,6 +14,7 @@ from core.probes.registry import catalogue, select, with_baselines
 from core.probes.tables import words_fingerprint
 from core.settings import ROOT
 from tests.audit.squares import HISTOGRAM, PAIRED
+from tests.plans import make_plan
 
 
 def test_a_modifier_brings_its_controls_and_the_bare_caption(squares: Corpus) -> None:

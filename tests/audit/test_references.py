@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus, Item
@@ -21,6 +20,7 @@ from core.probes.words.templates import base_caption
 from core.scoring.caption_scores import CaptionedImage, score_captions
 from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
+from tests.plans import make_plan
 from tests.tiny import clip
 
 OTHERS = ("A shape of one colour.", "Something on a plain ground.")

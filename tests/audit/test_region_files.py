@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.plan import make_plan
 from core.audit.region_files import LIST, export_pictures, index_regions
 from core.corpora.images import pixel_hash, read_image
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators.regions.region_folder import RegionFolder
+from tests.plans import make_plan
 from tests.tiny.uniter import made_regions, write_npz
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.run import RunStopped, run_audit
 from core.errors import StoreError
 from core.evaluators.pool import Pool
 from core.store.manifest import Run, read_run
 from core.store.store import Store
 from tests.audit.squares import GATED, HISTOGRAM, build_corpus
+from tests.plans import make_plan
 from tests.plugins.gate import PATIENCE_S, Gate
 
 ITEMS = 12

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.run import Progress, RunStopped, run_audit
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
@@ -26,6 +26,7 @@ from core.store.manifest import Run, list_runs
 from core.store.schema import SCHEMAS
 from core.store.store import Store
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
+from tests.plans import make_plan
 from tests.tiny.vlm import write_llava
 
 Histogram = load_object(HISTOGRAM)

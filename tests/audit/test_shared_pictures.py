@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.render import render
 from core.audit.run import RunStopped, run_audit
 from core.corpora import item_pictures
@@ -16,6 +16,7 @@ from core.corpora.schema import Corpus, Item
 from core.evaluators.pool import Pool
 from core.store.manifest import Run
 from tests.audit.squares import HISTOGRAM, SHORT_MEMORY, build_corpus
+from tests.plans import make_plan
 
 PICTURES = 3
 SHOWN = 4

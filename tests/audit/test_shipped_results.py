@@ -9,7 +9,6 @@ import pytest
 
 from core.analysis.scope import Scope, narrow
 from core.audit.fingerprints import corpus_fingerprint
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.balanced_sample import stratified
 from core.corpora.registry import catalogue
@@ -22,6 +21,7 @@ from core.seeds import RUN_SEED
 from core.settings import ROOT
 from core.statistics.splines import KNOTS
 from core.store.store import Store
+from tests.plans import make_plan
 
 RESULTS = ROOT / "data" / "results"
 SHIPPED = RESULTS / "demo"

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.run import run_audit
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput
@@ -21,6 +21,7 @@ from core.probes.words.lexical_edits import jumble
 from core.store.manifest import Run
 from core.store.store import Store
 from tests.audit.squares import ENGLISH, HISTOGRAM, PAIRED
+from tests.plans import make_plan
 
 
 def _jumbled(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:

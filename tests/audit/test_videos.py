@@ -12,7 +12,6 @@ import pytest
 from core.audit.estimate import estimate
 from core.audit.fingerprints import corpus_fingerprint
 from core.audit.fitting import usual_evaluators, usual_subjects
-from core.audit.plan import make_plan
 from core.audit.run import RunStopped, run_audit
 from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
@@ -29,6 +28,7 @@ from core.store.manifest import Run
 from tests.audit.filmed import build_videos, write_footage
 from tests.audit.squares import ORDERED, PAIRED
 from tests.audit.test_resume import content
+from tests.plans import make_plan
 from tests.tiny import clip
 
 FRAMES = 4

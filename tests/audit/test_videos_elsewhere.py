@@ -11,7 +11,7 @@ from PIL import Image
 from core.audit.export import export_pairs, size_of
 from core.audit.imports import Imported, import_scores
 from core.audit.pair_folder import PairFolder
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.run import run_audit
 from core.corpora.images import pixel_hash
 from core.corpora.score_files import read_scores
@@ -19,6 +19,7 @@ from core.errors import InvalidInput
 from core.evaluators.pool import Pool
 from tests.audit.filmed import build_videos
 from tests.audit.squares import ORDERED
+from tests.plans import make_plan
 
 PROBES = ("frames:half", "frames:backwards", "hflip")
 

@@ -21,7 +21,7 @@ import pytest
 import torch
 
 from core import __version__
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.prefetch import Inbox
 from core.audit.render import Group, render
 from core.audit.run import Progress, RunStopped, run_audit
@@ -53,6 +53,7 @@ from core.evaluators.scoring import CaptionEmbeddings, in_reading_order
 from core.probes.registry import catalogue as probes
 from core.store.manifest import Run, read_run
 from tests.audit.squares import GATED, HISTOGRAM, PAIRED, PLUGINS, build_corpus
+from tests.plans import make_plan
 from tests.plugins.gate import PATIENCE_S, Gate
 
 MORTAL, FICKLE, BUDGETED, SPENT = (

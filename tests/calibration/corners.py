@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.evaluators.pool import Pool
 from core.store.manifest import Run
+from tests.plans import make_plan
 
 CORNER = "tests/plugins/corner.py:Corner"
 HISTOGRAM = "tests/plugins/histogram.py:PairedHistogram"

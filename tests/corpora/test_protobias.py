@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from core import settings
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.item_pictures import read_item, read_rival
 from core.corpora.protobias import load_protobias
@@ -25,6 +24,7 @@ from core.errors import BadCorpus, BadImage, InvalidInput
 from core.evaluators.pool import Pool
 from core.probes.rejections import CODES
 from core.store.store import Store
+from tests.plans import make_plan
 
 ROW = {
     "id": "b-1",

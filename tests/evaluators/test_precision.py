@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.errors import InvalidInput, UnknownName
 from core.evaluators.base import DualEncoder
@@ -14,6 +13,7 @@ from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Published
 from core.store.store import Store
 from tests.audit.squares import build_corpus
+from tests.plans import make_plan
 from tests.tiny.vlm import write_llava
 
 CAPTIONS = ["A dog.", "a cat on a mat", "Nothing to see here at all, says the sign behind the window."]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.images import decode_image
 from core.corpora.registry import catalogue
@@ -19,6 +18,7 @@ from core.human.pictures import make_pictures
 from core.human.sampling import family_strata
 from core.store.store import Store
 from tests.audit.squares import HISTOGRAM
+from tests.plans import make_plan
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 from PIL import Image
 
 from core import settings
+from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.errors import InvalidInput, NotAvailable, StoreError, UnknownName
 from core.evaluators.pool import Pool
@@ -24,7 +25,7 @@ from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.job_queue import Job, alive, birth
 from core.jobs.progress import EVERY_S
-from core.jobs.request import AuditRequest, audit_request, read_options
+from core.jobs.request import AuditJob, audit_request, read_options
 from core.store.manifest import read_run
 from tests.audit.squares import GATED, HISTOGRAM, PLUGINS
 from tests.jobs.leftovers import end_all
@@ -64,7 +65,7 @@ def gate(here: Path) -> Gate:
     return made
 
 
-def asked(photos: Path, run_id: str | None = "first", evaluator: str = HISTOGRAM, **more: object) -> AuditRequest:
+def asked(photos: Path, run_id: str | None = "first", evaluator: str = HISTOGRAM, **more: object) -> AuditJob:
     fields = {"corpus": "folder", "root": photos, "probes": ("vflip", "hflip"), "evaluators": (evaluator,)}
     return audit_request(**{**fields, "run_id": run_id, **more})
 
@@ -130,8 +131,8 @@ def content(run_id: str) -> dict[str, list[dict[str, object]]]:
 
 def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, photos: Path, gate: Gate) -> None:
     code = (
-        "from core.jobs import job_queue; from core.jobs.request import AuditRequest; import sys;"
-        "job_queue.start(AuditRequest.model_validate_json(sys.argv[1]))"
+        "from core.jobs import job_queue; from core.jobs.request import AuditJob; import sys;"
+        "job_queue.start(AuditJob.model_validate_json(sys.argv[1]))"
     )
     wanted = asked(photos, evaluator=GATED).model_dump_json()
     gate.shut(0)
@@ -175,7 +176,7 @@ def test_a_cancelled_job_goes_on_to_the_scores_of_one_that_was_left_alone(here: 
     again = ended("stopped")
     assert (again.status, again.state.attempt, again.state.cancel) == ("complete", 2, None)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    run_audit(wanted.plan(wanted.load()), settings.runs_dir(), run_id="alone", pool=Pool(100, "cpu"))
+    run_audit(make_plan(wanted.load(), wanted), settings.runs_dir(), run_id="alone", pool=Pool(100, "cpu"))
     assert content("stopped") == content("alone")
 
 

@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.failures import PAIR
 from core.analysis.scope import Scope
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.charts.canvas import jpeg
 from core.evaluators.cache import IMAGE
@@ -28,6 +27,7 @@ from pages.views.failures.named_pairs import with_tags
 from pages.views.probe_lab.lab_state import shared
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
+from tests.plans import make_plan
 
 CAT = {"run": "demo", "item": "cat", "subject": "template", "probe": "vflip"}
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.settings import runs_dir
@@ -14,6 +13,7 @@ from pages.views.common import access
 from siege.forged import Stranger, forged_file, renamed
 from tests.manifests import edit_manifest
 from tests.pages.opening import CALIBRATION, GEOMETRY, LAB, OVERVIEW, Open, missing_told, said
+from tests.plans import make_plan
 
 PUBLISHED = pytest.mark.parametrize("published", [True, False], ids=["published", "folder"])
 WHO = pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from core.audit.export import export_pairs
 from core.audit.imports import Imported, import_scores
-from core.audit.plan import make_plan
 from core.corpora.score_files import read_scores
 from core.settings import runs_dir
 from core.store.manifest import Run
@@ -26,6 +25,7 @@ from tests.pages.opening import (
     Open,
     said,
 )
+from tests.plans import make_plan
 
 
 @pytest.fixture

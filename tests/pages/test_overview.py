@@ -9,7 +9,6 @@ from core.analysis.overview import fairness_card
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.worst_slices import worst_slices
 from core.analysis.reading import read_table
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.probes.titles import family_title
@@ -25,6 +24,7 @@ from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.pages.opening import OVERVIEW, Open, said, texts
+from tests.plans import make_plan
 
 
 def _audited(root: Path, count: int) -> Path:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.evaluators import registry
@@ -16,6 +15,7 @@ from core.store.manifest import read_run
 from pages.views.common import access
 from tests.manifests import edit_manifest
 from tests.pages.opening import COMPARE, FLIP_RISK, GEOMETRY, LAB, Open, missing_told, said
+from tests.plans import make_plan
 
 HISTOGRAM = """import os
 with open({mark!r}, "a") as file:

@@ -9,7 +9,6 @@ import pytest
 from PIL import Image
 
 from core.audit.again import corpus_again
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue, origin_here
 from core.errors import NotAvailable
@@ -23,6 +22,7 @@ from pages.views.common.run_corpora import corpus_holding, corpus_name_of, corpu
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.pages.opening import FAILURES, FLIP_RISK, LAB, OVERVIEW, Open, said
+from tests.plans import make_plan
 
 
 def run_of(folder: Path, name: str) -> Run:

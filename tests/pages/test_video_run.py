@@ -9,7 +9,6 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.item_pictures import as_picture
 from core.evaluators.pool import Pool
@@ -40,6 +39,7 @@ from tests.pages.opening import (
     Open,
     said,
 )
+from tests.plans import make_plan
 from tests.tiny import clip
 
 FRAMES = 4

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.pair_corpus import load_pairs
 from core.corpora.schema import Corpus, Rival
@@ -21,6 +20,7 @@ from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from tests.analysis.made_runs import raw
 from tests.audit.squares import HISTOGRAM
+from tests.plans import make_plan
 from tests.probes.painted import paint
 
 FACTS: Mapping[str, str | float] = {"kind": "swap_obj", "falsity": "stated"}

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.plan import make_plan
 from core.corpora.demo import load_demo_prototypes
 from core.corpora.images import read_image
 from core.corpora.item_pictures import read_item
@@ -19,6 +18,7 @@ from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.settings import ROOT
 from tests.audit.squares import HISTOGRAM
+from tests.plans import make_plan
 from tests.probes.painted import SUBJECT, paint
 from tests.probes.rivalled import with_rivals
 

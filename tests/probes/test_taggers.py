@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from core.audit.fingerprints import describe_probe
-from core.audit.plan import make_plan
 from core.corpora.schema import Corpus, Item
 from core.errors import NotAvailable, ProbeRejected, UnknownName
 from core.probes.caption_labels import labelled
@@ -22,6 +21,7 @@ from core.probes.words.natural_names import NEUTRALISED, SWAPPED, NaturalName, r
 from core.probes.words.spacy_tagger import MODEL_SHA256, PINNED, lacking
 from core.probes.words.taggers import RULES, SPACY, ObjectNoun, Rules, Tagger, tagger, unavailable
 from core.seeds import stream
+from tests.plans import make_plan
 from tests.probes.painted import SUBJECT
 
 needs_spacy = pytest.mark.skipif(bool(lacking()), reason=lacking() or "spaCy is here")

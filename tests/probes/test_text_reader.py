@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from core.audit.plan import make_plan
 from core.audit.record import DECIDES
 from core.corpora.registry import catalogue as corpora
 from core.corpora.schema import Box, Corpus, Item
@@ -40,6 +39,7 @@ from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.seeds import stream
 from core.settings import ROOT
+from tests.plans import make_plan
 from tests.probes.painted import SUBJECT
 
 needs_reader = pytest.mark.skipif(bool(lacking()), reason=lacking() or "the reader is here")

@@ -9,7 +9,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Box
@@ -25,6 +24,7 @@ from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_
 from core.statistics.changes import NullBand
 from core.store.store import Store
 from tests.audit.squares import build_corpus
+from tests.plans import make_plan
 from tests.plugins.histogram import caption_vector, image_vector
 from tests.tiny.clip import write_openai
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.plan import make_plan
 from core.audit.render import render
 from core.corpora.images import pixel_hash
 from core.corpora.item_pictures import read_item
@@ -13,6 +12,7 @@ from core.errors import BadImage, ProbeRejected
 from core.probes import registry as probes
 from core.scoring.workbench import open_bench, replay
 from tests.audit.squares import HISTOGRAM
+from tests.plans import make_plan
 
 
 def test_a_replayed_variant_has_the_pixels_that_the_run_scored(squares: Corpus) -> None:

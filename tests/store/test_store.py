@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
@@ -25,6 +24,7 @@ from core.store.store import Store, default_store, signature
 from core.store.verification import verify
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.manifests import edit_manifest
+from tests.plans import make_plan
 
 
 @pytest.fixture(scope="module")

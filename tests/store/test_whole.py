@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.plan import Plan, make_plan
+from core.audit.plan import Plan
 from core.audit.run import run_audit
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
@@ -25,6 +25,7 @@ from core.store.verification import DAMAGED, UNFINISHED, UNVERIFIED, WHOLE, seal
 from core.store.whole import content_digest
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
+from tests.plans import make_plan
 
 VERSIONS = Path(__file__).parent / "versions"
 

@@ -9,10 +9,10 @@ from core.analysis.verdicts import MARGIN
 from core.api.progress_lines import duration
 from core.audit.estimate import Estimate, estimate
 from core.audit.machine import cores, has_ray
-from core.audit.plan import Plan
+from core.audit.plan import Plan, make_plan
 from core.errors import InvariscopeError
 from core.jobs import job_queue
-from core.jobs.request import AuditRequest
+from core.jobs.request import AuditJob
 from core.probes.titles import family_title
 from core.settings import runs_dir
 from pages.views.common.access import operators_only
@@ -34,7 +34,7 @@ def draw_cost(state: PageState, asked: Asked) -> None:
     if request is not None and asked.corpus is not None:
         try:
             told = estimate(
-                request.plan(asked.corpus),
+                make_plan(asked.corpus, request),
                 runs_dir(),
                 workers=request.workers,
                 device=request.device,
@@ -69,7 +69,7 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         _machines(told)
         _each(told)
         if request is not None and asked.corpus is not None:
-            _power(request.plan(asked.corpus), told.cost.items)
+            _power(make_plan(asked.corpus, request), told.cost.items)
 
 
 def _workers(state: PageState) -> None:
@@ -236,7 +236,7 @@ def _obstacle(told: Estimate) -> str:
 
 
 @operators_only
-def _start(state: PageState, request: AuditRequest | None) -> None:
+def _start(state: PageState, request: AuditJob | None) -> None:
     """Put the audit in line; a callback."""
     if request is None:
         return
@@ -262,7 +262,7 @@ def _start(state: PageState, request: AuditRequest | None) -> None:
     )
 
 
-def _same(one: BaseModel, other: AuditRequest) -> bool:
+def _same(one: BaseModel, other: AuditJob) -> bool:
     return one.model_copy(update={"run_id": None}) == other.model_copy(update={"run_id": None})
 
 

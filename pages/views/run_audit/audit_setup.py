@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.machine import cores
-from core.audit.plan import SUBJECT_CHOICES
+from core.audit.request import SUBJECT_CHOICES
 from core.corpora import registry as corpora
 from core.corpora.balanced_sample import balance, stratified
 from core.corpora.labels import tied_in_words
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError
-from core.jobs.request import AuditRequest, audit_request, check_folder, read_options, short_patterns
+from core.jobs.request import AuditJob, audit_request, check_folder, read_options, short_patterns
 from core.probes import registry as probes
 from core.probes.base import Axis
 from core.probes.caption_labels import labelled
@@ -97,7 +97,7 @@ def usual_probes() -> list[str]:
     return [probe.name for probe in probes.select(["default"])]
 
 
-def read_corpus(request: AuditRequest) -> Corpus:
+def read_corpus(request: AuditJob) -> Corpus:
     """Read a request's corpus, once for all sessions while its folder does not change.
 
     Raises:
@@ -252,7 +252,7 @@ class Asked:
         wrong: whether ``missing`` is an error and not only something not chosen yet.
     """
 
-    request: AuditRequest | None = None
+    request: AuditJob | None = None
     corpus: Corpus | None = None
     missing: str = ""
     wrong: bool = False

@@ -21,16 +21,16 @@ from core.analysis.questions.prototype_pairs import WHOLE
 from core.analysis.questions.question import Column, Question
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
-from core.analysis.study_outcomes import FEWEST, NO_MAJORITY, majority_preference, source_of
+from core.analysis.study_outcomes import CLOSE, FEWEST, MAJORITY, NO_MAJORITY, majority_preference, source_of
 from core.analysis.table import ScoreTable, View
 from core.errors import InvalidInput
 from core.human.definition import ORIGINAL, VARIANT
 from core.human.kinds import TIE, Kind
 from core.human.studies import Study
 from core.human.votes import vote_table
+from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import failures
-from core.statistics.ratios import mean_bca
-from core.statistics.shares import share
+from core.statistics.crossed_votes import Exchange, exchange, rate
 from core.store.store import Store
 
 ALL = "all comparisons"
@@ -40,12 +40,12 @@ RIGHT, WRONG = "right", "wrong"
 COMPARISON = ("corpus", "item", "probe", "subject", "language", "rank")
 """What a comparison is of."""
 
-JUDGED = (*COMPARISON, "family", "source", "votes", "preference", "rated_right", "rated_wrong")
+JUDGED = (*COMPARISON, "family", "source", "votes", "preference", "rated_right", "rated_wrong", "exchanged", "live")
 PEOPLE = (
     "family", "n", "n_items", "n_votes", "prefer", "prefer_low", "prefer_high", "against", "against_low",
     "against_high", "tied", "tied_low", "tied_high", "undecided", "undecided_low", "undecided_high", "higher",
     "higher_low", "higher_high", "equal", "equal_low", "equal_high", "mean_right", "mean_wrong", "gap",
-    "gap_low", "gap_high", "note",
+    "gap_low", "gap_high", "annotators", "note",
 )  # fmt: skip
 EVALUATORS = (
     "family",
@@ -62,18 +62,20 @@ EVALUATORS = (
 )
 
 
-def judged_comparisons(votes: pd.DataFrame, kind: Kind) -> tuple[pd.DataFrame, int]:
+def judged_comparisons(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -> tuple[pd.DataFrame, int]:
     """What people say of every comparison of a study.
 
     Args:
         votes: :func:`core.human.votes.vote_table`; attention items and pairs that are no comparison are left out here.
         kind: of the study.
+        live: votes still come in, so that intervals have to hold at every look.
 
     Returns:
         One row a comparison of which both sides have at least FEWEST votes, columns JUDGED: votes (of the side that
         has fewer), preference (of two thirds of the votes: RIGHT, WRONG, TIE or NO_MAJORITY; None where it was not
-        asked), rated_right and rated_wrong (mean answer about each side on [0, 1] of the kind's scale); and how many
-        comparisons have fewer.
+        asked), rated_right and rated_wrong (mean answer about each side on [0, 1] of the kind's scale), exchanged (the
+        comparison as a unit of :class:`core.statistics.crossed_votes.Exchange`: what its votes say, the annotator of
+        each, and what moves where it is exchanged), live; and how many comparisons have fewer.
     """
     own = votes[votes["directional"] & ~votes["attention"]]
     found = [
@@ -81,6 +83,7 @@ def judged_comparisons(votes: pd.DataFrame, kind: Kind) -> tuple[pd.DataFrame, i
         for key, rows in own.groupby(list(COMPARISON), sort=True)
     ]
     table = pd.DataFrame(found, columns=list(JUDGED))
+    table["live"] = live
     enough = table["votes"] >= FEWEST
     return table[enough].reset_index(drop=True), int((~enough).sum())
 
@@ -116,9 +119,9 @@ def people_rows(judged: pd.DataFrame) -> pd.DataFrame:
         PEOPLE, a row a family and then ALL: n comparisons of n_items items with n_votes votes; prefer, against, tied
         and undecided (shares of comparisons whose majority prefers the right side, the wrong one, neither, or that
         have no majority), higher and equal (shares whose right side has the higher mean rating, or the same), all in
-        percent; Wilson's intervals over comparisons, those of one source together; mean ratings of both sides on
-        [0, 1] and their difference, gap, with its BCa interval over sources. What was not asked is NaN. Empty where
-        nothing was judged.
+        percent; mean ratings of both sides on [0, 1] and their difference, gap; intervals for people and comparisons
+        like these, those of one source together; how many annotators. What was not asked is NaN. Empty where nothing
+        was judged.
     """
     return pd.DataFrame([_people(name, own) for name, own in _parts(judged)], columns=list(PEOPLE))
 
@@ -133,8 +136,8 @@ def evaluator_rows(judged: pd.DataFrame, tables: Iterable[ScoreTable]) -> pd.Dat
 
     Returns:
         EVALUATORS, a row a family and evaluator, ALL last: failure (share of the n comparisons with both scores whose
-        wrong side scores at least as high) and the ties among them, in percent, intervals as in :func:`people_rows`;
-        n_missing comparisons lack a score. Empty where no evaluator scored one.
+        wrong side scores at least as high) and the ties among them, in percent, Wilson's intervals over comparisons,
+        those of one source together; n_missing comparisons lack a score. Empty where no evaluator scored one.
     """
     scored = list(tables)
     names = sorted({name for table in scored for name in table.evaluators})
@@ -158,7 +161,31 @@ def _judged(rows: pd.DataFrame, kind: Kind) -> dict[str, Any]:
         "preference": named[majority_preference(asked)] if len(asked) else None,
         "rated_right": kind.share(means[ORIGINAL]),
         "rated_wrong": kind.share(means[VARIANT]),
+        "exchanged": _exchanged(rows, kind),
     }
+
+
+_TOLD = (RIGHT, WRONG, TIE, NO_MAJORITY, "higher", "equal", "gap", "asked", "rated")
+
+
+def _exchanged(rows: pd.DataFrame, kind: Kind) -> Exchange:
+    """A comparison alone as what may be exchanged, its annotators by name."""
+    sides = rows[[ORIGINAL, VARIANT]].map(kind.share).to_numpy(dtype=np.float64)
+    preferred = rows["preferred"].to_numpy()[:, None] == np.array([ORIGINAL, VARIANT, TIE], dtype=object)
+    marks = np.column_stack([~np.isnan(sides), np.nan_to_num(sides), preferred]).astype(np.float64)
+    within = np.unique(rows["id"].to_numpy(dtype=str), return_inverse=True)[1]
+    names = rows["annotator"].to_numpy(dtype=str)
+    return exchange(marks, np.zeros(len(rows), dtype=np.int64), names, _tell, within=within)
+
+
+def _tell(sums: np.ndarray) -> np.ndarray:
+    """What sums over a comparison say, a column each of _TOLD."""
+    rated = (sums[:, :2] > 0).all(axis=1)
+    gap = np.where(rated, sums[:, 2] / np.maximum(sums[:, 0], 1) - sums[:, 3] / np.maximum(sums[:, 1], 1), 0.0)
+    asked = sums[:, 4:].sum(axis=1)
+    won = (sums[:, 4:] >= (MAJORITY - CLOSE) * np.maximum(asked, 1)[:, None]) & (asked > 0)[:, None]
+    none = (asked > 0) & ~won.any(axis=1)
+    return np.column_stack([won, none, gap > CLOSE, (np.abs(gap) <= CLOSE) & rated, gap, asked > 0, rated])
 
 
 def _parts(judged: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -168,35 +195,42 @@ def _parts(judged: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
-    groups = own["source"]
-    asked = own["preference"].notna()
+    found, groups = _joined(own["exchanged"]), own["source"].to_numpy()
+    live = bool(own["live"].any())
 
-    def preferring(what: str) -> np.ndarray:
-        return np.where(asked, own["preference"] == what, math.nan)
+    def part(name: str, of: str, *, bounded: bool = True) -> Interval:
+        top, bottom = _TOLD.index(name), _TOLD.index(of)
+        return rate(found, top, bottom=bottom, groups=groups, live=live, bounded=bounded).interval()
 
-    gap = own["rated_right"] - own["rated_wrong"]
-    prefer, higher = share(preferring(RIGHT), groups=groups), share(gap > 0, groups=groups)
-    apart = mean_bca(gap, groups=groups)
-    others = {
-        name: share(preferring(what), groups=groups)
-        for name, what in (("against", WRONG), ("tied", TIE), ("undecided", NO_MAJORITY))
-    }
+    apart = part("gap", "rated", bounded=False)
+    shares = {
+        name: part(what, "asked")
+        for name, what in (("prefer", RIGHT), ("against", WRONG), ("tied", TIE), ("undecided", NO_MAJORITY))
+    } | {name: part(name, "rated") for name in ("higher", "equal")}
     return {
         "family": family,
         "n": len(own),
         "n_items": len(own.drop_duplicates(["corpus", "item"])),
         "n_votes": int(own["votes"].sum()),
-        **percent("prefer", prefer),
-        **{column: value for name, found in others.items() for column, value in percent(name, found).items()},
-        **percent("higher", higher),
-        **percent("equal", share(gap == 0, groups=groups)),
+        **{column: value for name, each in shares.items() for column, value in percent(name, each).items()},
         "mean_right": own["rated_right"].mean(),
         "mean_wrong": own["rated_wrong"].mean(),
         "gap": apart.estimate,
         "gap_low": apart.low,
         "gap_high": apart.high,
-        "note": higher.note,
+        "annotators": len(np.unique(found.people)),
+        "note": shares["higher"].note,
     }
+
+
+def _joined(each: pd.Series) -> Exchange:
+    """Comparisons one by one as the units of a rate."""
+    parts: list[Exchange] = list(each)
+    units = np.repeat(np.arange(len(parts)), [len(part.people) for part in parts])
+    told, people, moved = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("told", "people", "moved")
+    )
+    return Exchange(told, units, people, moved)
 
 
 def _failures(own: pd.DataFrame, sides: np.ndarray) -> dict[str, Any]:
@@ -245,8 +279,8 @@ BESIDE_COLUMNS = (
         low="people_low",
         high="people_high",
         help="Of the judged comparisons of the family, those whose right side two thirds of the votes do not "
-        "prefer or, where people only rated, whose right side is not rated higher; Wilson’s interval, those of "
-        "one source together. Of several studies that which judged most",
+        "prefer or, where people only rated, whose right side is not rated higher; the interval is about people and "
+        "comparisons like these. Of several studies that which judged most",
     ),
     Column("n_people", "n judged", digits=0, help="Comparisons that at least two people judged"),
 )
@@ -370,7 +404,7 @@ def judged_in(view: View, study: Study, *, known: bool = False) -> tuple[str, pd
         :func:`core.analysis.judged_comparisons.judged_comparisons`.
     """
     corpus = {run: name for name, run in view.table.scope.runs}.get(study.definition.run, "")
-    judged, _ = judged_comparisons(vote_table(study), study.definition.asked)
+    judged, _ = judged_comparisons(vote_table(study), study.definition.asked, live=study.live)
     judged = in_scope(judged, view.table) if corpus else judged.head(0)
     return corpus, judged[_looked_at(view, judged, known=known)].reset_index(drop=True)
 

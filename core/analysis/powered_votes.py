@@ -4,11 +4,13 @@ The votes of a study are on a sample. An evaluator has scored every pair, and it
 the share of the pairs that score lower. Votes and predictions are joined by strata
 (:mod:`core.statistics.prediction_powered`); whatever the evaluator is worth, the estimate aims at the rate of people,
 and a worthless one leaves the votes alone. The unit is an item in a stratum, an item's edits in it counting alike.
+The items are a finite number, and how far people differ counts beside how far these do
+(:mod:`core.statistics.crossed_votes`).
 """
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,8 @@ from core.human.votes import vote_table
 from core.probes.base import Axis
 from core.probes.registry import further_readings
 from core.statistics.bootstrap import Interval
-from core.statistics.prediction_powered import FEWEST_LABELS, Stratum, powered_mean
+from core.statistics.crossed_votes import parts_of, too_few_people
+from core.statistics.prediction_powered import FEWEST_LABELS, Powered, Stratum, powered_mean
 
 MORE_VOTES = 100
 LEAST_GAIN = 0.02
@@ -80,7 +83,8 @@ def powered_rows(study: Study, table: ScoreTable) -> pd.DataFrame:
     Returns:
         COLUMNS, a row a question and evaluator: n items with n_votes votes, of n_all items in the strata of the study;
         n_missing of their pairs without a score, which are predicted to be in the middle; votes (the rate from votes
-        alone) and joined (with the scores) in percent, with 95 % intervals; tuning (λ in [0, 1]); shorter (how much
+        alone) and joined (with the scores) in percent, with 95 % intervals for people like these annotators and the
+        n_all items, none below FEWEST_PEOPLE annotators; tuning (λ in [0, 1]); shorter (how much
         of the interval's half-width the scores take off, in percent); more_items (items that MORE_VOTES votes more
         would label) and the half-widths to be expected with them, in percentage points; note.
 
@@ -92,9 +96,9 @@ def powered_rows(study: Study, table: ScoreTable) -> pd.DataFrame:
     votes = votes[~votes["attention"]]
     frame = _frame(study, table)
     rows = [
-        _row(question, evaluator, frame, labels, table)
+        _row(question, evaluator, frame, *found, table, live=study.live)
         for question in _questions(study.definition.asked)
-        if (labels := _labels(question, votes, frame, table, study)) is not None
+        if (found := _labels(question, votes, frame, table, study)) is not None
         for evaluator in table.evaluators
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -105,7 +109,7 @@ def what_more_votes_buy(row: Mapping[Hashable, Any]) -> str:
     now = (float(row["votes_high"]) - float(row["votes_low"])) / 2
     joined = (float(row["joined_high"]) - float(row["joined_low"])) / 2
     if math.isnan(now):
-        return "There are too few items with votes for an interval, so nothing can be said of more of them."
+        return f"What more votes would buy cannot be told: {row['note']}."
     if not row["more_items"]:
         return "Every item of these strata has votes already: more votes make each item surer, and label no new one."
     alone, both = float(row["more_votes_half"]), float(row["more_joined_half"])
@@ -232,8 +236,11 @@ def _candidates(table: ScoreTable) -> pd.DataFrame:
 
 def _labels(
     question: _Question, votes: pd.DataFrame, frame: _Frame, table: ScoreTable, study: Study
-) -> pd.DataFrame | None:
-    """Mean answer of every voted item: stratum, place, probe_place, label, votes; None where it was not asked."""
+) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Mean answer of every voted item (stratum, place, at, probe_place, label, votes), and every vote on them.
+
+    Of a vote: at (place of its item among these), annotator, said. None where it was not asked.
+    """
     numbers = {name: number for number, (name, *_) in enumerate(study.definition.strata)}
     own = votes[votes["directional"] == question.directional]
     own = own.assign(said=question.said(own).astype(float)).dropna(subset=["said"])
@@ -244,6 +251,7 @@ def _labels(
     labels["stratum"] = labels["stratum"].map(numbers)
     places = pd.Series(np.arange(len(table.items)), index=table.items["item"])
     labels["place"] = labels["item"].map(places)
+    labels["at"] = np.arange(len(labels))
     labels["probe_place"] = table.probes.index.get_indexer(pd.Index(labels["probe"], dtype=object))
     asked = {
         numbers[item.stratum]
@@ -258,17 +266,37 @@ def _labels(
                 f"stratum {name!r} has {held} item{'' if held == 1 else 's'} with votes; {FEWEST_LABELS} in every "
                 "stratum are needed before anything is said of all pairs"
             )
-    return labels
+    return labels, own.assign(at=grouped.ngroup())
 
 
-def _row(question: _Question, evaluator: str, frame: _Frame, labels: pd.DataFrame, table: ScoreTable) -> dict[str, Any]:
-    strata, missing = _strata(question, evaluator, frame, labels, table)
-    alone, joined = (powered_mean(strata, tuning=tuning) for tuning in (0.0, None))
-    votes, both = alone.interval(), joined.interval()
+def _row(
+    question: _Question,
+    evaluator: str,
+    frame: _Frame,
+    labels: pd.DataFrame,
+    given: pd.DataFrame,
+    table: ScoreTable,
+    *,
+    live: bool,
+) -> dict[str, Any]:
+    strata, places, missing = _strata(question, evaluator, frame, labels, table)
     n, n_votes = len(labels), int(labels["votes"].sum())
     rest = sum(len(each.others) for each in strata)
+    people, influence = given["annotator"].to_numpy(dtype=str), _influence(strata, places, given)
+
+    def joined_by(tuning: float | None, more: float = 1.0) -> tuple[Powered, Interval]:
+        found = powered_mean(strata, tuning=tuning, more=more, finite=True)
+        left = max(1 - n * more / (n + rest), 0.0)
+        now = parts_of(found.error**2, influence, people, sources=found.freedom + 1.0, left=left)
+        items = max(found.error**2 - left * now.rest / more, 0.0)
+        parts = replace(now, items=items, rest=now.rest / more)
+        interval = found.interval(parts=parts, live=live)
+        said = interval.note or too_few_people(len(set(people)))
+        return found, replace(interval, low=math.nan, high=math.nan, note=said) if said else interval
+
+    (_, votes), (joined, both) = joined_by(0.0), joined_by(None)
     more = min(round(MORE_VOTES * n / n_votes), rest)
-    grown = [powered_mean(strata, tuning=tuning, more=1 + more / n).interval() for tuning in (0.0, None)]
+    grown = [joined_by(tuning, 1 + more / n)[1] for tuning in (0.0, None)]
     shorter = 1 - _half(both) / _half(votes) if _half(votes) > 0 else math.nan
     return {
         "question": question.name,
@@ -289,31 +317,46 @@ def _row(question: _Question, evaluator: str, frame: _Frame, labels: pd.DataFram
 
 
 def _note(shorter: float, rest: int, votes: Interval) -> str:
-    if not rest:
-        return "every item has votes, so there is nothing to predict"
     if votes.note:
         return votes.note
+    if not rest:
+        return "every item has votes, so there is nothing to predict"
     if not shorter >= LEAST_GAIN:
-        return "the scores buy nothing: they say next to nothing of what people answer"
+        return "the scores buy nothing: they take next to nothing off the interval"
     return ""
+
+
+def _influence(strata: Sequence[Stratum], places: Sequence[np.ndarray], given: pd.DataFrame) -> np.ndarray:
+    """What the rate moves by where a vote gives way to the others on its item; a lone one, to those of its stratum."""
+    weights, middle = np.zeros(given["at"].max() + 1), np.zeros(given["at"].max() + 1)
+    for stratum, at in zip(strata, places, strict=True):
+        own = np.ones(len(at)) if stratum.weights is None else stratum.weights
+        weights[at], middle[at] = stratum.share * own / own.sum(), np.average(stratum.labels, weights=own)
+    at, said = given["at"].to_numpy(), given["said"].to_numpy(dtype=np.float64)
+    sizes = np.bincount(at)
+    means = np.bincount(at, said) / np.maximum(sizes, 1)
+    several = sizes[at] > 1
+    apart = np.where(several, (said - means[at]) / np.maximum(sizes[at] - 1, 1), said - middle[at])
+    return np.asarray(weights[at] * apart)
 
 
 def _strata(
     question: _Question, evaluator: str, frame: _Frame, labels: pd.DataFrame, table: ScoreTable
-) -> tuple[list[Stratum], int]:
-    """Strata with labels and predictions, and how many pairs have no score."""
+) -> tuple[list[Stratum], list[np.ndarray], int]:
+    """Strata with labels and predictions, places of these labels among all, and how many pairs have no score."""
     numbers = sorted(set(labels["stratum"]))
     pairs = frame.pairs[frame.pairs["stratum"].isin(numbers)]
     raw = question.score(table, evaluator)[pairs["probe_place"], pairs["place"]]
     pairs = pairs.assign(predicted=_predictions(raw))
     sizes = pairs.groupby("stratum")["place"].nunique()
-    found = []
+    found, places = list[Stratum](), list[np.ndarray]()
     for number in numbers:
         own, given = pairs[pairs["stratum"] == number], labels[labels["stratum"] == number]
         exact = given.merge(own[["place", "probe_place", "predicted"]], on=["place", "probe_place"], how="inner")
         chance = frame.chance[frame.chance["stratum"] == number].set_index("place")["chance"]
         labelled = chance * len(exact) / max(frame.drawn[number], 1)
         others = own[~own["place"].isin(exact["place"])].groupby("place")["predicted"].mean()
+        places.append(exact["at"].to_numpy())
         found.append(
             Stratum(
                 share=float(sizes[number] / sizes.sum()),
@@ -324,7 +367,7 @@ def _strata(
                 other_weights=1 / np.maximum(1 - labelled.loc[others.index].to_numpy(), _NEVER),
             )
         )
-    return found, int(np.isnan(raw).sum())
+    return found, places, int(np.isnan(raw).sum())
 
 
 _NEVER = 1e-3

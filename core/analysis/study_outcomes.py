@@ -3,8 +3,9 @@
 Outcomes are of pairs of which people should find both versions equally good; what they say of a right and a wrong side
 is in :mod:`core.analysis.judged_comparisons`.
 
-The item is what every share counts: the votes on one item are of one picture, so they are no independent trials, and
-a vote more on the same items narrows no interval. Items of one source (a cut-out, else a picture) are taken together.
+The item is what every share counts: the votes on one item are of one picture, so they are no independent trials. Items
+of one source (a cut-out, else a picture) are taken together, and the annotators are a sample of people as the items are
+one of items (:mod:`core.statistics.crossed_votes`).
 
 Source: PROTOCOL section 6 (paper A, A.11).
 """
@@ -23,11 +24,14 @@ from core.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.human.ratings import ACCEPTABLE
 from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
+from core.statistics.crossed_votes import FEWEST_PEOPLE, exchange, rate, whom_it_is_about
 from core.statistics.mace import competences
-from core.statistics.shares import share
 
 MAJORITY = 2 / 3
 """Share of votes that makes a majority."""
+
+CLOSE = 1e-9
+"""Difference of shares that is of rounding."""
 
 BOTH, ONE, NONE, NO_MAJORITY = "both", "one", "none", "no majority"
 OUTCOMES = (BOTH, ONE, NONE, NO_MAJORITY)
@@ -85,7 +89,7 @@ _OUTCOME = (
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """The aggregates of section 6, over items, each with its Wilson interval over their sources.
+    """The aggregates of section 6, over items, each with its interval for people and items like these.
 
     Args:
         outcomes: share of items by outcome (both, one, none acceptable, no majority).
@@ -93,9 +97,10 @@ class Aggregates:
         both_fully_correct: share of items that a majority finds fully correct in both versions.
         variant_preferred: share of items that lean to the variant among those that lean to either version.
         balance_p: exact two-sided sign test against one half, a source counting once, as most of its items that lean
-            do; NaN where no source leans.
+            do; NaN where no source leans, or votes still come in: a test that is looked at again and again is none.
         n_items: items with two votes or more; those behind every share but ``variant_preferred``.
         n_short: items with fewer than two votes, left out.
+        about: which people and items the intervals are about, in words.
     """
 
     outcomes: dict[str, Interval]
@@ -105,6 +110,7 @@ class Aggregates:
     balance_p: float
     n_items: int
     n_short: int
+    about: str
 
     def table(self) -> pd.DataFrame:
         """One row a number: what, share, low, high, n, note."""
@@ -117,24 +123,63 @@ class Aggregates:
         return pd.DataFrame(rows, columns=["what", "share", "low", "high", "n", "note"])
 
 
-def aggregates(votes: pd.DataFrame) -> Aggregates:
-    """Aggregate the votes of an acceptability study; see :class:`Aggregates`."""
+def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
+    """Aggregate the votes of an acceptability study; see :class:`Aggregates`.
+
+    Args:
+        votes: :func:`core.human.votes.vote_table`.
+        live: votes still come in, so that the intervals have to hold at every look.
+    """
     items = item_outcomes(votes)
     plain = of_pairs(votes)
-    leaning = items[items["leans"].isin((VARIANT, ORIGINAL))]
+    own = plain[plain["id"].isin(items["id"])]
+    found = exchange(_marks(own), *_codes(own, "id"), _told)
+    groups = items["source"].to_numpy()
 
-    def part(marks: pd.Series) -> Interval:
-        return share(marks, groups=items.loc[marks.index, "source"])
+    def part(what: str, *, of: str | None = None) -> Interval:
+        bottom = None if of is None else _TOLD.index(of)
+        return rate(found, _TOLD.index(what), bottom=bottom, groups=groups, live=live).interval()
 
     return Aggregates(
-        outcomes={name: part(items["outcome"] == name) for name in OUTCOMES},
-        majority_tie=part(items["preference"] == TIE),
-        both_fully_correct=part(items["fully_correct"]),
-        variant_preferred=part(leaning["leans"] == VARIANT),
-        balance_p=_balance(leaning),
+        outcomes={name: part(name) for name in OUTCOMES},
+        majority_tie=part(TIE),
+        both_fully_correct=part(_FULLY),
+        variant_preferred=part(VARIANT, of=_LEANS),
+        balance_p=math.nan if live else _balance(items[items["leans"].isin((VARIANT, ORIGINAL))]),
         n_items=len(items),
         n_short=plain["id"].nunique() - len(items),
+        about=whom_it_is_about(plain["annotator"].nunique(), live=live),
     )
+
+
+def _codes(rows: pd.DataFrame, unit: str) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the unit, in its order, and of the annotator of every row."""
+    units, people = (np.unique(rows[name].to_numpy(dtype=str), return_inverse=True)[1] for name in (unit, "annotator"))
+    return units, people
+
+
+_FULLY, _LEANS = "fully correct", "leans"
+_TOLD = (*OUTCOMES, _FULLY, TIE, VARIANT, _LEANS)
+
+
+def _marks(rows: pd.DataFrame) -> np.ndarray:
+    """Of every vote: 1, each version acceptable, each fully correct, each preferred, neither; float64 [n, 8]."""
+    versions = rows[[ORIGINAL, VARIANT]].to_numpy(dtype=np.float64)
+    preferred = rows["preferred"].to_numpy()[:, None] == np.array([ORIGINAL, VARIANT, TIE], dtype=object)
+    fully = versions == len(ACCEPTABILITY.scale) - 1
+    return np.column_stack([np.ones(len(rows)), versions >= ACCEPTABLE, fully, preferred]).astype(np.float64)
+
+
+def _told(sums: np.ndarray) -> np.ndarray:
+    """What sums of :func:`_marks` over an item say, a column each of _TOLD: as :func:`item_outcomes` has it."""
+    votes, shares = sums[:, 0], sums[:, 1:] / np.maximum(sums[:, :1], 1)
+    yes, no = shares[:, :2] >= MAJORITY - CLOSE, 1 - shares[:, :2] >= MAJORITY - CLOSE
+    decided, good = (yes | no).all(axis=1), yes.sum(axis=1)
+    fully = (shares[:, 2:4] >= MAJORITY - CLOSE).all(axis=1)
+    tie = sums[:, 7] >= (MAJORITY - CLOSE) * np.maximum(sums[:, 5:8].sum(axis=1), 1)
+    ahead = sums[:, 6] - sums[:, 5]
+    named = [decided & (good == count) for count in (2, 1, 0)]
+    return np.column_stack([*named, ~decided, fully, tie, ahead > 0, ahead != 0]) * (votes > 0)[:, None]
 
 
 def _balance(leaning: pd.DataFrame) -> float:
@@ -193,7 +238,9 @@ def disagreements(votes: pd.DataFrame, *, count: int = 24) -> pd.DataFrame:
         share = _disagreement(own)
         if len(own) >= FEWEST and share > 0:
             said = [text for text in own["comment"] if text]
-            rows.append((item, len(own), share, *(_told(own[name]) for name in (ORIGINAL, VARIANT, "preferred")), said))
+            rows.append(
+                (item, len(own), share, *(_in_order(own[name]) for name in (ORIGINAL, VARIANT, "preferred")), said)
+            )
     names = ["id", "votes", "disagreement", ORIGINAL, VARIANT, "preferred", "comments"]
     table = pd.DataFrame(rows, columns=names)
     return table.sort_values(["disagreement", "id"], ascending=[False, True], ignore_index=True).head(count)
@@ -225,9 +272,9 @@ def majority_preference(preferred: pd.Series) -> str:
 
 def _majority(share: float) -> bool | None:
     """True or False where at least two thirds say so, else None."""
-    if share >= MAJORITY - 1e-9:
+    if share >= MAJORITY - CLOSE:
         return True
-    return False if 1 - share >= MAJORITY - 1e-9 else None
+    return False if 1 - share >= MAJORITY - CLOSE else None
 
 
 def _leans(preferred: pd.Series) -> str:
@@ -258,15 +305,12 @@ def _sources(votes: pd.DataFrame) -> pd.Series:
     return pd.Series({item: source_of(rows) for item, rows in votes.groupby("id", sort=True)}, dtype=object)
 
 
-def _told(values: pd.Series) -> str:
+def _in_order(values: pd.Series) -> str:
     return " ".join(str(int(value)) if isinstance(value, float) else str(value) for value in values.dropna())
 
 
 # Who answers by knowing, and whether the answers change when those who do count more: MACE beside majorities.
 
-
-FEWEST_ANNOTATORS = 3
-"""Of two who differ nobody can say which one guesses."""
 
 WIDEST = 50.0
 """Points of a competence's interval beyond which the votes do not tell who knows, so that no number is named."""
@@ -328,8 +372,8 @@ def _questions(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFr
 
 def _obstacle(rows: pd.DataFrame) -> str:
     """Why competence cannot be told; empty where it can."""
-    if rows["annotator"].nunique() < FEWEST_ANNOTATORS:
-        return f"{FEWEST_ANNOTATORS} annotators are needed: of two who differ nobody can say which one guesses"
+    if rows["annotator"].nunique() < FEWEST_PEOPLE:
+        return f"{FEWEST_PEOPLE} annotators are needed: of two who differ nobody can say which one guesses"
     return ONE_ANSWER if len(set(rows["answer"])) == 1 else ""
 
 

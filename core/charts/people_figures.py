@@ -178,7 +178,8 @@ POWERED_NOTE = (
     "Rates over all items of the study's strata, from votes on some of them: from the votes alone, and joined with the "
     "scores of an evaluator for all (prediction-powered inference, PPI++). λ is the weight of the scores, 0 where they "
     "buy nothing. It rests on this alone: that the items with votes were drawn at random within the strata, as the "
-    "study drew them, and were not skipped for what they show. 95 % intervals, items as units."
+    "study drew them, and were not skipped for what they show. 95 % intervals about these items and people like the "
+    "annotators, of whom it takes three."
 )
 
 

@@ -252,16 +252,22 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
     """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α, pairwise weighted κ and competence.
 
     Competence is the estimated share of items that an annotator answers by knowing rather than guessing, under MACE.
+    Rates of votes are about people and items like these, with what would halve their intervals.
     """
     from core.analysis.study_outcomes import study_agreement, study_competence, study_kappas
+    from core.analysis.vote_rates import vote_rates
     from core.human.votes import vote_table
+    from core.statistics.crossed_votes import whom_it_is_about
 
     with _counted(name) as study:
         votes, kind = vote_table(study), study.definition.asked
         rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
         pairs, found = study_kappas(votes, kind), study_competence(votes, kind)
+        rated = vote_rates(votes, kind, live=study.live)
+        about = whom_it_is_about(int(rated["annotators"].max()), live=study.live) if len(rated) else ""
         if as_json:
             told = {"competence": found.people.to_dict("records"), "answers": found.answers.to_dict("records")}
+            told |= {"rates": rated.to_dict("records"), "about": about}
             print_json({"agreement": rows, "pairwise": pairs.to_dict("records"), **told})
             return
         names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
@@ -275,11 +281,16 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
         for frame, title in (
             (found.people, "\ncompetence under MACE (percent)"),
             (found.answers, "\nlikeliest answers"),
+            (rated.drop(columns="more"), "\nrates of votes (percent)"),
         ):
             if len(frame):
                 table(
                     tuple(frame.columns), [tuple(map(_told, row)) for row in frame.itertuples(index=False)], title=title
                 )
+        for row in rated.to_dict("records"):
+            typer.echo(f"{row['question']}: {row['more']}")
+        if about:
+            typer.echo(about)
 
 
 @app.command(
@@ -290,10 +301,11 @@ def comparisons(name: _Name, as_json: _Json = False) -> None:
     """Print what people say of right and wrong sides, by family, beside the evaluators' failures on the same ones."""
     from core.analysis.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
     from core.human.votes import vote_table
+    from core.statistics.crossed_votes import whom_it_is_about
     from core.store.store import default_store
 
     with _counted(name) as study:
-        judged, short = judged_comparisons(vote_table(study), study.definition.asked)
+        judged, short = judged_comparisons(vote_table(study), study.definition.asked, live=study.live)
         people = people_rows(judged)
         with default_store() as store:
             evaluators = evaluator_rows(judged, score_tables(store, study.definition.run, judged))
@@ -314,6 +326,8 @@ def comparisons(name: _Name, as_json: _Json = False) -> None:
             if len(told):
                 rows = [tuple(map(_told, row)) for row in told.itertuples(index=False)]
                 table(tuple(told.columns), rows, title=f"{title} (shares in percent)")
+        if len(people):
+            typer.echo(whom_it_is_about(int(people["annotators"].max()), live=study.live))
         if people.empty:
             note("both sides of no comparison have two votes yet")
         elif evaluators.empty:

@@ -1,7 +1,7 @@
 """How precisely a study that is planned can answer, before anybody is asked.
 
-The item is the unit of every share, so more annotators an item make each item's majority surer and no interval
-narrower; more items do.
+The item is the unit of every share: what is said beforehand is what the number of items makes of it. How far people
+differ comes on top, is told by the votes alone (:mod:`core.statistics.crossed_votes`), and takes three annotators.
 """
 
 import math
@@ -37,8 +37,9 @@ def _shares(items: int, annotators: int) -> str:
         return "With one annotator an item no item has a majority, so there is no share of accepted items; ask two."
     return (
         f"A share of items, such as those whose both versions are accepted, will be known to within "
-        f"±{_points(widest_half(items))} at worst (n = {items} items; more annotators do not narrow it, more items "
-        f"do: ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)})."
+        f"±{_points(widest_half(items))} at worst (n = {items} items; ±{_points(TARGET_HALF)} take "
+        f"{items_within(TARGET_HALF)}) as far as items go. How far people differ comes on top: votes of three "
+        "annotators or more tell it."
     )
 
 

@@ -117,6 +117,11 @@ class Study:
         return self.definition.id
 
     @property
+    def live(self) -> bool:
+        """Whether votes may still come in, so that what is said of them has to hold at every look."""
+        return self.state().status != CLOSED
+
+    @property
     def log_path(self) -> Path:
         """The log file: what a cached table depends on."""
         return self._log.path

@@ -22,6 +22,7 @@ from core.analysis.questions.question import Column
 from core.analysis.reanalysis import reanalyse
 from core.analysis.study_outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
 from core.analysis.table import ScoreTable
+from core.analysis.vote_rates import vote_rates
 from core.charts.people_figures import (
     COMPETENCE_NOTE,
     COMPETENCE_TITLE,
@@ -48,13 +49,24 @@ NOT_ASKED = "the text encoders were not asked for this report"
 
 _STUDY = Column("study", "Study", kind="text")
 _FAMILY = Column("family", "Family", kind="text")
+_ABOUT = (
+    "Intervals are about people like the annotators, three or more, and items like these, both as samples; "
+    "those of a study that is not closed hold at every look and are wider."
+)
 _PEOPLE = {
     "S-human-outcomes": ("What people found of the edited pairs", (
         _STUDY, Column("what", "Of the items", kind="text"),
         Column("n", "n", digits=0), Column("share", "Share % [95 % CI]", digits=1, low="low", high="high"),
+        Column("note", "Remark", kind="text"),
     ), "An answer of partially or fully correct is acceptable; a majority is two thirds of an item's votes. Every "
-       "share counts items, each once, with its Wilson interval; an item leans to the version that more of its votes "
-       "prefer, ties aside. Items with fewer than two votes are left out."),
+       "share counts items, each once; an item leans to the version that more of its votes prefer, ties aside. Items "
+       f"with fewer than two votes are left out. {_ABOUT}"),
+    "S-human-rates": ("How often do people answer so, and what would narrow it?", (
+        _STUDY, Column("question", "Of the votes", kind="text"), Column("n", "n items", digits=0),
+        Column("n_votes", "n votes", digits=0), Column("annotators", "n annotators", digits=0),
+        Column("rate", "Rate % [95 % CI]", digits=1, low="low", high="high"),
+        Column("more", "What would halve the interval", kind="text"),
+    ), f"Each item with two votes or more counts alike. {_ABOUT}"),
     "S-human-agreement": ("How far people agree", (
         _STUDY, Column("question", "Question", kind="text"), Column("measure", "Measure", kind="text"),
         Column("n_items", "n items", digits=0), Column("n_votes", "n votes", digits=0),
@@ -112,8 +124,8 @@ _PEOPLE = {
         Column("gap", "Δ [95 % CI]", signed=True, low="gap_low", high="gap_high"),
         Column("note", "Remark", kind="text"),
     ), "Comparisons of the scope's caption whose two sides have two votes or more each. A majority is two thirds of "
-       "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. Wilson intervals over "
-       "comparisons, those of one source together."),
+       "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. "
+       f"{_ABOUT}"),
     "S-human-failures": ("How often do the evaluators fail where people were asked?", (
         _STUDY, _FAMILY, Column("evaluator", "Evaluator", kind="text"), Column("n", "n comparisons", digits=0),
         Column("n_missing", "No score", digits=0),
@@ -121,7 +133,7 @@ _PEOPLE = {
         Column("ties", "Ties % [95 % CI]", digits=1, low="ties_low", high="ties_high"),
         Column("note", "Remark", kind="text"),
     ), "The wrong side scores at least as high, on exactly the comparisons of the table before; ties are among the "
-       "failures. Wilson intervals as there."),
+       "failures. Wilson intervals over comparisons, those of one source together."),
 }  # fmt: skip
 
 _KAPPA = "S-human-kappa"
@@ -209,6 +221,8 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     kind, nothing = study.definition.asked, pd.DataFrame()
     rows = pd.DataFrame([row for each in study_agreement(votes, kind) for row in each.rows()])
     yield "S-human-agreement", rows, ""
+    rates = vote_rates(votes, kind, live=study.live)
+    yield "S-human-rates", rates, "" if len(rates) else f"no item of study {study.id} has two votes yet"
     names = sorted(votes["annotator"].astype(str).unique())
     pairs = _numbered(study_kappas(votes, kind), names, ("one", "other")).dropna(subset=["kappa"])
     yield _KAPPA, pairs, "" if len(pairs) else f"no two annotators of study {study.id} judged the same things yet"
@@ -221,7 +235,7 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
         reason = f"study {study.id} asks for ratings; majorities of acceptability take a study that asks for it"
         yield from ((name, nothing, reason) for name in ("S-human-outcomes", "S-human-scores"))
         return
-    whole = aggregates(votes)
+    whole = aggregates(votes, live=study.live)
     if not whole.n_items:
         yield "S-human-outcomes", nothing, f"no item of study {study.id} has two votes yet"
     else:
@@ -250,7 +264,7 @@ def _numbered(rows: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) 
 
 
 def _of_comparisons(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
-    judged = in_scope(judged_comparisons(votes, study.definition.asked)[0], table)
+    judged = in_scope(judged_comparisons(votes, study.definition.asked, live=study.live)[0], table)
     reason = "" if len(judged) else f"study {study.id} has no comparison of this scope with two votes on both sides"
     yield "S-human-comparisons", people_rows(judged), reason
     yield "S-human-failures", evaluator_rows(judged, [table]), reason

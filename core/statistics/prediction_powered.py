@@ -21,6 +21,7 @@ from scipy.special import stdtrit
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, too_few
+from core.statistics.crossed_votes import Parts
 from core.statistics.shares import agresti_coull
 
 FEWEST_LABELS = 2
@@ -73,8 +74,11 @@ class Powered:
     freedom: int
     guarded: float
 
-    def interval(self, *, level: float = 0.95) -> Interval:
+    def interval(self, *, level: float = 0.95, parts: Parts | None = None, live: bool = False) -> Interval:
         """Agresti and Coull's interval of as many independent labels as have this error, for labels in [0, 1].
+
+        Where the labels are votes, ``parts`` are those of the variance with people as a sample too; ``live``: votes
+        still come in, so that it has to hold at every look.
 
         Wilson's, which other shares have, holds a truth of 99 % in 90 of 100 samples of 10 labels; this one in 99.
         No interval for fewer than LEAST_N labelled units.
@@ -82,17 +86,22 @@ class Powered:
         held = min(max(self.estimate, 0.0), 1.0)
         if said := too_few(self.n, self.n):
             return Interval(held, math.nan, math.nan, self.n, level, said)
-        low, high = agresti_coull(held, self._size(held), reach=float(stdtrit(self.freedom, (1 + level) / 2)))
+        whole, reach = self.error**2, float(stdtrit(self.freedom, (1 + level) / 2))
+        if parts is not None:
+            whole, reach = parts.error(live=live, level=level)
+        low, high = agresti_coull(held, self._size(held, whole), reach=reach)
         return Interval(held, low, high, self.n, level)
 
-    def _size(self, held: float) -> float:
-        """Independent labels with this mean and this error."""
+    def _size(self, held: float, variance: float) -> float:
+        """Independent labels with this mean and this variance of it."""
         middle = held if held * (1 - held) > _ALIKE else self.guarded
         spread = middle * (1 - middle)
-        return spread / self.error**2 if self.error > 0 and spread > 0 else float(self.n)
+        return spread / variance if variance > 0 and spread > 0 else float(self.n)
 
 
-def powered_mean(strata: Sequence[Stratum], *, tuning: float | None = None, more: float = 1.0) -> Powered:
+def powered_mean(
+    strata: Sequence[Stratum], *, tuning: float | None = None, more: float = 1.0, finite: bool = False
+) -> Powered:
     """Estimate the mean label of all units.
 
     Args:
@@ -101,6 +110,9 @@ def powered_mean(strata: Sequence[Stratum], *, tuning: float | None = None, more
             stratum has fewer than two units without a label it is 0.
         more: how many times as many labelled units the error is of, at 1 or above, drawn from the units without a
             label in every stratum alike: what is expected of a larger sample, by what this one shows of the spread.
+        finite: whether the mean is of these units alone, those with labels among them, so that the spread of labels
+            counts by the share of units without one [4, 2.6]; else of what they were drawn from. Labels of a stratum
+            that are all alike keep the wider error.
 
     Raises:
         InvalidInput: if a stratum has too few labels, lengths differ, or a number is out of range.
@@ -111,7 +123,7 @@ def powered_mean(strata: Sequence[Stratum], *, tuning: float | None = None, more
         1.0
     """
     _check(strata, tuning, more)
-    spreads = [_spread(each, more) for each in strata]
+    spreads = [_spread(each, more, finite) for each in strata]
     given = _tuned(spreads) if tuning is None else float(tuning)
     middle = sum(
         each.share * (spread.label + given * (spread.other - spread.predicted))
@@ -147,7 +159,7 @@ class _Spread:
         return self.of_label - 2 * tuning * self.of_both + tuning**2 * (self.of_predicted + self.of_other)
 
 
-def _spread(stratum: Stratum, more: float) -> _Spread:
+def _spread(stratum: Stratum, more: float, finite: bool) -> _Spread:
     weights = _normal(stratum.weights, len(stratum.labels))
     others = _normal(stratum.other_weights, len(stratum.others))
     label, predicted = float(weights @ stratum.labels), float(weights @ stratum.predicted)
@@ -160,7 +172,8 @@ def _spread(stratum: Stratum, more: float) -> _Spread:
         _off(values, middle)
         for values, middle in ((stratum.labels, label), (stratum.predicted, predicted), (stratum.others, other))
     )
-    of_label, guarded = scale * float(square @ off**2), label
+    unlabelled = max(1 - n * more / (n + rest), 0.0) if finite else 1.0
+    of_label, guarded = unlabelled * scale * float(square @ off**2), label
     if not off.any():
         label = float(stratum.labels[0])  # the weighted mean but for rounding
         alike = 1 / float(square.sum())  # labels of one weight with this error of a mean

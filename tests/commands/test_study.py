@@ -42,6 +42,13 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
     assert (percent["estimate"], percent["n_items"]) == (1.0, 12)
     assert found["pairwise"][0]["note"]
     assert {row["annotator"] for row in found["competence"]} == {"a01", "a02"}
+    assert found["rates"][0]["rate"] == 100
+    assert found["rates"][0]["low"] is None
+    assert "2 annotators cannot tell how far people differ" in found["rates"][0]["more"]
+    assert "no interval" in found["about"]
+    text = " ".join(invoke("study", "agreement", "pilot").stdout.split())
+    assert found["rates"][0]["more"] in text
+    assert found["about"] in text
     assert invoke("study", "export", "pilot", "-o", tmp_path / "votes.csv").exit_code == Code.OK
     assert invoke("study", "create", "copy", "--total", 12, "--attention", 0).exit_code == Code.OK
     assert "belongs to study 'pilot'" in invoke("study", "import", "copy", tmp_path / "votes.csv").stderr
@@ -199,14 +206,14 @@ def test_rates_over_all_pairs_are_printed_with_what_more_votes_would_buy(invoke:
     invoke("study", "create", "flips", "--total", 40, "--attention", 0, "--per-item", 1, "--family", "vertical-flip")
     assert "no item has a vote yet" in invoke("study", "rates", "flips").stderr
     study = Study(studies_dir() / "flips")
-    (ada,) = study.invite([""])
-    for place, item in enumerate(study.definition.items):
-        if not item.attention:
-            vote_versions(study, ada, item.id, original=2, variant=2 * (place % 4 > 0), preferred="tie")
+    for name in study.invite(["", "", ""]):
+        for place, item in enumerate(study.definition.items):
+            if not item.attention:
+                vote_versions(study, name, item.id, original=2, variant=2 * (place % 4 > 0), preferred="tie")
     told = json.loads(invoke("study", "rates", "flips", "--json").stdout)["rates"]
     assert {round(row["votes"], 6) for row in told} == {75.0, 100.0}
     said = " ".join(invoke("study", "rates", "flips").stdout.split())
-    assert "100 more votes, at 1.0 an item as now, would label 100 more items" in said
+    assert "100 more votes, at 3.0 an item as now, would label 33 more items" in said
 
 
 def test_what_cannot_be_set_is_one_sentence(invoke: Invoke, data: Path, tmp_path: Path) -> None:

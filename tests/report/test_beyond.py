@@ -13,6 +13,7 @@ from core.analysis.reading import read_table
 from core.analysis.reanalysis import reanalyse
 from core.analysis.study_outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
 from core.analysis.table import ScoreTable
+from core.analysis.vote_rates import vote_rates
 from core.human.creation import create_study
 from core.human.kinds import ACCEPTABILITY
 from core.human.sampling import family_strata
@@ -57,13 +58,15 @@ def test_votes_are_reported_as_the_page_shows_them(table: ScoreTable, study: Stu
     found = beyond(table, studies=[study])
     votes = vote_table(study)
     assert found.studied
-    shares = aggregates(votes).table()
+    shares = aggregates(votes, live=True).table()
     told = named(found, "S-human-outcomes")
     np.testing.assert_allclose(told["share"], 100 * shares["share"])
     np.testing.assert_allclose(told["low"], 100 * shares["low"])
     assert set(told["study"]) == {study.id}
     rows = pd.DataFrame([row for each in study_agreement(votes, ACCEPTABILITY) for row in each.rows()])
     pd.testing.assert_frame_equal(named(found, "S-human-agreement").drop(columns="study"), rows)
+    rates = vote_rates(votes, ACCEPTABILITY, live=True)
+    pd.testing.assert_frame_equal(named(found, "S-human-rates").drop(columns="study"), rates)
     again = reanalyse(table, item_outcomes(votes)).table
     pd.testing.assert_frame_equal(named(found, "S-human-scores")[list(again.columns)], again)
     assert not {each.id for each in found.missing} & {each.id for each in found.tables}

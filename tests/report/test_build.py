@@ -81,6 +81,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
     people = {
         "S-human-outcomes",
         "S-human-agreement",
+        "S-human-rates",
         "S-human-scores",
         "S-human-comparisons",
         "S-human-failures",

@@ -21,7 +21,10 @@ FEATURE = Feature(
                 ),
                 Part("outcomes", ("S-human-outcomes",)),
                 Part("comparisons", ("S-human-comparisons", "S-human-failures")),
-                Part("agreement", ("S-human-agreement", "S-human-kappa", "S-human-competence", "S-human-answers")),
+                Part(
+                    "agreement",
+                    ("S-human-agreement", "S-human-rates", "S-human-kappa", "S-human-competence", "S-human-answers"),
+                ),
                 Part("powered", ("S-human-powered",)),
                 Part("scores", ("S-human-scores",)),
                 Part("gallery", name="Disagreements", reason="single items with people's comments are on the page"),

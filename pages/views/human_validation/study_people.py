@@ -17,6 +17,7 @@ from core.human.ledger import OPEN
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
 from core.human.votes import vote_table
+from core.statistics.crossed_votes import whom_it_is_about
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.open_runs import Signature, present, store
@@ -319,6 +320,7 @@ _COUNTED = {
     "n": ("n", "Comparisons"),
     "n_items": ("Items", "Items of these comparisons"),
     "n_votes": ("Votes", "Of each comparison those on the side that has fewer"),
+    "annotators": ("Annotators", "Whose votes these are"),
     "n_missing": ("No score", "Judged comparisons of which the evaluator has no score for a side"),
 }
 _WORDS = {"family": "Family", "evaluator": "Evaluator", "note": "Remark"}
@@ -355,18 +357,17 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
     figure_buttons(
         figure, people, f"{study.id}-comparisons", title="People beside evaluators", key="study.comparisons.files"
     )
-    _draw_people(people)
+    _draw_people(people, live=study.live)
     _draw_evaluators(study, evaluators)
 
 
-def _draw_people(people: pd.DataFrame) -> None:
+def _draw_people(people: pd.DataFrame, *, live: bool) -> None:
     st.header("People", anchor=False)
     shown = people.dropna(axis=1, how="all")
     draw_table(shown, width="stretch", column_config=_compared_columns(shown))
     st.caption(
-        "Every share counts comparisons, each once, with its 95 % Wilson interval; those of one source count "
-        "together. A majority is two thirds of the votes. Ratings lie between 0, the worst answer of the scale, "
-        "and 1, the best."
+        "Every share counts comparisons, each once. A majority is two thirds of the votes. Ratings lie between 0, the "
+        f"worst answer of the scale, and 1, the best. {whom_it_is_about(int(people['annotators'].max()), live=live)}"
     )
 
 
@@ -385,8 +386,8 @@ def _compared_columns(table: pd.DataFrame) -> dict[str, Any]:
         blanks = " " * place  # no two columns of a table may have one title
         for column, head, of in (
             (name, title, told),
-            (f"{name}_low", f"from{blanks}", f"{title}: lower end of the 95 % Wilson interval"),
-            (f"{name}_high", f"to{blanks}", f"{title}: upper end of the 95 % Wilson interval"),
+            (f"{name}_low", f"from{blanks}", f"{title}: lower end of the 95 % interval"),
+            (f"{name}_high", f"to{blanks}", f"{title}: upper end of the 95 % interval"),
         ):
             found[column] = st.column_config.NumberColumn(head, format="%.1f %%", help=of)
     for name, title in _RATED.items():
@@ -399,7 +400,7 @@ def _compared_columns(table: pd.DataFrame) -> dict[str, Any]:
 @st.cache_data(show_spinner="Comparing people and evaluators …", max_entries=8)
 def _compared_rows(files: Signature, study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame, int]:  # noqa: ARG001  # the cache's key
     found = desk().studies()[study]
-    judged, short = judged_comparisons(vote_table(found), found.definition.asked)
+    judged, short = judged_comparisons(vote_table(found), found.definition.asked, live=found.live)
     tables = score_tables(store(files), found.definition.run, judged)
     return people_rows(judged), evaluator_rows(judged, tables), short
 
@@ -452,7 +453,9 @@ def draw_powered(study: Study, _state: PageState) -> None:
         "It rests on this alone: the items with votes were drawn at random within the strata, as the study drew them, "
         "and none was skipped for what it shows. The scores need not be right: those of a bad evaluator get a λ near 0 "
         "and leave the votes alone. Choose the evaluator before you look; the best of several looks a little better "
-        "than it is. Items are the units; each item of a stratum counts once."
+        "than it is. Each item of a stratum counts once. Intervals are about these items and people like the "
+        "annotators, of whom it takes three; while the study is not closed they hold however often you look, and are "
+        "wider for it."
     )
 
 

@@ -22,6 +22,7 @@ from core.analysis.study_outcomes import (
     study_competence,
     study_kappas,
 )
+from core.analysis.vote_rates import vote_rates
 from core.charts.people_figures import (
     ALL_PAIRS,
     COMPETENCE_NOTE,
@@ -38,6 +39,7 @@ from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
+from core.statistics.crossed_votes import whom_it_is_about
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, present, store
@@ -239,25 +241,27 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     )
     balance = found.variant_preferred
     if balance.n:
+        tested = f" (sign test over sources against one half: {_p(found.balance_p)})" if found.balance_p >= 0 else ""
         st.markdown(
             f"Of {counted(balance.n, 'item')} that lean to one version, **{as_percent(balance.estimate)}** "
-            f"lean to the variant (sign test over sources against one half: {_p(found.balance_p)})."
+            f"lean to the variant{tested}."
         )
     st.caption(
-        "Every share counts items, each once, with its 95 % Wilson interval over their sources: several votes "
-        "on one item, or on items of one cut-out, are not independent, so they narrow nothing. An item leans to "
-        "the version that more of its votes prefer, ties aside."
+        f"Every share counts items, each once; an item leans to the version that more of its votes prefer, ties aside. "
+        f"{found.about}"
     )
 
 
 def draw_agreement(study: Study, _state: PageState) -> None:
-    """Draw every measure of agreement beside its n and interval."""
-    rows, pairs = _agreements(study.id, study.log_path.stat().st_size)
+    """Draw what more annotators or items would do, and every measure of agreement beside its n and interval."""
+    rows, pairs, rates = _agreements(study.id, study.log_path.stat().st_size)
+    _draw_rates(study, rates)
     st.caption(
         "No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
         "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
         f"those of Landis and Koch (1977): {_LIMITS}. They call these limits arbitrary; κ also falls where "
         "answers are skewed, so read the number first."
+        + (" While votes come in, each of these intervals holds for one look and not for many." if study.live else "")
     )
     cells = st.grid(2, min_column_width=340, gap="medium")
     for question, table in rows.groupby("question", sort=False):
@@ -286,6 +290,21 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     draw_table(shown[list(_PAIRS)], alt="Weighted κ of every pair of annotators", width="stretch", column_config=_PAIRS)
     data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
     draw_competence(study)
+
+
+def _draw_rates(study: Study, rates: pd.DataFrame) -> None:
+    """Draw rates over votes with what would halve their intervals."""
+    for row in rates.to_dict("records"):
+        ends = "" if pd.isna(row["low"]) else f" ({row['low']:.0f} to {row['high']:.0f})"
+        st.markdown(
+            f"**{safe(str(row['question'])).capitalize()}: {row['rate']:.0f} %**{ends}, "
+            f"{counted(int(row['n']), 'item')}, {counted(int(row['n_votes']), 'vote')}. {safe(row['more'], limit=400)}"
+        )
+    if len(rates):
+        st.caption(whom_it_is_about(int(rates["annotators"].max()), live=study.live))
+        data_buttons(rates, f"{study.id}-rates-of-votes", key="study.rates")
+    else:
+        st.caption("No item has two votes yet; what more annotators or items would do shows here as soon as some do.")
 
 
 def draw_scores(study: Study, state: PageState) -> None:
@@ -389,15 +408,16 @@ def _p(value: float) -> str:
 
 @st.cache_data(show_spinner="Counting majorities …", max_entries=8)
 def _aggregates(study: str, size: int) -> Aggregates:  # noqa: ARG001  # the cache's key
-    return aggregates(vote_table(desk().studies()[study]))
+    found = desk().studies()[study]
+    return aggregates(vote_table(found), live=found.live)
 
 
 @st.cache_data(show_spinner="Computing agreement …", max_entries=8)
-def _agreements(study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame]:  # noqa: ARG001  # the cache's key
+def _agreements(study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:  # noqa: ARG001  # the cache's key
     found = desk().studies()[study]
     votes, kind = vote_table(found), found.definition.asked
     rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
-    return pd.DataFrame(rows), study_kappas(votes, kind)
+    return pd.DataFrame(rows), study_kappas(votes, kind), vote_rates(votes, kind, live=found.live)
 
 
 @st.cache_data(show_spinner="Computing the contrasts again …", max_entries=8)

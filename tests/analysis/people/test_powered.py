@@ -63,12 +63,12 @@ def scores() -> pd.DataFrame:
 
 
 def judge(study: Study, votes: dict[str, int], *, every: int = 1) -> None:
-    """One vote an item: the variant as given, the original fully correct; equally good where both are."""
-    (ada,) = study.invite([""])
-    for item in study.definition.items[::every]:
-        if item.item in votes and not item.attention:
-            said = votes[item.item]
-            vote_versions(study, ada, item.id, original=2, variant=said, preferred="tie" if said else "original")
+    """Three who agree: the variant as given, the original fully correct; equally good where both are."""
+    for name in study.invite(["", "", ""]):
+        for item in study.definition.items[::every]:
+            if item.item in votes and not item.attention:
+                said = votes[item.item]
+                vote_versions(study, name, item.id, original=2, variant=said, preferred="tie" if said else "original")
 
 
 def test_rates_are_those_of_the_raw_shards(demo: Store, tmp_path: Path, table: ScoreTable) -> None:
@@ -91,12 +91,16 @@ def test_rates_are_those_of_the_raw_shards(demo: Store, tmp_path: Path, table: S
     label = np.array([float(said[each]["A" if left[each] == "variant" else "B"] >= 1) for each in drawn])
     own, others = predicted[drawn].to_numpy(), predicted.drop(drawn).to_numpy()
     n, rest = len(label), len(others)
-    assert (row["n"], row["n_votes"], row["n_all"], row["n_missing"]) == (n, n, len(wide), 0)
+    assert (row["n"], row["n_votes"], row["n_all"], row["n_missing"]) == (n, 3 * n, len(wide), 0)
     assert row["votes"] == pytest.approx(100 * label.mean())
     tuning = np.cov(label, own)[0, 1] / n / (own.var(ddof=1) / n + others.var(ddof=1) / rest)
     assert row["tuning"] == pytest.approx(min(tuning, 1.0))
     assert row["joined"] == pytest.approx(100 * (label.mean() + row["tuning"] * (others.mean() - own.mean())))
-    error = math.sqrt((label - row["tuning"] * own).var(ddof=1) / n + row["tuning"] ** 2 * others.var(ddof=1) / rest)
+    error = math.sqrt(
+        (label - row["tuning"] * own).var(ddof=1) / n
+        + row["tuning"] ** 2 * others.var(ddof=1) / rest
+        - label.var(ddof=1) / (n + rest)  # they are a part of all items
+    )
     held = row["joined"] / 100
     assert error < label.std(ddof=1) / math.sqrt(n)
     size = held * (1 - held) / error**2
@@ -111,16 +115,16 @@ def test_what_more_votes_would_buy_is_what_a_larger_study_then_has(
 ) -> None:
     wide = scores()
     votes = {str(item): 2 * int(place % 3 > 0) for place, item in enumerate(wide.sort_values("vflip").index)}
-    small, large = flips(demo, tmp_path / "small", total=80), flips(demo, tmp_path / "large", total=180)
+    small, large = flips(demo, tmp_path / "small", total=80), flips(demo, tmp_path / "large", total=113)
     judge(small, votes)
     judge(large, votes)
     foreseen, seen = (powered_rows(each, table).iloc[0] for each in (small, large))
-    assert foreseen["more_items"] == MORE_VOTES
+    assert foreseen["more_items"] == round(MORE_VOTES / 3)
     assert foreseen["more_votes_half"] == pytest.approx((seen["votes_high"] - seen["votes_low"]) / 2, rel=0.1)
     told = what_more_votes_buy(foreseen.to_dict())
-    assert "100 more votes, at 1.0 an item as now, would label 100 more items" in told
+    assert "100 more votes, at 3.0 an item as now, would label 33 more items" in told
     assert f"±{foreseen['more_votes_half']:.1f} points" in told
-    assert seen["more_items"] == len(wide) - 180  # as many as are left
+    assert seen["more_items"] == round(MORE_VOTES / 3)
     whole = flips(demo, tmp_path / "whole", total=252)
     judge(whole, votes)
     row = powered_rows(whole, table).iloc[0]
@@ -265,3 +269,34 @@ def test_what_cannot_be_carried_over_is_refused_in_a_sentence(demo: Store, tmp_p
     other = replace(table, scope=replace(table.scope, subject="human"))
     with pytest.raises(InvalidInput, match="another caption"):
         powered_rows(study, other)
+
+
+def test_of_one_or_two_annotators_no_rate_has_an_interval(demo: Store, tmp_path: Path, table: ScoreTable) -> None:
+    study = flips(demo, tmp_path)
+    for name in study.invite(["", ""]):
+        for place, item in enumerate(each for each in study.definition.items if not each.attention):
+            vote_versions(study, name, item.id, original=2, variant=2 * (place % 3 > 0), preferred="tie")
+    row = powered_rows(study, table).iloc[0]
+    assert math.isnan(row["votes_low"])
+    assert row["note"] == "2 annotators cannot tell how far people differ, 3 can"
+    assert row["note"] in what_more_votes_buy(row.to_dict())
+
+
+def test_people_who_differ_widen_a_rate_and_a_closed_study_narrows_it(
+    demo: Store, tmp_path: Path, table: ScoreTable
+) -> None:
+    alike, apart = flips(demo, tmp_path / "alike"), flips(demo, tmp_path / "apart")
+    for study, yes in ((alike, (0.7, 0.7, 0.7)), (apart, (0.6, 0.7, 0.8))):
+        for name, share in zip(study.invite(["", "", ""]), yes, strict=True):
+            for place, item in enumerate(each for each in study.definition.items if not each.attention):
+                said = 2 * int(0.618 * place % 1 < share)
+                vote_versions(study, name, item.id, original=2, variant=said, preferred="tie")
+
+    def half(study: Study) -> float:
+        row = powered_rows(study, table).iloc[0]
+        return float(row["votes_high"] - row["votes_low"]) / 2
+
+    live = half(apart)
+    assert live > 1.5 * half(alike)
+    apart.set_status("closed")
+    assert half(apart) < live

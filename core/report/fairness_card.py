@@ -6,7 +6,8 @@ from html import escape
 
 import pandas as pd
 
-from core.analysis.flip_cells import EVIDENCE, IQR, READ
+from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
+from core.analysis.flip_shifts import SAME
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.behind_the_scores import origins
 from core.analysis.questions.behind_the_scores import sentences as precision
@@ -109,7 +110,8 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         "Filled: the worst family of its axis; it is picked after seeing the data, so its interval is that of a "
         "maximum, and beside it stands in how many of 1000 draws of the same items (200 of more than 2000) it is the "
         "worst. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
-        f"whose scores lie 0.7 % of the evaluator's interquartile range apart change places. {escape(READ)} No "
+        f"whose scores lie 0.7 % of the evaluator's interquartile range apart change places. {escape(PAIRS)} "
+        f"“Different pictures”: {IF_APART}, alone where one caption a picture is held. {escape(READ)} No "
         "evidence "
         f"below: {escape(EVIDENCE[0].lower() + EVIDENCE[1:])} Drift: of the signed "
         "median; scatter: of the median |%Δ| and of the share of items beyond the margin, ±1 %.</p>",
@@ -140,9 +142,10 @@ def _row(row: pd.Series, risks: Risks) -> str:
         f"{row['family']} ({picked_of(row['n_families'], row['worst_in'], row['alike'])})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2),
         str(row["n_items"]),
-        _with(*shares, digits=1),
+        _with(*shares, digits=1) + _whose(risk, 100 * risk["apart_risk"], digits=1),
         number(100 * risk["null_risk"], digits=1),
-        _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3),
+        _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3)
+        + _whose(risk, risk["apart_evidence"], digits=3),
         number(risk["null_evidence"], digits=3),
         claims(row),
     )
@@ -154,6 +157,11 @@ def _row(row: pd.Series, risks: Risks) -> str:
         )
         + "</tr>"
     )
+
+
+def _whose(risk: pd.Series, apart: float, *, digits: int) -> str:
+    """Of which two captions a number is, behind it; that of different pictures behind that of the same one."""
+    return f"; different pictures {number(apart, digits=digits)}" if risk["pairs"] == SAME else ", different pictures"
 
 
 def claims(row: pd.Series) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from core.analysis import flip_shifts
 from core.analysis.beside import caption_of
+from core.analysis.flip_cells import IF_APART, leading
 from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.artefacts import SMALL_TURNS, UNCUT
 from core.analysis.questions.controls import PASSES
@@ -157,12 +159,14 @@ def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
     gaps = answers.get("S24", pd.DataFrame())
     if len(gaps):
         own = (gaps["evaluator"] == name) & (gaps["corpus"] == table.scope.corpus) & (gaps["of"] != CONTRAST)
-        gaps = gaps[own & gaps["value"].notna() & (gaps["axis"] != Axis.NULL.value)]
+        gaps = leading(gaps[own & gaps["value"].notna() & (gaps["axis"] != Axis.NULL.value)])
     if not len(gaps):
         return "Flip risk: how large a difference of two scores must be to be evidence is not known."
     worst = furthest(gaps, value="value")
     row, named = worst.iloc[0], _listed([_named(*each) for each in zip(worst["family"], worst["axis"], strict=True)])
     floor = f"; under edits that nobody can see, the limit is {row['null_d']:.3g}" if row["null_d"] >= 0 else ""
+    if row["pairs"] == flip_shifts.SAME:
+        floor += f"; {IF_APART}, it is {row['apart_d']:.3g}"
     ends = "no interval" if math.isnan(row["low"]) else f"95 % interval {row['low']:.3g} to {row['high']:.3g}"
     share = "" if math.isnan(row["of_iqr"]) else f"{row['of_iqr']:.0f} % of the interquartile range of its scores, "
     return (

@@ -388,12 +388,7 @@ def check_metric(
 
 
 def _second_shifts(
-    reference: str,
-    benches: Sequence[Workbench],
-    captions: Sequence[str],
-    probes: Sequence[Probe],
-    pool: Pool,
-    cache: EmbeddingCache,
+    reference: str, benches: Sequence[Workbench], captions: Sequence[str], probes: Sequence[Probe], *means: Any
 ) -> dict[int, list[LabRow]]:
     """Rows of a second caption of each item that has one, under edits of the image, by the item's place.
 
@@ -403,7 +398,7 @@ def _second_shifts(
     found = {place: said for place, bench in enumerate(benches) if (said := _second(bench.item, captions[place]))}
     if not edits or not found:
         return {}
-    rows, _ = _shifts(reference, [benches[place] for place in found], list(found.values()), edits, pool, cache)
+    rows, _ = _shifts(reference, [benches[place] for place in found], list(found.values()), edits, *means)
     return dict(zip(found, rows, strict=False))  # fewer where it could not be run
 
 
@@ -420,7 +415,7 @@ def _evidence(
 ) -> FamilyEvidence:
     own = ((place, row) for place, item in enumerate(rows) for row in item if row.family == family)
     known = [(place, row) for place, row in own if row.delta is not None]
-    apart = evident_gap(ShiftPairs([row.delta for _, row in known], [place for place, _ in known], groups))
+    apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], [place for place, _ in known], groups))
     beside = {(place, row.probe): row for place, item in others.items() for row in item if row.delta is not None}
     both = [(place, row, beside[place, row.probe]) for place, row in known if (place, row.probe) in beside]
     after = np.array([(row.score or 0) - (other.score or 0) for _, row, other in both])

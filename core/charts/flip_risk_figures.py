@@ -110,7 +110,7 @@ def reliability(rows: pd.DataFrame) -> Figure:
     panel = own["evaluator"].astype(str) + (", " + own["corpus"].astype(str) if several else "")
     marks = pd.DataFrame(
         {
-            "label": own["told_of"],
+            "label": "",  # its place along says it
             "series": TOLD,
             "panel": panel,
             "x": own["told"],
@@ -134,7 +134,7 @@ def reliability(rows: pd.DataFrame) -> Figure:
         along=Axis("told", unit=" %", span=(0, BOUND + 2)),
         rays=(Ray(1.0, "as told"),),
         styles={TOLD: Style(PALETTE[0]), TOLD_APART: Style(NEUTRAL, fill=0)},
-        height=300,
+        height=210,
     )
 
 

@@ -239,7 +239,7 @@ def _became(ties: pd.DataFrame) -> None:
         st.markdown(
             f"**{safe(row['evaluator'])}**: of {row['n_pairs']:,} near ties of {row['n_items']:,} pictures "
             f"**{row['turned']:.0f} %** really turned ({ends}), where {row['told']:.0f} % was told: {row['said']}. "
-            f"As for different pictures, {row['apart']:.0f} % would have been told."
+            f"{IF_APART[0].upper()}{IF_APART[1:]}, {row['apart']:.0f} % would have been told."
         )
     figure = reliability(ties)
     draw(

@@ -349,7 +349,7 @@ PARTS = (
         for name in ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
     ),
     Part("compare", "sides", (), "Compare", "which two sides are held against each other is a reader's choice"),
-    Part("flip_risk", "gap", ("T13", "S10")),
+    Part("flip_risk", "gap", ("T13", "S10", "S-turned")),
     Part("flip_risk", "systems", (), "Two systems", "a run holds no captions of two systems; the page Flip risk scores "
          "two files of them"),
     Part("systems", "standings", ("C13", "C14", "C15"), "Leaderboards of captioners", "a run holds no captions of "

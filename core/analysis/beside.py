@@ -45,6 +45,37 @@ def every_language(table: ScoreTable, axis: str) -> tuple[ScoreTable, ...]:
     return tuple(each for own in found for each in own)
 
 
+@once
+def other_captions(table: ScoreTable) -> tuple[ScoreTable, ...]:
+    """A table for every other caption that those of the scope are held against under invariant probes.
+
+    These are the runs' other captions in the scope's language: another subject, another of several captions of one. Of
+    an evaluator that scored none of these, its captions in the other languages.
+    """
+    rows, found = _others(table), list[ScoreTable]()
+    for subject, language, rank in sorted({*rows[list(_CAPTION)].itertuples(index=False, name=None)}):
+        found += _other(table, rows, str(subject), str(language), rank=int(rank))
+    return tuple(found)
+
+
+def several_captions(table: ScoreTable) -> bool:
+    """Whether there is such a table; nothing is read for the answer."""
+    return table.reader is not None and len(_others(table)) > 0
+
+
+def _others(table: ScoreTable) -> pd.DataFrame:
+    """What is open of the captions of :func:`other_captions`."""
+    rows, scope = _open(table, (Expectation.INVARIANT.value,), further=True), table.scope
+    rows = rows[rows["evaluator"].isin(table.evaluators)]
+    own = (rows["subject"] == scope.subject) & (rows["language"] == scope.language) & (rows["rank"] == scope.rank)
+    rows = rows[~own]
+    near = rows["language"] == scope.language
+    return rows[near | ~rows["evaluator"].isin(rows.loc[near, "evaluator"])]
+
+
+_CAPTION = ("subject", "language", "rank")
+
+
 def caption_of(table: ScoreTable) -> str:
     """Which caption a table is of, in words.
 
@@ -53,20 +84,26 @@ def caption_of(table: ScoreTable) -> str:
     return f"{table.scope.subject}, {table.scope.language}"
 
 
-def _open(table: ScoreTable, expectations: tuple[str, ...]) -> pd.DataFrame:
-    """What the runs of the scope hold of some expectations."""
+_OPEN = ["run", "subject", "language", "rank", "evaluator", "axis", "expectation"]
+
+
+def _open(table: ScoreTable, expectations: tuple[str, ...], *, further: bool = False) -> pd.DataFrame:
+    """What the runs of the scope hold of some expectations; ``further``: of every caption, not of the first alone."""
     scope = table.scope
-    rows = table.about.get("open", pd.DataFrame(columns=["run", "subject", "language", "rank", "axis", "expectation"]))
+    rows = table.about.get("open", pd.DataFrame(columns=_OPEN))
     rows = rows[rows["run"].isin(scope.run_ids) & rows["expectation"].isin(expectations)]
-    return rows[rows["rank"] == scope.rank]
+    return rows if further else rows[rows["rank"] == scope.rank]
 
 
-def _other(table: ScoreTable, rows: pd.DataFrame, subject: str, language: str) -> list[ScoreTable]:
+def _other(
+    table: ScoreTable, rows: pd.DataFrame, subject: str, language: str, *, rank: int | None = None
+) -> list[ScoreTable]:
     """One table; none where no evaluator of the scope scored it, or none of the items that the scope asks for."""
-    own = rows[(rows["subject"] == subject) & (rows["language"] == language)]
+    rank = table.scope.rank if rank is None else rank
+    own = rows[(rows["subject"] == subject) & (rows["language"] == language) & (rows["rank"] == rank)]
     names = tuple(name for name in table.evaluators if name in set(own["evaluator"]))
     try:
-        return [_read(table, subject, language, names)] if table.reader and names else []
+        return [_read(table, subject, language, rank, names)] if table.reader and names else []
     except InvalidInput:
         if not table.scope.told:
             raise
@@ -74,10 +111,16 @@ def _other(table: ScoreTable, rows: pd.DataFrame, subject: str, language: str) -
 
 
 @once
-def _read(table: ScoreTable, subject: str, language: str, evaluators: tuple[str, ...]) -> ScoreTable:
+def _read(table: ScoreTable, subject: str, language: str, rank: int, evaluators: tuple[str, ...]) -> ScoreTable:
     assert table.reader is not None  # :func:`_other` asks
     return table.reader(
         replace(
-            table.scope, subject=subject, language=language, evaluators=evaluators, left_out=(), left_out_in_view=()
+            table.scope,
+            subject=subject,
+            language=language,
+            rank=rank,
+            evaluators=evaluators,
+            left_out=(),
+            left_out_in_view=(),
         )
     )

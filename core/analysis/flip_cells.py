@@ -2,40 +2,54 @@
 
 Two questions to the same shifts: how often does a family invert two scores that lie a gap apart (:func:`cell_risks`),
 and how far apart must they lie so that it hardly ever does (:func:`evident_gaps`). Both stand beside the null family's.
+Where the runs hold several captions of a picture, the two scores are of captions of the same picture, and what
+independent shifts would give stands behind (see :mod:`core.statistics.flip_risk`); and what really became of near ties
+can be told (:func:`turned_ties`).
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group
+from core.analysis.flip_shifts import SAME, Shifts, Together, pairs_of_captions
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
-from core.statistics.bootstrap import Interval
-from core.statistics.flip_risk import GAPS, TOLERATED, evident_gap, excess, intervals_of
-from core.statistics.shift_pairs import ShiftPairs
-
-A = TypeVar("A")
+from core.statistics.bootstrap import Interval, too_few
+from core.statistics.flip_risk import GAPS, TOLERATED
+from core.statistics.shares import share
 
 SCALE, IQR, SD = "scale", "interquartile range", "standard deviation"
 UNITS = (SCALE, IQR)
-MOST_KEPT = 4096
-"""Answers about shifts that are kept with a table, 1 kB each, a curve 4 kB."""
 """What a gap is a share of: the span of the score's scale, or the interquartile range (IQR) of the clean scores."""
 
 BY = ("evaluator", "corpus", "axis", "family")
 
+IF_APART = "if the two captions belonged to different pictures"
+"""What the paper's number is of, whose two shifts are drawn independently."""
+
+ONE_CAPTION = (
+    "The run holds one caption a picture, so how two captions of one picture move together cannot be told; numbers are "
+    f"those {IF_APART}."
+)
+"""Where no pair of captions of one picture is known."""
+
+PAIRS = (
+    "Of two captions of the same picture under the same edit, as the run holds them in the scope's language (else of "
+    "the caption in view and its translations); the risk at a gap is half the share of such pairs whose difference of "
+    f"scores moves by more. Behind it stands the risk {IF_APART}, from independent draws of the shifts."
+)
+"""Whose captions a flip risk is of, where the run holds several of a picture."""
+
 READ = (
-    "Never above 50 %: what one draw of shifts does, the swapped draw undoes, and any continuous shift far larger than "
-    "the gap comes close. Beside it the risk under edits that nobody can see (family null), the floor, and the risk "
-    "less that floor, paired by source."
+    "Never above 50 %: the caption that is ahead may gain on the other as well as lose, and shifts far larger than "
+    "the gap come close. Beside it the risk under edits that nobody can see (family null), the floor, and the risk "
+    "less that floor."
 )
 """How a flip risk is to be read; it stands wherever one is shown."""
 
@@ -48,87 +62,14 @@ EVIDENCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """How many there are of what."""
-
-    n_items: int
-    n_sources: int
-    n_shifts: int
-    n_missing: int
-
-
-class Shifts:
-    """Shifts of some probes, put in order when one asks for what is not known yet.
-
-    What was answered is kept with the table of scores: a filter by evaluator or family asks the same again.
-
-    Args:
-        view: of the table of scores.
-        evaluator, corpus: whose.
-        group: the probes, and what they are compared with.
-        keep: which items, bool [N].
-    """
-
-    def __init__(self, view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> None:
-        self._view, self._evaluator, self._group, self._kept = view, evaluator, group, view.table.kept
-        self._items = view.items & keep & view.table.of_corpus(corpus)
-        self._key = (evaluator, group.probes, group.against, view.looked, np.packbits(self._items).tobytes())
-
-    @property
-    def counts(self) -> Counts:
-        """Items and sources that have a shift, shifts that were scored, and that were not."""
-        return self._ask("counts", lambda: self._ordered[1])
-
-    @property
-    def pairs(self) -> ShiftPairs:
-        """The shifts in order; items of one source are numbered so."""
-        return self._ordered[0]
-
-    def gap(self) -> float:
-        """The estimate of :meth:`evident`, without the interval."""
-        return self._ask("gap", lambda: self.pairs.gap_at(TOLERATED))
-
-    def gap_within(self) -> tuple[float, float]:
-        """See :meth:`core.statistics.shift_pairs.ShiftPairs.gap_within`; of the same gap."""
-        return self._ask("gap within", lambda: self.pairs.gap_within(TOLERATED))
-
-    def evident(self) -> Interval:
-        """See :func:`core.statistics.flip_risk.evident_gap`."""
-        return self._ask("evident", lambda: evident_gap(self.pairs))
-
-    def risk(self, d: float) -> Interval:
-        """See :func:`core.statistics.flip_risk.intervals_of`."""
-        return self._ask(("risk", d), lambda: intervals_of(self.pairs, (d,))[0])
-
-    def over(self, null: "Shifts", d: float) -> Interval:
-        """See :func:`core.statistics.flip_risk.excess`."""
-        return self._ask(("over", null._key, d), lambda: excess(self.pairs, null.pairs, d))
-
-    def curve(self, distances: tuple[float, ...]) -> np.ndarray:
-        """See :meth:`core.statistics.shift_pairs.ShiftPairs.curve`."""
-        return self._ask(("curve", distances), lambda: self.pairs.curve(np.array(distances)))
-
-    def _ask(self, what: Hashable, answer: Callable[[], A]) -> A:
-        return self._kept.get("flips", (self._key, what), answer, most=MOST_KEPT)
-
-    @cached_property
-    def _ordered(self) -> tuple[ShiftPairs, Counts]:
-        items = np.flatnonzero(self._items)
-        delta, stored = self._view.shifts(self._evaluator, self._group.probes, against=self._group.against)
-        delta, stored = delta[:, items], stored[:, items]
-        scored = int((~np.isnan(delta)).sum())
-        pairs = ShiftPairs(delta, np.broadcast_to(items, delta.shape), self._view.table.sources)
-        return pairs, Counts(pairs.n_items, len(pairs.sources), scored, int(stored.sum()) - scored)
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """Shifts of one family under one evaluator in one corpus.
 
     Args:
         evaluator, corpus, axis, family: its name.
-        shifts: of the family's probes.
-        null: those of the same items under edits that nobody can see; none where they were not audited.
+        apart: of the family's probes, each by itself.
+        together: of pairs of captions of one picture; None where the evaluator scored one caption alone.
+        floors: the same two of the same items under edits that nobody can see; none where they were not audited.
         units: of a gap by name: ``scale`` (span of the evaluator's scale; NaN where it has none), ``interquartile
             range`` and ``standard deviation`` of its clean scores of the corpus, whatever the slice.
         reach: from the lowest to the highest of these clean scores.
@@ -138,10 +79,22 @@ class Cell:
     corpus: str
     axis: str
     family: str
-    shifts: Shifts
-    null: Shifts
+    apart: Shifts
+    together: Together | None
+    floors: tuple[Shifts, Together | None]
     units: dict[str, float]
     reach: float
+
+    @property
+    def shifts(self) -> Shifts:
+        """Those whose flip risk leads: of the same picture where two pictures have two captions."""
+        return self.apart if self.together is None or self.together.counts.n_items < 2 else self.together
+
+    @property
+    def null(self) -> Shifts:
+        """The same under edits that nobody can see."""
+        apart, together = self.floors
+        return apart if together is None or self.shifts is self.apart else together
 
     @property
     def spread(self) -> float:
@@ -171,13 +124,18 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
     """
     cells, floor = [], Group("null", _null_probes(view))
     for evaluator, corpus in product(view.evaluators, view.corpora):
-        floors: dict[bytes, Shifts] = {}
+        floors: dict[bytes, tuple[Shifts, Together | None]] = {}
         units, reach = _units(view, evaluator, corpus)
+        several = bool(pairs_of_captions(view.table, evaluator))
+
+        def both(group: Group, keep: np.ndarray) -> tuple[Shifts, Together | None]:
+            of = (view, evaluator, corpus, group, keep)  # noqa: B023  # called in its own turn
+            return Shifts(*of), Together(*of) if several else None  # noqa: B023
+
         for group, keep in groups:
-            null = floors.setdefault(keep.tobytes(), Shifts(view, evaluator, corpus, floor, keep))
+            null = floors.setdefault(keep.tobytes(), both(floor, keep))
             axis = str(view.table.probes.loc[group.probes[0], "axis"])
-            shifts = Shifts(view, evaluator, corpus, group, keep)
-            cells.append(Cell(evaluator, corpus, axis, group.label, shifts, null, units, reach))
+            cells.append(Cell(evaluator, corpus, axis, group.label, *both(group, keep), null, units, reach))
     return tuple(cells)
 
 
@@ -217,8 +175,9 @@ def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str
 
     Returns:
         One row a (cell, gap): BY + gap, d (in units of the score), risk, low, high, null_risk, over, over_low,
-        over_high (risk less the null family's, paired by source; NaN for the null family), n_items, n_shifts,
-        n_missing, note.
+        over_high (risk less the null family's; NaN for the null family), pairs (SAME or APART, of which captions these
+        are), apart_risk, apart_low, apart_high (the risk if the two captions belonged to different pictures), n_items,
+        n_shifts (of SAME: pairs of captions), n_missing, note.
 
     Raises:
         InvalidInput: if unit is not one of UNITS.
@@ -226,9 +185,10 @@ def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str
     records = []
     for cell, distances in _distances(cells, gaps, unit):
         for gap, d in zip(gaps, distances, strict=True):
-            found, null, over = _at(cell, d)
+            found, null, over, apart = _at(cell, d)
             told = (gap, d, found.estimate, found.low, found.high, null, over.estimate, over.low, over.high)
-            records.append((*_name(cell), *told, *_counted(cell), _noted(cell, found, over)))
+            behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
+            records.append((*_name(cell), *told, *behind, *_counted(cell), _noted(cell, found, over)))
     return pd.DataFrame(records, columns=[*BY, *_COLUMNS])
 
 
@@ -242,15 +202,15 @@ def _noted(cell: Cell, risk: Interval, over: Interval) -> str:
     return "; ".join(filter(None, (risk.note, said)))
 
 
-def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval]:
-    """Risk of a cell at a gap, the null family's, and the risk less that."""
+def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval, Interval]:
+    """Risk of a cell at a gap, the null family's, the risk less that, and the one of different pictures."""
     if math.isnan(d):
         nothing = Interval(math.nan, math.nan, math.nan, cell.shifts.counts.n_items, 0.95, _NO_SPAN)
-        return nothing, math.nan, nothing
-    found, null = cell.shifts.risk(d), cell.null.risk(d).estimate
+        return nothing, math.nan, nothing, nothing
+    found, null, apart = cell.shifts.risk(d), cell.null.risk(d).estimate, cell.apart.risk(d)
     if cell.is_null:
-        return found, null, Interval(math.nan, math.nan, math.nan, found.n, found.level)
-    return found, null, cell.shifts.over(cell.null, d)
+        return found, null, Interval(math.nan, math.nan, math.nan, found.n, found.level), apart
+    return found, null, cell.shifts.over(cell.null, d), apart
 
 
 _FLOOR = "the floor itself"
@@ -269,38 +229,55 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True) -> pd.DataFrame:
     Returns:
         One row a cell: BY + d, low, high (in units of the score), of_iqr, of_iqr_low, of_iqr_high, of_sd, of_sd_low,
         of_sd_high (in percent of the interquartile range and of the standard deviation of the evaluator's clean
-        scores), null_d, null_low, null_high, null_of_iqr, n_items, n_sources, said (in words), note.
+        scores), null_d, null_low, null_high, null_of_iqr, pairs (SAME or APART), apart_d, apart_low, apart_high (the
+        gap if the two captions belonged to different pictures), n_items, n_sources, said (in words), note.
     """
     records = []
     for cell in cells:
-        found, null = cell.shifts.evident(), cell.null.evident() if floor else _NO_FLOOR
+        found, null, apart = cell.shifts.evident(), cell.null.evident() if floor else _NO_FLOOR, cell.apart.evident()
         ends = (found.estimate, found.low, found.high)
         shares = [100 * end / (cell.units[unit] or math.nan) for unit in (IQR, SD) for end in ends]
         under_null = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
-        records.append((*_name(cell), *ends, *shares, *under_null, *counts, _said(found, cell.reach), found.note))
+        behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
+        said = _said(found, cell.reach, cell.shifts.of)
+        records.append((*_name(cell), *ends, *shares, *under_null, *behind, *counts, said, found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
 
 _GAPS = (
     "d", "low", "high", "of_iqr", "of_iqr_low", "of_iqr_high", "of_sd", "of_sd_low", "of_sd_high", "null_d", "null_low",
-    "null_high", "null_of_iqr", "n_items", "n_sources", "said", "note",
+    "null_high", "null_of_iqr", "pairs", "apart_d", "apart_low", "apart_high", "n_items", "n_sources", "said", "note",
 )  # fmt: skip
 
 
 def widest_gaps(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The cells of every evaluator and corpus whose gap of evidence is the largest: one, or those that share it."""
+    """The cells of every evaluator and corpus whose gap of evidence is the largest: one, or those that share it.
+
+    Of captions of the same picture where any is; see :func:`leading`.
+    """
     known: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         if not math.isnan(cell.shifts.gap_within()[1]):
             known.setdefault((cell.evaluator, cell.corpus), []).append(cell)
     found = list[Cell]()
-    for own in known.values():
+    for every in known.values():
+        own = [cell for cell in every if cell.shifts.of == SAME] or every
         reached = max(cell.shifts.gap_within()[0] for cell in own)
         near = [cell for cell in own if cell.shifts.gap_within()[1] >= reached]
         largest = max(cell.shifts.gap() for cell in near)
         found += [cell for cell in near if cell.shifts.gap() == largest]
     return tuple(found)
+
+
+def leading(found: pd.DataFrame) -> pd.DataFrame:
+    """Of rows of cells those that are of captions of the same picture; of an evaluator and corpus without any, all.
+
+    Args:
+        found: columns evaluator, corpus and pairs.
+    """
+    same = found["pairs"] == SAME
+    return found[same | ~same.groupby([found["evaluator"], found["corpus"]]).transform("any")]
 
 
 def nearest_gap(cells: Sequence[Cell], gaps: Sequence[float], *, unit: str) -> float:
@@ -343,15 +320,17 @@ def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> f
     return float(np.median(known)) if known else math.nan
 
 
-def _said(found: Interval, reach: float) -> str:
-    """What a gap of evidence says of the evaluator's scores, in words."""
+def _said(found: Interval, reach: float, of: str) -> str:
+    """What a gap of evidence says of the evaluator's scores, in words; ``of``: SAME or APART."""
+    between, unless = (" between two captions of one picture", "") if of == SAME else ("", f" {IF_APART}")
     if math.isnan(found.estimate):
         return ""
     if found.estimate == 0:
-        return f"any difference counts: fewer than {200 * TOLERATED:g} % of the pairs of shifts differ at all"
+        few = f"fewer than {200 * TOLERATED:g} % of the pairs of shifts differ at all"
+        return f"any difference{between} counts{unless}: {few}"
     if found.estimate >= reach:
-        return f"no difference between two of its scores is evidence: they lie at most {reach:.3g} apart"
-    return f"differences below {found.estimate:.3g} are no evidence"
+        return f"no difference between two of its scores is evidence{unless}: they lie at most {reach:.3g} apart"
+    return f"differences below {found.estimate:.3g}{between} are no evidence{unless}"
 
 
 def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:
@@ -377,6 +356,88 @@ def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: st
     return pd.DataFrame(records, columns=[*BY, "gap", "d", "risk", "n_items", "n_shifts", "n_missing"])
 
 
+def pairs_said(cells: Sequence[Cell]) -> str:
+    """Whose captions the risks of some cells are of, in a sentence or three."""
+    alone = sum(cell.shifts.of != SAME for cell in cells)
+    if alone == len(cells):
+        return ONE_CAPTION
+    return (
+        PAIRS
+        + f" Of {alone} of {len(cells)} rows one caption a picture is held: they have the latter alone." * bool(alone)
+    )
+
+
+def turned_ties(cells: Iterable[Cell]) -> pd.DataFrame:
+    """What became of near ties: pairs of captions of one picture, by the risk that was told at their gap.
+
+    Args:
+        cells: of families; those whose captions are of different pictures tell nothing of a pair, and have no row.
+
+    Returns:
+        Of every (evaluator, corpus) the near ties (told 5 % or more) of all families but the null one together, the
+        same by told risk, and those of each family: evaluator, corpus, family (EVERY or its name), told_of (which told
+        risks), gap (median, in units of the score), told (mean risk), apart (mean risk if the two captions belonged to
+        different pictures), turned, low, high (share that turned, every pair counting once, items of one source
+        together), n_pairs, n_items, n_tied (equal before the edit, left out), said, note.
+    """
+    known: dict[tuple[str, str], list[tuple[Cell, pd.DataFrame]]] = {}
+    for cell in cells:
+        if cell.together is not None and cell.shifts.of == SAME:
+            known.setdefault((cell.evaluator, cell.corpus), []).append((cell, _ties(cell, cell.together)))
+    records = []
+    for name, own in known.items():
+        plain = [ties for cell, ties in own if not cell.is_null]
+        if plain:
+            together = pd.concat(plain, ignore_index=True)
+            records += [(*name, EVERY, *_turned(together, low, high)) for low, high in ((TOLERATED, 0.5), *_BINS)]
+        records += [(*name, cell.family, *_turned(ties, TOLERATED, 0.5)) for cell, ties in own]
+    found = pd.DataFrame(records, columns=["evaluator", "corpus", "family", *_TURNED])
+    return found[found["n_pairs"] > 0].reset_index(drop=True)
+
+
+EVERY = "every family"
+_EDGES = (0.0, TOLERATED, 0.1, 0.2, 0.3, 0.4, 0.5)
+_BINS = tuple(zip(_EDGES[-2::-1], _EDGES[:0:-1], strict=True))
+_NODES = 65
+"""Gaps at which the risk of different pictures is counted; between them it is read off straight lines."""
+
+
+def _ties(cell: Cell, pairs: Together) -> pd.DataFrame:
+    """Every pair of a cell: gap, what was told at it, whether it turned, item and source."""
+    own = pairs.captions
+    nodes = np.unique(np.quantile(own.gaps, np.linspace(0, 1, _NODES)))
+    apart = np.interp(own.gaps, nodes, cell.apart.curve(tuple(nodes.tolist())))
+    told = own.risks(own.gaps)
+    return pd.DataFrame(
+        {"gap": own.gaps, "told": told, "apart": apart, "turned": own.turned, "item": own.items, "source": own.owners}
+    )
+
+
+def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
+    """Columns of one row, of the pairs whose told risk is at least ``low`` and below ``high``, or both at 0.5."""
+    told = ties["told"].to_numpy()
+    own = ties[(told >= low) & ((told < high) | (high == 0.5))]  # no risk is above
+    tied = own["gap"] == 0
+    own, of = own[~tied], f"{100 * low:g} % or more" if high - low > 0.4 else f"{100 * low:g} to {100 * high:g} %"
+    n_items, found = own["item"].nunique(), share(own["turned"], groups=own["source"])
+    note = too_few(n_items, own["source"].nunique())
+    ends = (math.nan, math.nan) if note else (found.low, found.high)
+    mean = own["told"].mean()
+    said = (
+        "cannot be told"
+        if note
+        else "more than told"
+        if mean < ends[0]
+        else "less than told"
+        if mean > ends[1]
+        else "as told"
+    )
+    numbers = (own["gap"].median(), mean, own["apart"].mean(), found.estimate, *ends)
+    return (of, *numbers, len(own), n_items, int(tied.sum()), said, note)
+
+
+_TURNED = ("told_of", "gap", "told", "apart", "turned", "low", "high", "n_pairs", "n_items", "n_tied", "said", "note")
+
 _COLUMNS = (
     "gap",
     "d",
@@ -387,6 +448,10 @@ _COLUMNS = (
     "over",
     "over_low",
     "over_high",
+    "pairs",
+    "apart_risk",
+    "apart_low",
+    "apart_high",
     "n_items",
     "n_shifts",
     "n_missing",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.analysis.flip_shifts import APART, SAME
 from core.analysis.metric_breaks import (
     BEYOND,
     MOST_FAILURES,
@@ -21,18 +22,21 @@ from core.analysis.metric_breaks import (
 )
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
-from core.errors import InvalidInput
+from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import Referenced
-from core.probes.base import ENGLISH, IDENTITY, Expectation, Probe
+from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe
 from core.probes.words.named_places import PLACES, place_named
+from core.probes.words.templates import base_caption
 from core.registry import STRANGERS
 from core.scoring.lab import LabRow, run_lab
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import WITHHELD, item_medians
+from core.statistics.flip_risk import CaptionPairs, evident_gap
+from core.statistics.shift_pairs import ShiftPairs
 
 # What every evaluator promises, tried on one of them: a unit test for a metric.
 
@@ -265,6 +269,22 @@ class FamilyShift:
 
 
 @dataclass(frozen=True, slots=True)
+class FamilyEvidence:
+    """Below which difference two scores are no evidence under a family; see :mod:`core.statistics.flip_risk`.
+
+    Args:
+        gap: of evidence, in units of the score.
+        pairs: SAME or APART: of which two captions it is.
+        apart: the gap if the two captions belonged to different pictures.
+    """
+
+    family: str
+    gap: Interval
+    pairs: str
+    apart: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class MetricReport:
     """The whole report.
 
@@ -272,6 +292,8 @@ class MetricReport:
         threshold: most that a family may move the metric, in percent.
         failure: why it could not be run at all; empty otherwise.
         broken: what it does where the meaning breaks; None where no directional probe was tried.
+        evidence: of each family with a shift, of two captions of one picture where the items have them and the image
+            is what is edited.
     """
 
     evaluator: str
@@ -282,6 +304,7 @@ class MetricReport:
     threshold: float
     failure: str = ""
     broken: Broken | None = None
+    evidence: tuple[FamilyEvidence, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -349,15 +372,57 @@ def check_metric(
             evaluator, [bench.pixels for bench in benches[:5]], [item.captions[ENGLISH][0] for item in chosen[:5]]
         )
         fingerprint, name = evaluator.fingerprint.as_dict(), evaluator.spec.name
-    captions = [_caption(item, whole=directional) for item in chosen]
-    rows, failure = _shifts(reference, benches, captions, probes, pool, progress)
+    captions, cache = [_caption(item, whole=directional) for item in chosen], EmbeddingCache()
+    rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
     groups = np.unique([bench.item.drawn_with(bench.image_key) for bench in benches], return_inverse=True)[1]
     families = tuple(_family(each, rows, threshold, groups) for each in _families(harmless))
     breaks = None
     if directional and rows:
         breaks = broken(probes, rows, most=most_failures, least=least_selectivity, sources=groups[: len(rows)])
-    return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks)
+    others = _second_shifts(reference, benches[: len(rows)], captions, harmless, pool, cache)
+    found = (_evidence(each.family, rows, others, groups) for each in families)
+    evidence = tuple(each for each in found if each.gap.n)
+    return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks, evidence)
+
+
+def _second_shifts(
+    reference: str, benches: Sequence[Workbench], captions: Sequence[str], probes: Sequence[Probe], *means: Any
+) -> dict[int, list[LabRow]]:
+    """Rows of a second caption of each item that has one, under edits of the image, by the item's place.
+
+    It is the item's next English caption that names no place, else the template of its label.
+    """
+    edits = [probe for probe in probes if probe.edits is Edits.IMAGE]
+    found = {place: said for place, bench in enumerate(benches) if (said := _second(bench.item, captions[place]))}
+    if not edits or not found:
+        return {}
+    rows, _ = _shifts(reference, [benches[place] for place in found], list(found.values()), edits, *means)
+    return dict(zip(found, rows, strict=False))  # fewer where it could not be run
+
+
+def _second(item: Item, held: str) -> str:
+    texts = (text for text in item.captions[ENGLISH] if text != held and not place_named(text, ENGLISH, PLACES))
+    try:
+        return next(texts, "") or base_caption(item.label or "")
+    except InvariscopeError:  # a label that makes no template
+        return ""
+
+
+def _evidence(
+    family: str, rows: Sequence[Sequence[LabRow]], others: Mapping[int, Sequence[LabRow]], groups: np.ndarray
+) -> FamilyEvidence:
+    own = ((place, row) for place, item in enumerate(rows) for row in item if row.family == family)
+    known = [(place, row) for place, row in own if row.delta is not None]
+    apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], [place for place, _ in known], groups))
+    beside = {(place, row.probe): row for place, item in others.items() for row in item if row.delta is not None}
+    both = [(place, row, beside[place, row.probe]) for place, row in known if (place, row.probe) in beside]
+    after = np.array([(row.score or 0) - (other.score or 0) for _, row, other in both])
+    moved = np.array([(row.delta or 0) - (other.delta or 0) for _, row, other in both])
+    pairs = CaptionPairs(after - moved, after, [place for place, *_ in both], groups)
+    if pairs.n_items < 2:
+        return FamilyEvidence(family, apart, APART, apart)
+    return FamilyEvidence(family, pairs.evident(), SAME, apart)
 
 
 def _check_expectations(probes: Sequence[Probe], directional: bool) -> None:
@@ -388,11 +453,11 @@ def _shifts(
     captions: Sequence[str],
     probes: Sequence[Probe],
     pool: Pool,
-    progress: Progress | None,
+    cache: EmbeddingCache,
+    progress: Progress | None = None,
 ) -> tuple[list[list[LabRow]], str]:
     """Every probe's rows, an item at a time, and why there are none where the metric cannot be run."""
     rows: list[list[LabRow]] = []
-    cache = EmbeddingCache()
     for index, (bench, caption) in enumerate(zip(benches, captions, strict=True)):
         found = run_lab(bench, caption, probes, [reference], pool=pool, cache=cache)
         if found.failures:

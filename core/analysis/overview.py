@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups
-from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
+from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
 from core.analysis.true_words import may_be_true
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
@@ -213,10 +213,13 @@ def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
 
 
 def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
-    """The largest gap of evidence; NaN where one of the families has none, for then no gap is known to be enough."""
+    """The largest gap of evidence, of captions of the same picture where any is.
+
+    NaN where one of the families has none, for then no gap is known to be enough.
+    """
     if risks.empty or risks["evidence"].isna().any():
         return {"evidence": math.nan, "of_iqr": math.nan, "evidence_of": "", "null_evidence": math.nan}
-    worst = furthest(risks, value="evidence", low="evidence_low", high="evidence_high")
+    worst = furthest(leading(risks), value="evidence", low="evidence_low", high="evidence_high")
     first = worst.iloc[0]
     return {
         "evidence": first["evidence"],
@@ -343,8 +346,8 @@ def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.D
 
     Returns:
         The columns of :func:`core.analysis.flip_cells.cell_risks` and unit, for each of UNITS; and those of
-        :func:`core.analysis.flip_cells.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence
-        and said.
+        :func:`core.analysis.flip_cells.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence,
+        apart_evidence and said.
     """
     wanted = set(card[["evaluator", "corpus", "family"]].itertuples(index=False, name=None))
     cells = [cell for cell in shift_cells(view) if (cell.evaluator, cell.corpus, cell.family) in wanted]
@@ -359,6 +362,7 @@ _EVIDENCE = {
     "high": "evidence_high",
     "of_iqr": "of_iqr",
     "null_d": "null_evidence",
+    "apart_d": "apart_evidence",
     "said": "said",
 }
 

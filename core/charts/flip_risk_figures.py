@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Axis, Figure, Reference, Style
+from core.charts.spec import Axis, Figure, Ray, Reference, Style
 from core.charts.style import NEUTRAL, PALETTE, counted
 
 BOUND = 50.0
@@ -89,6 +89,61 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
         height=270,
         along=Axis("gap d, %", log=True, ticks=_TICKS),
         references=marks,
+    )
+
+
+TOLD, TOLD_APART = "captions of the same picture", "told, if of different pictures"
+
+
+def reliability(rows: pd.DataFrame) -> Figure:
+    """What was told of near ties against what became of them, a panel an evaluator.
+
+    Args:
+        rows: of ``core.analysis.questions.flips``, shares in percent; those of every family by told risk are drawn.
+
+    Returns:
+        A mark a bin of told risks, with the interval of the share that turned; a ring where the risk of different
+        pictures would have had it told. On the line as many turned as were told.
+    """
+    own = rows[(rows["family"] == "every family") & rows["told_of"].str.contains(" to ")]
+    several = len(set(own["corpus"])) > 1
+    panel = own["evaluator"].astype(str) + (", " + own["corpus"].astype(str) if several else "")
+    marks = pd.DataFrame(
+        {
+            "label": "",  # its place along says it
+            "series": TOLD,
+            "panel": panel,
+            "x": own["told"],
+            "value": own["turned"],
+            "low": own["low"],
+            "high": own["high"],
+            "n": own["n_items"],
+            "hover": [_tie_hover(row) for row in own.to_dict("records")],
+        }
+    )
+    rings = marks.assign(series=TOLD_APART, x=own["apart"], low=math.nan, high=math.nan)
+    return Figure(
+        "",
+        "",
+        "",
+        pd.concat([rings, marks], ignore_index=True),
+        "really turned",
+        kind="scatter",
+        unit=" %",
+        span=(0, 100),
+        along=Axis("told", unit=" %", span=(0, BOUND + 2)),
+        rays=(Ray(1.0, "as told"),),
+        styles={TOLD: Style(PALETTE[0]), TOLD_APART: Style(NEUTRAL, fill=0)},
+        height=210,
+    )
+
+
+def _tie_hover(row: dict[Hashable, Any]) -> str:
+    ends = "no interval" if row["low"] != row["low"] else f"95 % CI {row['low']:.1f} to {row['high']:.1f}"
+    return (
+        f"told {row['told_of']}, on average {row['told']:.1f} %\n{row['turned']:.1f} % turned ({ends})\n"
+        f"told if of different pictures: {row['apart']:.1f} %\n"
+        f"n = {counted(row['n_items'])}, {row['n_pairs']} pairs"
     )
 
 

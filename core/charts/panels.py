@@ -251,7 +251,7 @@ Rectangle = tuple[float, float, float, float]
 def beside(
     figure: Figure, panel: Panel, sizes: Sequence[tuple[float, float]]
 ) -> Iterator[tuple[float, float, str, tuple[float, float]]]:
-    """Place the labels of a scatter's panel.
+    """Place the labels of a scatter's panel; a mark without one keeps its place.
 
     Args:
         figure: a scatter.
@@ -266,8 +266,10 @@ def beside(
         (at, value, shortened(labels[row]))
         for each in panel.marks
         for at, value, row in zip(each.along, each.value, each.rows, strict=True)
-        if math.isfinite(at) and math.isfinite(value)
+        if labels[row] and math.isfinite(at) and math.isfinite(value)
     ]
+    if not marks:
+        return
     across_ends, upward_ends = (np.array(span, dtype=np.float64) for span in (figure.along.span, figure.span))
     views = []
     for wide, tall in sizes:

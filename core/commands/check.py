@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,9 @@ from core.commands._shared import Code, exit_codes, json_text, listed, note, pri
 
 if TYPE_CHECKING:
     from core.analysis.metric_breaks import Broken, FamilyFailures
-    from core.analysis.metric_check import FamilyShift, MetricReport
+    from core.analysis.metric_check import FamilyEvidence, FamilyShift, MetricReport
     from core.jobs.progress import ProgressFile
+    from core.statistics.bootstrap import Interval
 
 EPILOG = exit_codes(
     ok="every promise is kept, no family is shown to move it further than the threshold, no broken meaning escapes it",
@@ -57,9 +59,10 @@ def check(
 
     Each family of edits has a line: the median over items of the score's absolute percent change, with its 95 %
     interval and n. A family fails where the interval lies above the threshold; where it lies astride, or there are too
-    few items for one, the family is undecided. With --directional each family that breaks the meaning has a line too:
-    how often the broken caption or picture scores at least as high as the right one; and the selectivity, the
-    probability that a broken meaning costs more than a harmless edit moves the score.
+    few items for one, the family is undecided. Each also has the difference of two scores below which it would often
+    turn their order round, of two captions of one picture where the items have them. With --directional each family
+    that breaks the meaning has a line too: how often the broken caption or picture scores at least as high as the right
+    one; and the selectivity, the probability that a broken meaning costs more than a harmless edit moves the score.
     """
     from core.analysis.metric_breaks import directional_probes
     from core.analysis.metric_check import PROBES, check_metric
@@ -143,6 +146,7 @@ def _print(report: "MetricReport") -> None:
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )
+    _print_evidence(report.evidence)
     if report.broken is not None:
         _print_broken(report.broken, report.items)
     if report.failure:
@@ -155,6 +159,32 @@ def _print(report: "MetricReport") -> None:
         note("nothing failed; what is undecided needs more items (--items), and fails with --strict")
     else:
         note("passed")
+
+
+def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
+    from core.analysis.flip_cells import IF_APART, ONE_CAPTION
+    from core.analysis.flip_shifts import SAME
+
+    def ends(interval: "Interval") -> str:
+        return interval.note if math.isnan(interval.low) else f"{interval.low:.3g} to {interval.high:.3g}"
+
+    if not found:
+        return
+    table(
+        ("family", "no evidence below", "95 % interval", "captions of", "different pictures", "95 % interval", "n"),
+        [
+            (
+                *(each.family, f"{each.gap.estimate:.3g}", ends(each.gap), each.pairs),
+                *(f"{each.apart.estimate:.3g}", ends(each.apart), each.gap.n),
+            )
+            for each in found
+        ],
+        title="Differences of two scores that are no evidence: an edit would turn more than 5 % of them round",
+    )
+    if any(each.pairs == SAME for each in found):
+        note(f"same picture: two captions of it under the same edit; different pictures: {IF_APART}")
+    else:
+        note(ONE_CAPTION.replace("The run holds", "the items have"))
 
 
 def _undecided(report: "MetricReport") -> list[str]:

@@ -6,7 +6,8 @@ from html import escape
 import pandas as pd
 
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
-from core.analysis.flip_cells import EVIDENCE, IQR, READ
+from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
+from core.analysis.flip_shifts import SAME
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.behind_the_scores import origins
 from core.analysis.questions.behind_the_scores import sentences as precision
@@ -111,7 +112,8 @@ _READ = (
     "bootstrap intervals (10,000 resamples, seed 2025). It is picked after seeing the data, so its interval is that of "
     "a maximum; beside it stands in how many of 1000 draws of the same items (200 of more than 2000) it is the worst. "
     f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
-    f"evaluator's interquartile range apart change places. {READ} No evidence below: "
+    f"evaluator's interquartile range apart change places. {PAIRS} “Different "
+    f"pictures”: {IF_APART}, alone where one caption a picture is held. {READ} No evidence below: "
     f"{EVIDENCE[0].lower() + EVIDENCE[1:]} Drift: by median, movers and mean; scatter: of the median |%Δ| and of the "
     "share of edits beyond the margin, ±1 %. Null edits are those that nobody can see."
 )
@@ -153,15 +155,21 @@ def _row(row: pd.Series, risks: Risks, unsure: bool) -> str:
         f"{row['family']} ({picked}{f'; {MAY_BE_TRUE}' if unsure else ''})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2),
         str(row["n_items"]),
-        _with(*shares, digits=1),
+        _with(*shares, digits=1) + _whose(risk, 100 * risk["apart_risk"], digits=1),
         number(100 * risk["null_risk"], digits=1),
-        _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3),
+        _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3)
+        + _whose(risk, risk["apart_evidence"], digits=3),
         claims(row),
     )
     return "".join(
         f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
         for header, cell in zip(_HEADERS[1:], cells, strict=True)
     )
+
+
+def _whose(risk: pd.Series, apart: float, *, digits: int) -> str:
+    """Of which two captions a number is, behind it; that of different pictures behind that of the same one."""
+    return f"; different pictures {number(apart, digits=digits)}" if risk["pairs"] == SAME else ", different pictures"
 
 
 def claims(row: pd.Series) -> str:

@@ -11,7 +11,8 @@ import pandas as pd
 from core.analysis.beside import caption_of
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
 from core.analysis.comparisons import families as broken_families
-from core.analysis.flip_cells import evident_gaps, shift_cells
+from core.analysis.flip_cells import IF_APART, evident_gaps, leading, shift_cells
+from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
@@ -171,8 +172,9 @@ def _gap(gaps: pd.DataFrame, name: str) -> str:
     own = gaps[gaps["evaluator"] == name]
     if own.empty:
         return ""
-    row = furthest(own, value="d").iloc[0]
-    return f"{row['said']} ({_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])})"
+    row = furthest(leading(own), value="d").iloc[0]
+    apart = f"; {IF_APART}, {row['apart_d']:.3g}" if row["pairs"] == SAME and not math.isnan(row["apart_d"]) else ""
+    return f"{row['said']} ({_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])}){apart}"
 
 
 def _broken(name: str, own: pd.DataFrame, table: ScoreTable, answers: Answers) -> str:

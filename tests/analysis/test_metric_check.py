@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.analysis.flip_shifts import APART, SAME
 from core.analysis.metric_check import check_contract, check_metric
 from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
@@ -257,3 +258,15 @@ def test_an_item_counts_once_in_a_family_by_the_median_over_its_probes() -> None
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         check_metric(TEMPLATE, catalogue().get("demo").load().items, select(["null"]), **options)
+
+
+def test_what_is_no_evidence_is_of_two_captions_of_a_picture_where_the_image_is_edited() -> None:
+    report = check_metric(TEMPLATE, catalogue().get("demo").load().items, select(("null", "vertical-flip", "gender")))
+    found = {each.family: each for each in report.evidence}
+    flip, gender = found["vertical-flip"], found["gender"]
+    assert (flip.pairs, flip.gap.n, flip.apart.n) == (SAME, 24, 24)
+    assert flip.gap.note == "no interval (n = 24, below 40)"
+    assert flip.gap.estimate == 0  # it never looks at the picture
+    assert gender.pairs == APART
+    assert gender.gap == gender.apart
+    assert report.as_dict()["evidence"][0]["family"] == "null"

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from core.charts.flip_risk_figures import BOUND, family_styles, flip_shares, risk_curves, risk_map
+from core.charts.flip_risk_figures import BOUND, family_styles, flip_shares, reliability, risk_curves, risk_map
 from core.charts.interactive import plot
 from core.charts.style import NEUTRAL
 
@@ -67,6 +67,17 @@ def test_curves_of_several_evaluators_share_one_legend() -> None:
     figure = plot(risk_curves(rows, gap=0.01, styles=family_styles(rows)))
     assert [each.text for each in figure.layout.annotations] == ["a", "b"]
     assert sorted(trace.name for trace in figure.data if trace.showlegend) == ["flip", "turn"]
+
+
+def test_what_was_told_of_near_ties_stands_against_what_turned_and_the_independent_number_is_a_ring() -> None:
+    row = {"evaluator": "e", "corpus": "c", "family": "every family", "told_of": "10 to 20 %", "told": 15.0}
+    row |= {"apart": 30.0, "turned": 14.0, "low": 8.0, "high": 22.0, "n_items": 40, "n_pairs": 80}
+    figure = reliability(pd.DataFrame([row, {**row, "told_of": "5 % or more"}, {**row, "family": "flip"}]))
+    assert figure.frame["x"].tolist() == [30.0, 15.0]
+    assert figure.frame["low"].isna().tolist() == [True, False]
+    assert "14.0 % turned (95 % CI 8.0 to 22.0)" in figure.frame["hover"].iloc[1]
+    assert "n = 40" in figure.frame["hover"].iloc[1]
+    assert len(plot(figure).data) >= 2
 
 
 def test_shares_have_their_interval_and_the_share_without_ties() -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -118,6 +119,34 @@ def test_filters_make_every_number(open_page: Open) -> None:
     app = unfolded(open_page(PAGE, gap="77", families="nothing"))
     assert "could not be restored" in said(app)
     assert "the usual one is shown" in said(app)
+
+
+def test_where_a_run_holds_two_captions_of_a_picture_the_page_says_what_the_report_says(
+    open_page: Open,
+) -> None:
+    probes, rng = ["identity", "vflip", "null:shift1"], np.random.default_rng(0)
+    rows = [
+        row
+        for subject, clean in zip(("template", "human"), rng.uniform(0.2, 0.9, (2, 80)), strict=True)
+        for row in scores_of(probes, 80, lambda _, item, of=clean: of[item] + rng.normal(0, 0.05), subject=subject)
+    ]
+    with Store.open(write_run(results_dir() / "r", rows)) as store:
+        table = read_table(store)
+        asked = {each.id: each for each in questions(table)}
+        gaps, ties = (asked[name].compute(table.view(), Options()) for name in ("S24", "S-turned"))
+    app = unfolded(open_page(PAGE))
+    assert not app.exception
+    shown, told = app.dataframe[0].value, said(app)
+    for page, report in (("d", "value"), ("apart_d", "apart_d"), ("n_items", "n_items")):
+        assert shown[page].tolist() == pytest.approx(gaps[report].tolist())
+    assert shown["pairs"].tolist() == gaps["pairs"].tolist() == ["same picture"] * len(gaps)
+    assert "between two captions of one picture are no evidence" in told
+    near = ties[(ties["family"] == "every family") & (ties["told_of"] == "5 % or more")].iloc[0]
+    assert (
+        f"of {near['n_pairs']} near ties of {near['n_items']} pictures **{near['turned']:.0f} %** really turned" in told
+    )
+    assert f"where {near['told']:.0f} % was told" in told
+    assert "If the two captions belonged to different pictures" in told
 
 
 def uploaded(app: AppTest, a: object, b: object) -> AppTest:

@@ -13,7 +13,7 @@ FEATURE = Feature(
             section="Measure",
             place=70,
             parts=(
-                Part("gap", ("T13", "S10")),
+                Part("gap", ("T13", "S10", "S-turned")),
                 Part(
                     "systems",
                     name="Two systems",

@@ -9,7 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flip_cells import (
+    EVERY,
     EVIDENCE,
+    IF_APART,
     IQR,
     READ,
     SCALE,
@@ -18,19 +20,21 @@ from core.analysis.flip_cells import (
     cell_risks,
     evident_gaps,
     nearest_gap,
+    pairs_said,
     widest_gaps,
 )
+from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest
-from core.analysis.questions.flips import as_families, named_cells, named_rows
+from core.analysis.questions.flips import TURNED, as_families, named_cells, named_rows, turned_whole
 from core.analysis.questions.papers import CONTRAST
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.charts.flip_risk_figures import family_styles, risk_curves, risk_map
+from core.charts.flip_risk_figures import family_styles, reliability, risk_curves, risk_map
 from core.probes import registry as probes
 from core.probes.base import Axis, Edits, Expectation, Probe
 from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD
-from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
+from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_PICTURES, LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
@@ -98,6 +102,13 @@ def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.Da
     return as_families(seen, found)
 
 
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking what became of near ties …")
+def turned(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
+    """What became of the near ties; see :func:`core.analysis.flip_cells.turned_ties`. Shares in percent."""
+    found = turned_whole(view(files, scope, chosen))
+    return found.assign(**{name: 100 * found[name] for name in ("told", "apart", "turned", "low", "high")})
+
+
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
     """Flip risk of every cell at every gap of the slider, exact and with intervals."""
@@ -125,15 +136,24 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         )
         return
     st.header("What is no evidence", anchor=False)
+    said = pairs_said(cells_of(files, scope, chosen))
     for sentence in _lead(files, scope, chosen):
         st.markdown(sentence)
+    st.caption(said)
     draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
+    same = SAME in set(cells["pairs"])
+    if same:
+        _became(turned(files, scope, chosen))
     st.header("The risk at a gap of your own", anchor=False)
-    st.markdown(
-        "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
-        "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
-        f"difference exceeds *d*. {READ}"
+    how = (
+        "A harmless edit moves both: the **risk of ranking flip** (RRF) is half the share of such pairs of captions "
+        "whose difference it moves by more than *d*, since either may be the one ahead."
+        if same
+        else "A harmless edit moves each score by a shift of the family, drawn independently, as if the two captions "
+        "belonged to different pictures: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
+        "difference exceeds *d*."
     )
+    st.markdown(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
     _controls(state, gap, usual)
     if cells["risk"].isna().all():
         st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
@@ -152,11 +172,16 @@ def _gaps(found: pd.DataFrame) -> None:
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 4, signed=False)
+    behind, _ = interval(found, "apart_low", "apart_high", 4, signed=False)
     draw_table(
-        found.assign(ends=ends),
+        found.assign(ends=ends, apart_ends=behind),
         alt="The gap from which on the flip risk is below 5 %",
         height="content",
-        column_order=("evaluator", "family", "said", "d", "ends", "of_iqr", "of_sd", "null_d", "n_items", "note"),
+        column_order=(
+            *("evaluator", "family", "said", "d", "ends", "of_iqr", "of_sd", "null_d"),
+            *(("pairs", "apart_d", "apart_ends") if SAME in set(found["pairs"]) else ()),
+            *("n_items", "note"),
+        ),
         column_config={
             "evaluator": "Evaluator",
             "family": "Family",
@@ -166,13 +191,17 @@ def _gaps(found: pd.DataFrame) -> None:
             "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's clean scores"),
             "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's clean scores"),
             "null_d": number("Null edits' gap", format="%.4g", help="The same of edits that nobody can see"),
+            "pairs": "Captions of",
+            "apart_d": number("If of different pictures", format="%.4g", help=f"The gap {IF_APART}"),
+            "apart_ends": look,
             "n_items": number("n items"),
             "note": "To note",
         },
     )
     st.caption(
         "95 % intervals, items of one source together, the interval of the risk turned round; none below "
-        f"{LEAST_EVIDENCE} items. Of every pair of shifts; the risk never rises with the gap, so there is one such gap."
+        f"{LEAST_PICTURES} pictures of several captions, {LEAST_EVIDENCE} items of one. The risk never rises with "
+        "the gap, so there is one such gap."
     )
     data_buttons(found, "gaps-of-evidence", key="flip.evidence")
 
@@ -195,8 +224,38 @@ def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
         said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
         rest = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
         unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
-        told.append(f"**{safe(name)}**: {said}, because of {listed(families)}{unknown}")
+        told.append(f"**{safe(name)}**: {said}, because of {listed(families)}{_behind(worst)}{unknown}")
     return told
+
+
+def _behind(row: pd.Series) -> str:
+    """What the gap would be of captions of different pictures, behind that of the same picture."""
+    if row["pairs"] != SAME or pd.isna(row["apart_d"]):
+        return ""
+    low, high = f"{row['apart_low']:.3g}", f"{row['apart_high']:.3g}"
+    return f"; {IF_APART}, {row['apart_d']:.3g}" + ("" if pd.isna(row["apart_low"]) else f" ({low} to {high})")
+
+
+def _became(ties: pd.DataFrame) -> None:
+    """What became of near ties: a sentence an evaluator, and what was told against what turned."""
+    st.header("Do near ties turn as often as told?", anchor=False)
+    whole = ties[ties["family"] == EVERY]
+    for row in whole[whole["told_of"].str.contains("more")].to_dict("records"):
+        ends = row["note"] if pd.isna(row["low"]) else f"95 % CI {row['low']:.0f} to {row['high']:.0f}"
+        st.markdown(
+            f"**{safe(row['evaluator'])}**: of {row['n_pairs']:,} near ties of {row['n_items']:,} pictures "
+            f"**{row['turned']:.0f} %** really turned ({ends}), where {row['told']:.0f} % was told: {row['said']}. "
+            f"{IF_APART[0].upper()}{IF_APART[1:]}, {row['apart']:.0f} % would have been told."
+        )
+    figure = reliability(ties)
+    draw(
+        figure,
+        key="flip.turned",
+        alt="Share of near ties that turned against the risk that was told, a panel an evaluator; on the line as many "
+        "turned as were told",
+    )
+    st.caption(f"A near tie is a pair that was told to turn with 5 % or more. {TURNED}")
+    figure_buttons(figure, ties, "near-ties", title="What became of near ties", key="flip.t")
 
 
 def _controls(state: PageState, gap: float, usual: float) -> None:
@@ -251,9 +310,9 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
     )
     least = cells["n_items"].min()
     st.caption(
-        f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
+        f"RRF in percent at a gap of {100 * gap:g} %, {_whose(cells)}, all pairs counted; n = {least:,} to "
         f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval, items of one source together "
-        f"(Student's on the logit; none below {LEAST_SOURCES} items). The null family is the noise floor: edits that "
+        f"(of different pictures none below {LEAST_SOURCES} items). The null family is the noise floor: edits that "
         "nobody can see. 50 % is the ceiling. Rows that say so are the paper’s contrasts, beside the whole families. "
         "A click on a cell leads to its pairs; one of a contrast of two edits opens nothing."
     )
@@ -284,7 +343,15 @@ def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], 
     )
 
 
-_SHARES = ("risk", "low", "high", "null_risk", "over", "over_low", "over_high", "gap")
+def _whose(cells: pd.DataFrame) -> str:
+    """Whose captions some cells are of."""
+    return " or ".join(f"captions of {'the ' * (each == SAME)}{each}" for each in dict.fromkeys(cells["pairs"]))
+
+
+_SHARES = (
+    *("risk", "low", "high", "null_risk", "over", "over_low", "over_high", "gap"),
+    *("apart_risk", "apart_low", "apart_high"),
+)
 
 
 def _numbers(cells: pd.DataFrame) -> None:
@@ -292,6 +359,7 @@ def _numbers(cells: pd.DataFrame) -> None:
     shown = cells.assign(**{name: 100 * cells[name] for name in _SHARES})
     shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
     shown["over_ends"], over_look = interval(shown, "over_low", "over_high", 1, signed=True)
+    shown["apart_ends"], _ = interval(shown, "apart_low", "apart_high", 1, signed=False)
     draw_table(
         shown,
         alt="Flip risk in numbers",
@@ -305,6 +373,7 @@ def _numbers(cells: pd.DataFrame) -> None:
             "d",
             "risk",
             "ends",
+            *(("pairs", "apart_risk", "apart_ends") if SAME in set(cells["pairs"]) else ()),
             "null_risk",
             "over",
             "over_ends",
@@ -320,10 +389,13 @@ def _numbers(cells: pd.DataFrame) -> None:
             "family": "Contrast or family",
             "gap": percent("Gap, %", format="%g"),
             "d": percent("d", format="%.4g", help="The gap in score units"),
-            "risk": percent("RRF, %", format="%.1f"),
+            "risk": percent("RRF, %", format="%.1f", help=_whose(cells).capitalize()),
             "ends": look,
+            "pairs": "Captions of",
+            "apart_risk": percent("If of different pictures", format="%.1f", help=f"The risk {IF_APART}"),
+            "apart_ends": look,
             "null_risk": percent("Null edits", format="%.1f"),
-            "over": percent("Less null", format="%+.1f", help="Risk less that of the null family, paired by source"),
+            "over": percent("Less null", format="%+.1f", help="Risk less that of the null family"),
             "over_ends": over_look,
             "n_items": percent("n items"),
             "n_shifts": percent("n shifts"),

@@ -11,7 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.both_demands import NOT_ASKED
-from core.analysis.flip_cells import EVIDENCE, IQR, READ
+from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
+from core.analysis.flip_shifts import SAME
 from core.analysis.overview import AND, more_alike, not_on_card
 from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import further_said, reached, told_from_null
@@ -32,7 +33,8 @@ from pages.views.overview.overview_findings import AUDIT
 
 _RISK = (
     "How often this family would turn round the order of two captions whose scores lie this far apart: "
-    "Pr[δ′ − δ > gap] over pairs of its shifts. The gap is a share of the evaluator's interquartile range, the spread "
+    f"Pr[δ′ − δ > gap] over pairs of its shifts. {PAIRS} Where the run holds one caption "
+    "a picture, that alone. The gap is a share of the evaluator's interquartile range, the spread "
     "of the middle half of its scores on unedited pairs, so evaluators of different scales can be held side by side. "
     f"{READ}"
     f"\n\nWhat is no evidence: {EVIDENCE}"
@@ -199,8 +201,16 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
     floor = "" if math.isnan(each["null_risk"]) else f", null edits {100 * each['null_risk']:.1f} %"
     return (
         f"Flip risk {100 * each['risk']:.1f} % ({between(each['low'], each['high'], each['n_items'])}{floor}) "
+        f"{_whose(each)} "
         f"at a gap of {100 * each['gap']:g} % of its spread; never above 50 %. {_evidence(each)}"
     )
+
+
+def _whose(row: pd.Series) -> str:
+    """Of which two captions a flip risk is; behind that of the same picture what it would be of different ones."""
+    if row["pairs"] == SAME:
+        return f"of captions of the same picture ({100 * row['apart_risk']:.1f} % {IF_APART})"
+    return IF_APART
 
 
 def _evidence(row: pd.Series) -> str:
@@ -277,6 +287,8 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "risk": percent("Flip risk", format="percent"),
         "low": percent("CI low", format="percent"),
         "high": percent("CI high", format="percent"),
+        "pairs": "Captions of",
+        "apart_risk": percent("If of different pictures", format="percent", help=f"The flip risk {IF_APART}"),
         "null_risk": percent("Null edits", format="percent"),
         "over": percent("Less null", format="percent"),
         "over_low": percent("CI low", format="percent"),
@@ -286,6 +298,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "evidence_high": percent("CI high", format="%.4g"),
         "of_iqr": percent("in % of the IQR", format="%.1f"),
         "null_evidence": percent("Null edits'", format="%.4g"),
+        "apart_evidence": percent("If of different pictures", format="%.4g", help=f"The gap {IF_APART}"),
         "n_items": percent("n items"),
         "n_shifts": percent("n shifts"),
     }

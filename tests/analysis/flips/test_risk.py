@@ -8,7 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.flip_cells import IQR, SCALE, UNITS, cell_curves, cell_risks, evident_gaps, middle_gap, shift_cells
+from core.analysis.flip_cells import (
+    IF_APART,
+    IQR,
+    SCALE,
+    UNITS,
+    cell_curves,
+    cell_risks,
+    evident_gaps,
+    middle_gap,
+    shift_cells,
+)
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
@@ -228,7 +238,7 @@ def test_gaps_of_evidence_are_what_the_raw_rows_give(view: View) -> None:
         assert row["of_iqr"] == pytest.approx(100 * expected / (quarters[0.75] - quarters[0.25]), rel=1e-6)
         assert row["of_sd"] == pytest.approx(100 * expected / clean.get_group(evaluator).std(), rel=1e-6)
         assert row["low"] < row["d"] < row["high"]
-        assert row["said"] == f"differences below {expected:.3g} are no evidence"
+        assert row["said"] == f"differences below {expected:.3g} are no evidence {IF_APART}"
         assert row["null_d"] == found.loc[(evaluator, "null"), "d"]
 
 

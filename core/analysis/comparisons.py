@@ -49,7 +49,7 @@ COLUMNS = (
     "mean_right", "sd_right", "mean_wrong", "sd_wrong",
     "scaled_right", "scaled_sd_right", "scaled_wrong", "scaled_sd_wrong",
     "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
-    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "needed", "n_missing",
+    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "n_missing",
     "note",
 )  # fmt: skip
 """Of :func:`comparison_rows`; shares in percent, detectable in points from 50 %."""
@@ -400,8 +400,7 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "t": found.t,
         "t_p": found.t_p,
         "verdict": found.verdict,
-        "detectable": 100 * found.power.detectable,
-        "needed": found.power.needed,
+        "detectable": 100 * found.detectable,
         "n_missing": missing,
         "note": "; ".join(
             filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note, _median_said(found)))

@@ -32,7 +32,7 @@ from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.changes import Changes, exceeds, mean_changes, movers
-from core.statistics.power import reach
+from core.statistics.power import among, reach
 from core.statistics.shares import share, share_of_sums
 from core.statistics.shift_tests import PairedTest, cliffs_delta, holm_of_tests, paired_test
 from core.statistics.wording import counted
@@ -112,7 +112,8 @@ class Effect:
         drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where %Δ is withheld, by the median Δ, the
             movers and the mean Δ, without a margin.
         scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
-        detectable: smallest drift, in percent, that this n and spread would have shown with 80 % power.
+        detectable: smallest drift of the median, in percent, that this n and spread show in four of five such
+            runs; in a table, as one of its m tests (:func:`core.statistics.power.among`).
         needed: items with which a drift of 0 would be shown to lie within the margin with 80 % power.
         n_items: items with a %Δ.
         n_scored: items with a Δ: those that are tested.
@@ -419,6 +420,8 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     table = table.assign(p_holm=adjusted, m_tests=sizes, conflict="")
     if "drift" not in table:
         return table
+    if "detectable" in table:
+        table = table.assign(detectable=table["detectable"] * [among(int(m)) for m in table["m_tests"]])
     told = ~((table["low"] > 0) | (table["high"] < 0)) if "falls" in table else np.zeros(len(table), dtype=bool)
     held = [
         agreed(claim, *of_test, shown=SHOWS_A_WAY if aside else EXCLUDES)

@@ -1,7 +1,6 @@
 """A metric's report: what it promises, how far edits that change no meaning move it, and what it fails to see."""
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,7 +16,6 @@ from core.analysis.metric_breaks import (
     broken,
     check_bounds,
     judged,
-    needed,
 )
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
@@ -252,8 +250,6 @@ class FamilyShift:
         verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
             it lies astride or there is none; NOTHING where no pair has a %Δ; WITHHELD where the metric gives negative
             baselines. Neither of the last two decides anything.
-        needed: items that would decide it with 80 % power, were the size as found; NaN where it is decided or
-            nothing can be said.
     """
 
     family: str
@@ -262,7 +258,6 @@ class FamilyShift:
     shift: Interval
     missing: int
     verdict: str
-    needed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,11 +290,6 @@ class MetricReport:
         """What these items decide neither way: families, and the selectivity where one is asked for."""
         broken = () if self.broken is None else self.broken.undecided
         return (*(each.family for each in self.families if each.verdict in (UNDECIDED, NOTHING, WITHHELD)), *broken)
-
-    @property
-    def needed(self) -> dict[str, float]:
-        """Items that would decide an undecided family of harmless edits, were its size as found."""
-        return {each.family: each.needed for each in self.families if not math.isnan(each.needed)}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""
@@ -425,7 +415,7 @@ def _family(
     size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
     verdict = WITHHELD if below else judged(size, threshold)
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
-    return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed(size, threshold))
+    return FamilyShift(family[0], family[1], size, shift, missing, verdict)
 
 
 def _is_baseline(row: LabRow) -> bool:

@@ -148,25 +148,13 @@ def _print(report: "MetricReport") -> None:
     if report.failure:
         note(f"could not be run: {report.failure}")
     if report.undecided:
-        note(f"undecided, {report.items} items show neither: {', '.join(_undecided(report))}")
+        note(f"undecided, {report.items} items show neither: {', '.join(report.undecided)}")
     if not report.passed:
         note("failed")
     elif report.undecided:
         note("nothing failed; what is undecided needs more items (--items), and fails with --strict")
     else:
         note("passed")
-
-
-def _undecided(report: "MetricReport") -> list[str]:
-    """What is undecided, each with what would decide it."""
-    needed, of = dict(report.needed), dict.fromkeys(report.undecided, "items")
-    if report.broken is not None:
-        needed |= report.broken.needed
-        of |= {each.family: "comparisons" for each in report.broken.families}
-    return [
-        f"{name} (about {needed[name]:.0f} {of[name]} would decide it)" if name in needed else name
-        for name in report.undecided
-    ]
 
 
 def _print_broken(found: "Broken", items: int) -> None:

@@ -106,8 +106,9 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
             for name, picture in _pictures(families, card).items()
         ),
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10,000 resamples, seed 2025). "
-        "Filled: the worst family of its axis; it is picked after seeing the data, so its interval is that of a "
-        "maximum, and beside it stands in how many of 1000 draws of the same items (200 of more than 2000) it is the "
+        "Filled: the worst family of its axis; it is picked after seeing the data, and its interval adjusted "
+        "for the families it was picked from; beside it stands in how many of 1000 draws of the same items "
+        "(200 of more than 2000) it is the "
         "worst. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
         f"whose scores lie 0.7 % of the evaluator's interquartile range apart change places. {escape(READ)} No "
         "evidence "

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from core.analysis.beside import caption_of
-from core.analysis.overview import furthest, more_alike, worst_first
+from core.analysis.overview import furthest, more_alike, picked_sizes, worst_first
 from core.analysis.questions.artefacts import SMALL_TURNS, UNCUT
 from core.analysis.questions.controls import PASSES
 from core.analysis.questions.directional import RATES
@@ -128,6 +128,9 @@ def _no_drift(row: pd.Series, rows: pd.DataFrame) -> str:
 
 def _scatter(rows: pd.DataFrame, table: ScoreTable) -> str:
     row = _worst(rows, table)
+    (size,) = picked_sizes(table.view(), [(row["evaluator"], row["corpus"], row["family"], len(rows))])
+    row = row.copy()
+    row["abs_low"], row["abs_high"] = size.low, size.high
     beyond = int((rows["scatter"] == SCATTERS).sum())
     still = not row["median_abs_percent"] and len(rows) > 1
     all_still = f"all {len(rows)} medians are {_size(0)}; " if still else ""
@@ -180,7 +183,8 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
     row, named = worst.iloc[0], _listed([_said(each) for _, each in worst.iterrows()])
     said = (
-        f"Broken meaning: it fails most under {named}, where the broken side scores at least as high in "
+        f"Broken meaning: it fails {'most under' if row['failure'] else 'nowhere: under'} {named}"
+        f"{', where' if row['failure'] else ''} the broken side scores at least as high in "
         f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')} "
         f"(95 % interval {number(row['failure_low'], digits=0)} to {number(row['failure_high'], digits=0)} %, ties "
         f"{number(row['ties'], digits=0)} %): it {row['verdict']}"
@@ -209,8 +213,8 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studie
     yield from _undecided(rows)
     yield from _still(rows)
     yield (
-        "That the worst family is as bad as its interval says: it was picked after the data were seen, and the "
-        "interval is that of a family picked before."
+        "That the worst family is as bad as its estimate says: it was picked after the data were seen. Its interval "
+        "of how far items move is adjusted for that."
     )
     if len(table.evaluators) > 1:
         yield (
@@ -284,7 +288,7 @@ def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
         named = _listed(sorted(map(str, failed["evaluator"].unique())))
         yield (
             f"That a moved object's place is what moves the score: for {named} it could not be shown that moving "
-            "the object does more than blur, which moves nothing."
+            "the object does more than blur, which moves no object."
         )
     cut = answers.get("S-cut", pd.DataFrame())
     cut = cut[(cut["edit"] == SMALL_TURNS) & (cut["corpus"] == table.scope.corpus)] if len(cut) else cut

@@ -3,6 +3,7 @@
 Source: paper A, A.8, Table 2.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
@@ -21,7 +22,7 @@ from core.analysis.verdicts import apart, too_few_for
 from core.probes.base import Axis
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval
-from core.statistics.power import aside
+from core.statistics.power import reach
 from core.statistics.ratios import ratio_bca
 
 _WAYS_COLUMNS = (
@@ -82,8 +83,7 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
             "power",
             "Where it cannot be told",
             kind="text",
-            help="The median %Δ that these items find with 80 % "
-            "power, and the items that would tell one as large as here",
+            help="The median %Δ that these items find in four of five such runs",
         ),
         Column("note", "Remark", kind="text"),
     )
@@ -275,7 +275,7 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
             "power",
             "Where it cannot be told",
             kind="text",
-            help="The share that these items find with 80 % power, and the items that would tell one as large as here",
+            help="The share that these items find in four of five such runs",
         ),
         Column("note", "Remark", kind="text"),
     )
@@ -366,8 +366,7 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
 def _share_untold(share: Interval) -> str:
     if _share_said(share) != OPEN:
         return ""
-    power = aside(share, bound=0.0)
-    return apart(100 * power.detectable, power.needed, unit="%")
+    return apart(100 * reach(share, margin=math.nan).detectable, unit="%")
 
 
 def _share_said(share: Interval) -> str:
@@ -432,8 +431,7 @@ def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
             "power",
             "Where it cannot be told",
             kind="text",
-            help="The median %Δ that these items find with 80 % "
-            "power, and the items that would tell one as large as here",
+            help="The median %Δ that these items find in four of five such runs",
         ),
         Column("note", "Remark", kind="text"),
     )

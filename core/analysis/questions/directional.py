@@ -98,14 +98,7 @@ UNTOLD = (
         "Would have told, points",
         digits=1,
         help="Beside ‘cannot tell’: smallest distance of the "
-        "share from 50 % that these comparisons find with 80 % power",
-    ),
-    Column(
-        "needed",
-        "n to tell",
-        digits=0,
-        help="Beside ‘cannot tell’: comparisons that would tell with 80 % power, "
-        "were the shares as found; none where ties alone keep both shares from 50 %",
+        "share from 50 % that these comparisons show in four of five such runs",
     ),
 )
 """What stands beside a preference that cannot be told."""

@@ -1,5 +1,6 @@
 """Captions that people wrote with a social word: the word neutralised, swapped, and the order of the three scores."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +20,7 @@ from core.probes.words.lexicons import families
 from core.probes.words.natural_names import NEUTRALISED, PREFIX, SWAPPED, families_of, read_name
 from core.statistics.bootstrap import LEAST_N, Interval, few
 from core.statistics.comparisons import TIED, orders, pairwise_orders
-from core.statistics.power import aside
+from core.statistics.power import reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +152,7 @@ _UNTOLD = Column(
     "power",
     "Where it cannot be told",
     kind="text",
-    help="The distance from chance that these captions "
-    "find with 80 % power, and the captions that would tell one as large as here",
+    help="The distance from chance that these captions find in four of five such runs",
 )
 _SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
 _WHICH = (
@@ -461,8 +461,8 @@ def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> di
         return {"beside": said, "power": ""}
     if shares["low"] > chance or shares["high"] < chance:
         return {"beside": ABOVE if shares["low"] > chance else BELOW, "power": ""}
-    power = aside(Interval(shares["share"], shares["low"], shares["high"], n, 0.95), bound=chance)
-    return {"beside": UNTOLD, "power": apart(power.detectable, power.needed, unit="points", of="captions")}
+    found = reach(Interval(shares["share"], shares["low"], shares["high"], n, 0.95), margin=math.nan)
+    return {"beside": UNTOLD, "power": apart(found.detectable, unit="points")}
 
 
 def _pairwise() -> Question:

@@ -221,7 +221,7 @@ _LIMIT = (
 def _untold(last: pd.Series, margin: float) -> str:
     """What the items of the most that was tried would have shown against the margin."""
     found = Interval(last["median_abs_percent"], last["abs_low"], last["abs_high"], int(last["n_items"]), 0.95)
-    return untold(found, bound=margin, unit="%")
+    return untold(found, unit="%")
 
 
 def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:

@@ -102,7 +102,7 @@ def draw_card(
                 )
     st.caption(
         "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
-        "axis, picked after seeing the data, so its interval is that of a maximum; in how many draws of the same items "
+        "axis, picked after seeing the data, and its interval adjusted for that; in how many draws of the same items "
         "it is the worst stands beside it. Grey: the median shift under edits that nobody can see. *Drifts* is about "
         "which way scores go, *scatters* about how far items move whichever way."
     )

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, effects, family_groups, known_sizes
+from core.analysis.effect_of_items import known_sizes
+from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null

@@ -10,8 +10,8 @@ import pandas as pd
 
 from core.analysis.beside import caption_of
 from core.analysis.overview import furthest, more_alike, picked_sizes, worst_first
-from core.analysis.questions.artefacts import SMALL_TURNS, UNCUT
 from core.analysis.questions.controls import PASSES
+from core.analysis.questions.cut_objects import SMALL_TURNS, UNCUT
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.filters import OPEN, SAME, TURNED
 from core.analysis.questions.papers import CONTRAST

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.effects import effect, with_holm
+from core.analysis.effect_of_items import effect
+from core.analysis.effects import with_holm
 from core.analysis.overview import family_contrasts
 from core.analysis.reading import read_table
 from core.analysis.verdicts import DRIFTS, FURTHER, SCATTERS, against_null

@@ -23,21 +23,8 @@ from core.analysis.questions.columns import (
     how,
     marks,
 )
-from core.analysis.questions.directional import (
-    CORRECTED,
-    DROP,
-    FAILURE,
-    HOW,
-    MADE,
-    MEDIAN,
-    NOTE,
-    PAIRS,
-    SECTION,
-    TEST,
-    TIES,
-    WHAT,
-    needs,
-)
+from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, TIES, WHAT
+from core.analysis.questions.directional import MADE, SECTION, TEST, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold

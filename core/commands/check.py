@@ -139,7 +139,7 @@ def _print(report: "MetricReport") -> None:
         title=report.evaluator,
     )
     table(
-        ("", "family", "median |%Δ|", "95 % interval", "median %Δ", "n", "without"),
+        ("", "family", "median |%Δ|", "95 % interval", "median %Δ", "n", "without", "drift shown by"),
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )
@@ -193,7 +193,7 @@ def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
 def _line(each: "FamilyShift") -> tuple[object, ...]:
     size, shift = each.size, each.shift
     if not size.n:
-        return ("none", each.family, each.verdict, "", "", "", 0, each.missing)
+        return ("none", each.family, each.verdict, "", "", "", 0, each.missing, "")
     interval = size.note if math.isnan(size.low) else f"{size.low:.2f} to {size.high:.2f}"
     return (
         _said(each.verdict),
@@ -203,6 +203,7 @@ def _line(each: "FamilyShift") -> tuple[object, ...]:
         f"{shift.estimate:+.2f}",
         size.n,
         each.missing,
+        each.direction,
     )
 
 

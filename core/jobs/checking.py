@@ -150,6 +150,7 @@ class Shift(_Read):
     size: Sized
     shift: Sized
     missing: int
+    direction: str = ""
 
 
 class Compared(_Read):

@@ -295,10 +295,13 @@ def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
     if len(cut) and cut["cut_items"].max() > 0:
         without = cut[cut["label"].str.endswith(UNCUT)]
         told = {said: sorted(own["evaluator"]) for said, own in without.groupby("direction")}
+        whole = cut[~cut["label"].str.endswith(UNCUT)]
+        neither = set(whole.loc[(whole["low"] <= 0) & (whole["high"] >= 0), "evaluator"]) & set(told.get(OPEN, ()))
+        both = f" (with them neither for {_listed(sorted(neither))})" if neither else ""
         stands = "; ".join(f"{words} for {_listed(told[said])}" for said, words in _WITHOUT_CUT if said in told)
         yield (
             f"That a rotation by ±10° always shows the same: it cut the object of {int(cut['cut_items'].max())} "
-            f"items; without them the direction {stands or 'is not known'} (table S-cut)."
+            f"items; without them the direction {stands or 'is not known'}{both} (table S-cut)."
         )
     missing = int((table.stored & pd.isna(table.scores)).sum())
     if missing:

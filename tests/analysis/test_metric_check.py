@@ -179,6 +179,9 @@ def test_a_family_above_the_threshold_fails(top_row: str) -> None:
     assert verdicts["vertical-flip"] == "beyond"
     assert verdicts["horizontal-flip"] == "within"
     assert not report.passed
+    said = {each.family: each.direction for each in report.families}
+    assert said["horizontal-flip"] == ""
+    assert said["vertical-flip"] == "" or any(way in said["vertical-flip"] for way in ("fall", "rise"))
 
 
 def test_a_family_is_judged_by_its_interval_and_undecided_where_that_lies_astride(top_row: str) -> None:

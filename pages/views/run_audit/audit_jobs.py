@@ -175,6 +175,7 @@ def _families(report: CheckReport) -> None:
             "Median |%Δ|": each.size.estimate,
             "95 % interval": _interval(each.size),
             "Median %Δ": each.shift.estimate,
+            "Drift shown by": each.direction,
             "n items": each.size.n,
             "Without": each.missing,
         }

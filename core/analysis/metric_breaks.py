@@ -1,6 +1,5 @@
 """The other half of a metric's check: does the score drop where the meaning breaks, and by more than harmless edits?"""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,6 @@ from core.probes.registry import catalogue
 from core.scoring.lab import LabRow
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import Comparison, compare
-from core.statistics.power import side_needed
 from core.statistics.selectivity import Selectivity, selectivity
 
 SELECTIVITY = "selectivity"
@@ -30,8 +28,6 @@ class FamilyFailures:
         verdict: WITHIN or BEYOND, where the interval of the failures lies on that side of the threshold; UNDECIDED
             where it lies astride or there is none, and of too few items or sources for a claim; NOTHING where there is
             no comparison.
-        needed: comparisons that would decide it with 80 % power, were the failures as found; NaN where it is decided or
-            nothing can be said.
     """
 
     family: str
@@ -39,7 +35,6 @@ class FamilyFailures:
     found: Comparison
     missing: int
     verdict: str
-    needed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +77,6 @@ class Broken:
         """What these items decide neither way: families, and the selectivity."""
         families = tuple(each.family for each in self.families if each.verdict == UNDECIDED)
         return (*families, SELECTIVITY) if self.selective == UNDECIDED else families
-
-    @property
-    def needed(self) -> dict[str, float]:
-        """Of what is undecided, how many would decide it: comparisons of a family, items of the selectivity."""
-        found = {each.family: each.needed for each in self.families if not math.isnan(each.needed)}
-        if self.selective == UNDECIDED and self.selectivity is not None and self.least is not None:
-            items = side_needed(self.selectivity.value, bound=self.least)
-            found |= {} if math.isnan(items) else {SELECTIVITY: items}
-        return found
 
 
 def directional_probes() -> tuple[Probe, ...]:
@@ -159,8 +145,7 @@ def _family(
     of = None if sources is None else np.broadcast_to(sources, right.shape).ravel()
     found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
     verdict = UNDECIDED if found.n and found.verdict in NO_CLAIM else judged(found.failure, most / 100)
-    more = needed(found.failure, most / 100)
-    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict, more)
+    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict)
 
 
 def _grid(
@@ -198,16 +183,3 @@ def judged(found: Interval, most: float) -> str:
     if found.high <= most:
         return WITHIN
     return BEYOND if found.low > most else UNDECIDED
-
-
-def needed(found: Interval, most: float) -> float:
-    """How many values would decide with 80 % power what an interval leaves undecided, were the truth as estimated.
-
-    Args:
-        found: what is judged.
-        most: the threshold, in its unit.
-
-    Returns:
-        NaN where it is decided, or nothing can be said of it; see :func:`core.statistics.power.side_needed`.
-    """
-    return side_needed(found, bound=most) if judged(found, most) == UNDECIDED else math.nan

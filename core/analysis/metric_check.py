@@ -2,12 +2,15 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from core.analysis.effect_of_items import effect
+from core.analysis.effects import with_holm
 from core.analysis.flip_shifts import APART, SAME
 from core.analysis.metric_breaks import (
     BEYOND,
@@ -18,7 +21,6 @@ from core.analysis.metric_breaks import (
     broken,
     check_bounds,
     judged,
-    needed,
 )
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
@@ -34,7 +36,7 @@ from core.registry import STRANGERS
 from core.scoring.lab import LabRow, run_lab
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
-from core.statistics.changes import WITHHELD, item_medians
+from core.statistics.changes import WITHHELD, Changes, item_medians
 from core.statistics.flip_risk import CaptionPairs, evident_gap
 from core.statistics.shift_pairs import ShiftPairs
 
@@ -251,12 +253,12 @@ class FamilyShift:
     Args:
         size: median over items of an item's median |%Δ|, with its BCa interval; items of one source count together.
         shift: median over items of an item's median %Δ, signed, likewise.
+        direction: which of median, movers and mean show that scores drift, in words, after Holm's correction over the
+            families that are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
         missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
         verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
             it lies astride or there is none; NOTHING where no pair has a %Δ; WITHHELD where the metric gives negative
             baselines. Neither of the last two decides anything.
-        needed: items that would decide it with 80 % power, were the size as found; NaN where it is decided or
-            nothing can be said.
     """
 
     family: str
@@ -265,7 +267,7 @@ class FamilyShift:
     shift: Interval
     missing: int
     verdict: str
-    needed: float
+    direction: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,11 +319,6 @@ class MetricReport:
         """What these items decide neither way: families, and the selectivity where one is asked for."""
         broken = () if self.broken is None else self.broken.undecided
         return (*(each.family for each in self.families if each.verdict in (UNDECIDED, NOTHING, WITHHELD)), *broken)
-
-    @property
-    def needed(self) -> dict[str, float]:
-        """Items that would decide an undecided family of harmless edits, were its size as found."""
-        return {each.family: each.needed for each in self.families if not math.isnan(each.needed)}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""
@@ -376,7 +373,9 @@ def check_metric(
     rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
     groups = np.unique([bench.item.drawn_with(bench.image_key) for bench in benches], return_inverse=True)[1]
-    families = tuple(_family(each, rows, threshold, groups) for each in _families(harmless))
+    named, outside = _families(harmless), {"null"} | {probe.family for probe in harmless if probe.control}
+    ways = _directions([family for family, _ in named], rows, groups, outside)
+    families = tuple(_family(each, rows, threshold, groups, way) for each, way in zip(named, ways, strict=True))
     breaks = None
     if directional and rows:
         breaks = broken(probes, rows, most=most_failures, least=least_selectivity, sources=groups[: len(rows)])
@@ -473,8 +472,33 @@ def _families(probes: Sequence[Probe]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
+def _directions(
+    families: Sequence[str], rows: Sequence[Sequence[LabRow]], groups: np.ndarray, controls: Collection[str]
+) -> list[str]:
+    """See :class:`FamilyShift`."""
+    records: list[dict[str, Any]] = []
+    for family in families:
+        own = [[row for row in item if row.family == family] for item in rows]
+        probes = sorted({row.probe for item in own for row in item})
+        before, after = np.full((2, len(probes), len(own)), np.nan)
+        for place, item in enumerate(own):
+            for row in item:
+                if row.score is not None and row.baseline_score is not None:
+                    where = probes.index(row.probe), place
+                    before[where], after[where] = row.baseline_score, row.score
+        withheld = np.full(len(own), bool((before < 0).any()))
+        changes = Changes.of(after, before, ~np.isnan(after), withheld)
+        found = effect(changes, np.ones(len(own), dtype=bool), spread=math.nan, sources=groups[: len(own)])
+        tests = "" if family in controls else "families"
+        records.append({"place": len(records), "tests": tests, **({} if found is None else asdict(found))})
+    table = pd.DataFrame(records).dropna(subset=["p"]) if any("p" in each for each in records) else pd.DataFrame()
+    held = with_holm(table, by=("tests",)) if len(table) else pd.DataFrame(columns=["place", "direction"])
+    said = dict(zip(held["place"], held["direction"], strict=True))
+    return [str(said.get(place, "")) for place in range(len(families))]
+
+
 def _family(
-    family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray
+    family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray, direction: str
 ) -> FamilyShift:
     own = [[row for row in item if row.family == family[0]] for item in rows]
     probes = sorted({row.probe for item in own for row in item})
@@ -489,7 +513,7 @@ def _family(
     size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
     verdict = WITHHELD if below else judged(size, threshold)
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
-    return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed(size, threshold))
+    return FamilyShift(family[0], family[1], size, shift, missing, verdict, direction)
 
 
 def _is_baseline(row: LabRow) -> bool:

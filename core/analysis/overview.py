@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.effect_of_items import known_sizes
 from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
 from core.analysis.true_words import may_be_true
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
-from core.statistics.bootstrap import LEAST_N
+from core.statistics.bootstrap import LEAST_N, Interval, adjusted_level, median_bca
 from core.statistics.factors import shares_of_largest
 from core.statistics.power import reach
 from core.statistics.selectivity import item_selectivity
@@ -254,7 +255,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     """Worst family on each axis for every evaluator, beside the noise floor.
 
     The worst family is the first of :func:`core.analysis.overview.worst_first`. It is picked from
-    ``n_families`` after seeing the data, so its interval is that of a maximum; ``worst_in`` says in how many percent of
+    ``n_families`` after seeing the data, and the interval of its median |%Δ| is adjusted for that
+    (:func:`picked_sizes`); ``worst_in`` says in how many percent of
     the draws of the same items it is the worst (:func:`core.statistics.factors.shares_of_largest`).
 
     Args:
@@ -276,7 +278,31 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
     rivals: dict[Hashable, tuple[str, ...]] = {key: _rivals(own) for key, own in cells.groupby(keys)}
     worst["worst_in"] = [_worst_in(view, row, rivals) for row in worst[[*keys, "family"]].itertuples(index=False)]
-    return beside_null(view, worst)
+    return beside_null(view, _picked(view, worst))
+
+
+def picked_sizes(view: View, rows: Sequence[tuple[str, str, str, int]]) -> tuple[Interval, ...]:
+    """Intervals of the median |%Δ| of families that are named worst, adjusted for what each was picked from.
+
+    The largest of k estimates is too large more often than one chosen before is: at level 1 - α/k its interval holds
+    what it names as often as is said, as those of the worst slices do.
+
+    Args:
+        view: of the table of scores.
+        rows: evaluator, corpus, family, and how many families it was picked from.
+    """
+    table, found = view.table, []
+    for evaluator, corpus, family, of in rows:
+        changes, keep = view.changes(evaluator, view.families()[family]), view.items & table.of_corpus(corpus)
+        found.append(median_bca(known_sizes(changes, keep), groups=table.sources_of(keep), level=adjusted_level(of)))
+    return tuple(found)
+
+
+def _picked(view: View, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the interval of the median |%Δ| adjusted for their ``n_families``."""
+    keys = ("evaluator", "corpus", "family", "n_families")
+    found = picked_sizes(view, list(zip(*(rows[key] for key in keys), strict=True)))
+    return rows.assign(abs_low=[each.low for each in found], abs_high=[each.high for each in found])
 
 
 def _rivals(families: pd.DataFrame) -> tuple[str, ...]:
@@ -400,10 +426,11 @@ def worst_findings(
     """
     table = family_contrasts(view) if families is None else families
     cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS) & (table["n_items"] >= least)]
-    cells = cells.assign(may_be_true=cells["family"].isin(may_be_true(view.table, accepted)))
+    asked = int((table["axis"] != NULL).sum())
+    cells = cells.assign(may_be_true=cells["family"].isin(may_be_true(view.table, accepted)), n_families=asked)
     order = ["may_be_true", "abs_low", *SIZE]
     cells = cells.sort_values(order, ascending=[each == "may_be_true" for each in order], kind="stable")
-    cells = cells.drop_duplicates("family").head(count)
+    cells = _picked(view, cells.drop_duplicates("family").head(count))
     numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
     numbers.append("may_be_true")
     examples = [_example(store, view, row) for row in cells.itertuples()]

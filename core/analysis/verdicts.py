@@ -15,7 +15,7 @@ import pandas as pd
 
 from core.statistics import bootstrap
 from core.statistics.bootstrap import LEAST_N, Interval, lacks_sources
-from core.statistics.power import aside
+from core.statistics.power import reach
 from core.statistics.wording import counted
 
 MARGIN = 1.0
@@ -309,7 +309,7 @@ def reached(found: str, detectable: float, needed: float) -> str:
         if math.isnan(needed)
         else f"; {counted(needed, 'item')} would show that it lies within the margin if it is 0"
     )
-    return f"a drift from {smallest(detectable)} % on would have shown{more}"
+    return f"a drift from {smallest(detectable)} % on would have shown in four of five such runs{more}"
 
 
 def smallest(value: float, *, digits: int = 2) -> str:
@@ -322,29 +322,28 @@ def smallest(value: float, *, digits: int = 2) -> str:
     return f"{value:.{digits}f}" if float(f"{value:.{digits}f}") > 0 else f"{value:.1g}"
 
 
-def untold(found: Interval, *, unit: str, bound: float = 0.0, of: str = "items", digits: int = 1) -> str:
+def untold(found: Interval, *, unit: str, digits: int = 1) -> str:
     """Say of an interval that lies astride of a bound what its items would have shown; see :func:`apart`."""
-    power = aside(found, bound=bound)
-    return apart(power.detectable, power.needed, unit=unit, of=of, digits=digits)
+    return apart(reach(found, margin=math.nan).detectable, unit=unit, digits=digits)
 
 
-def apart(detectable: float, needed: float, *, unit: str, of: str = "items", digits: int = 1) -> str:
-    """Say beside what cannot be told what these items would have shown, and how many would tell; empty if unknown.
+def apart(detectable: float, *, unit: str, digits: int = 1) -> str:
+    """Say beside what cannot be told what these items would have shown; empty if unknown.
 
     Args:
-        detectable, needed: see :class:`core.statistics.power.Aside`.
-        unit: of the first.
-        of: what the second counts.
-        digits: of the first.
+        detectable: see :class:`core.statistics.power.Reach`.
+        unit: of it.
+        digits: of it.
 
     Example:
-        >>> apart(1.25, 812, unit="points")
-        'a difference from 1.2 points on would have shown; were it as found here, 812 items would tell'
+        >>> apart(1.25, unit="points")
+        'a difference from 1.2 points on would have shown in four of five such runs'
     """
     if math.isnan(detectable):
         return ""
-    more = "" if math.isnan(needed) else f"; were it as found here, {needed:,.0f} {of} would tell"
-    return f"a difference from {smallest(detectable, digits=digits)} {unit} on would have shown{more}"
+    return (
+        f"a difference from {smallest(detectable, digits=digits)} {unit} on would have shown in four of five such runs"
+    )
 
 
 def told_from_null(found: str, detectable: float) -> str:

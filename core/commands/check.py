@@ -142,7 +142,7 @@ def _print(report: "MetricReport") -> None:
         title=report.evaluator,
     )
     table(
-        ("", "family", "median |%Δ|", "95 % interval", "median %Δ", "n", "without"),
+        ("", "family", "median |%Δ|", "95 % interval", "median %Δ", "n", "without", "drift shown by"),
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )
@@ -152,7 +152,7 @@ def _print(report: "MetricReport") -> None:
     if report.failure:
         note(f"could not be run: {report.failure}")
     if report.undecided:
-        note(f"undecided, {report.items} items show neither: {', '.join(_undecided(report))}")
+        note(f"undecided, {report.items} items show neither: {', '.join(report.undecided)}")
     if not report.passed:
         note("failed")
     elif report.undecided:
@@ -185,18 +185,6 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
         note(f"same picture: two captions of it under the same edit; different pictures: {IF_APART}")
     else:
         note(ONE_CAPTION.replace("The run holds", "the items have"))
-
-
-def _undecided(report: "MetricReport") -> list[str]:
-    """What is undecided, each with what would decide it."""
-    needed, of = dict(report.needed), dict.fromkeys(report.undecided, "items")
-    if report.broken is not None:
-        needed |= report.broken.needed
-        of |= {each.family: "comparisons" for each in report.broken.families}
-    return [
-        f"{name} (about {needed[name]:.0f} {of[name]} would decide it)" if name in needed else name
-        for name in report.undecided
-    ]
 
 
 def _print_broken(found: "Broken", items: int) -> None:
@@ -235,7 +223,7 @@ def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
 def _line(each: "FamilyShift") -> tuple[object, ...]:
     size, shift = each.size, each.shift
     if not size.n:
-        return ("none", each.family, each.verdict, "", "", "", 0, each.missing)
+        return ("none", each.family, each.verdict, "", "", "", 0, each.missing, "")
     interval = size.note if math.isnan(size.low) else f"{size.low:.2f} to {size.high:.2f}"
     return (
         _said(each.verdict),
@@ -245,6 +233,7 @@ def _line(each: "FamilyShift") -> tuple[object, ...]:
         f"{shift.estimate:+.2f}",
         size.n,
         each.missing,
+        each.direction,
     )
 
 

@@ -143,14 +143,14 @@ class Promise(_Read):
 
 
 class Shift(_Read):
-    """How far a family of harmless edits moves the metric: median |%Δ| and median %Δ; items that would decide it."""
+    """How far a family of harmless edits moves the metric: median |%Δ| and median %Δ."""
 
     family: str
     verdict: str
     size: Sized
     shift: Sized
     missing: int
-    needed: float | None = None
+    direction: str = ""
 
 
 class Compared(_Read):
@@ -162,13 +162,12 @@ class Compared(_Read):
 
 
 class Failures(_Read):
-    """How often the metric fails to see one kind of broken meaning; comparisons that would decide it."""
+    """How often the metric fails to see one kind of broken meaning."""
 
     family: str
     verdict: str
     found: Compared
     missing: int
-    needed: float | None = None
 
 
 class Selective(_Read):

@@ -13,7 +13,7 @@ from core.analysis.both_demands import NOT_ASKED, demands, half_asked
 from core.analysis.comparisons import families as broken_families
 from core.analysis.flip_cells import IF_APART, evident_gaps, leading, shift_cells
 from core.analysis.flip_shifts import SAME
-from core.analysis.overview import furthest, more_alike, worst_first
+from core.analysis.overview import furthest, more_alike, picked_sizes, worst_first
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.selectivity import beside_chance
@@ -141,7 +141,9 @@ def _stillness(rows: pd.DataFrame) -> str:
 
 def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str]) -> str:
     """The family that moves it furthest, with how far the middle item moves and how that stands to null edits."""
-    row = worst_first(table.view(), rows, ("evaluator",)).iloc[0]
+    row = worst_first(table.view(), rows, ("evaluator",)).iloc[0].copy()
+    (size,) = picked_sizes(table.view(), [(row["evaluator"], row["corpus"], row["family"], len(rows))])
+    row["abs_low"], row["abs_high"] = size.low, size.high
     named = f"{_said(row)}{more_alike(int(row['alike']))}"
     named += f" ({MAY_BE_TRUE})" if row["family"] in words else ""
     if not row["median_abs_percent"]:
@@ -196,7 +198,8 @@ def _broken(name: str, own: pd.DataFrame, table: ScoreTable, answers: Answers) -
         worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
         row = worst.iloc[0]
         said.append(
-            f"it fails most under {_said(row)}{more_alike(len(worst))}: the broken side scores at least as high in "
+            f"it fails {'most' if row['failure'] else 'nowhere,'} under {_said(row)}{more_alike(len(worst))}: the "
+            "broken side scores at least as high in "
             f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')}"
         )
     return f"{_capital('; '.join(said))}." if said else ""

@@ -22,7 +22,7 @@ from scipy import stats
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, few, median_bca
 from core.statistics.changes import SHIFT_FLOOR, WITHHELD, percent_changes, standard_deviation
-from core.statistics.power import Aside, aside
+from core.statistics.power import reach
 from core.statistics.ratios import ratio_bca
 from core.statistics.shares import share, share_of_flags, share_of_sums
 from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
@@ -79,8 +79,8 @@ class Comparison:
         n: comparisons with both scores.
         n_items: items of theirs.
         verdict: see :func:`verdict`.
-        power: beside a verdict of OPEN, the distance from one half that would have been told, and the comparisons that
-            would tell it; see :func:`untold`.
+        detectable: beside a verdict of OPEN, the distance of the failures from one half that these comparisons show in
+            four of five such runs; else NaN.
     """
 
     failure: Interval
@@ -108,7 +108,7 @@ class Comparison:
     n: int
     n_items: int
     verdict: str
-    power: Aside
+    detectable: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def compare(
         len(r),
         len(names),
         told.verdict,
-        untold(told.failure, told.beaten) if told.verdict == OPEN else Aside(),
+        reach(told.failure, margin=math.nan).detectable if told.verdict == OPEN else math.nan,
     )
 
 
@@ -276,20 +276,6 @@ def verdict(failure: Interval, beaten: Interval, *, items: int, sources: int) ->
     if failure.high < 0.5:
         return RIGHT
     return WRONG if beaten.low > 0.5 else OPEN
-
-
-def untold(failure: Interval, beaten: Interval) -> Aside:
-    """What these comparisons could have told of a preference that they leave open.
-
-    The bound is one half, of the failures where less than half are failures, of the wrong sides truly above where more
-    than half are. Where ties keep both from it, more comparisons of the kind would tell nothing: none is named.
-
-    Args:
-        failure, beaten: see :func:`verdict`.
-    """
-    if failure.estimate < 0.5 or beaten.estimate > 0.5:
-        return aside(failure if failure.estimate < 0.5 else beaten, bound=0.5)
-    return Aside(aside(failure, bound=0.5).detectable)
 
 
 def _checked(

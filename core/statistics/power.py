@@ -30,6 +30,16 @@ FOUND = float(ndtri(1 - LEVEL / 2)) + float(ndtri(POWER))
 """Standard errors that an effect must be away from 0: z₀.₉₇₅ + z₀.₈."""
 
 
+def among(tests: int) -> float:
+    """How many times as large an effect must be to be found as one of several tests, each at LEVEL over their number.
+
+    Example:
+        >>> among(1), round(among(5), 3)
+        (1.0, 1.22)
+    """
+    return (float(ndtri(1 - LEVEL / (2 * max(tests, 1)))) + float(ndtri(POWER))) / FOUND
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """What an interval of a median says of the sample behind it.
@@ -67,61 +77,6 @@ def reach(interval: Interval, *, margin: float) -> Reach:
     found = FOUND * error
     equal = (float(ndtri(0.95)) + float(ndtri((1 + POWER) / 2))) * error / margin
     return Reach(found, math.nan if math.isnan(equal) else math.ceil(interval.n * equal**2))
-
-
-def side_needed(interval: Interval, *, bound: float) -> float:
-    """Items with which a 95 % interval lies on one side of a bound with probability POWER, were the truth as estimated.
-
-    n · ((z₀.₉₇₅ + z₀.₈) · SE / |estimate - bound|)² [1]; the standard error as in :func:`reach`.
-
-    Args:
-        interval: of the estimate, from n items.
-        bound: in its unit.
-
-    Returns:
-        NaN where the interval has no width or the estimate is the bound.
-
-    Example:
-        >>> side_needed(Interval(2.0, 0.04, 3.96, 100, 0.95), bound=1.0)
-        785
-    """
-    width, away = interval.high - interval.low, abs(interval.estimate - bound)
-    if not (width > 0 and away > 0):
-        return math.nan
-    error = width / (2 * float(ndtri((1 + interval.level) / 2)))
-    return math.ceil(interval.n * (FOUND * error / away) ** 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """What a sample says of a bound that its interval does not settle.
-
-    Args:
-        detectable: smallest distance of the truth from the bound that the 95 % interval would have shown, with
-            probability POWER, in the unit of the interval; NaN where it is settled or the interval has no width.
-        needed: values with which it would be settled, were the truth as found; NaN likewise, and where the estimate is
-            the bound.
-    """
-
-    detectable: float = math.nan
-    needed: float = math.nan
-
-
-def aside(interval: Interval, *, bound: float) -> Aside:
-    """Power against a bound, from the width of an interval that lies astride of it.
-
-    The standard error is as in :func:`reach`, and its multiple FOUND the distance that would have been found.
-
-    Args:
-        interval: of the estimate, from n values.
-        bound: in its unit.
-
-    Example:
-        >>> found = aside(Interval(0.55, 0.452, 0.648, 100, 0.95), bound=0.5)
-        >>> round(found.detectable, 3), found.needed
-        (0.14, 785)
-    """
-    return Aside(reach(interval, margin=math.nan).detectable, side_needed(interval, bound=bound))
 
 
 def rescaled(detectable: float, *, n: int, planned: int) -> float:

@@ -435,7 +435,7 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
         "detectable": number(
             "It would have shown",
             format=f"%.{digits}f",
-            help="Smallest true difference that these items and their spread find with 80 % power",
+            help="Smallest true difference that these items and their spread show in four of five such runs",
         ),
         "needed": number(
             "n for the margin",

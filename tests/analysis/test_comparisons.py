@@ -10,15 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.comparisons import (
-    NO_FAILURE,
-    RESPONSE,
-    axes,
-    capabilities,
-    comparison_rows,
-    families,
-    pairs,
-)
+from core.analysis.comparisons import NO_FAILURE, RESPONSE, axes, capabilities, comparison_rows, families, pairs
 from core.analysis.facts import fact, keys, untold, verified
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice

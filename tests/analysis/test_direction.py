@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.effects import effect, with_holm
+from core.analysis.effect_of_items import effect
+from core.analysis.effects import with_holm
 from core.analysis.overview import family_contrasts
 from core.analysis.reading import read_table
 from core.analysis.verdicts import DRIFTS, FURTHER, SCATTERS, against_null
+from core.statistics.bootstrap import adjusted_level, median_bca
 from core.statistics.changes import Changes, exceeds, mean_changes, movers
 from core.statistics.selectivity import item_selectivity
 from core.statistics.shares import share_of_fractions
@@ -84,3 +86,13 @@ def test_shares_of_movers_and_the_mean_say_where_they_have_no_interval() -> None
     few = movers(np.where(np.arange(20) < 4, -1.0, 0.0), np.ones(20))[1]
     assert (few.estimate, np.isnan(few.low), few.note) == (1.0, True, "no interval (n = 4, below 10)")
     assert mean_changes(np.full(20, -0.1), np.zeros(20), levels=(0.95,))[0].note == "nothing to divide by"
+
+
+def test_the_interval_of_the_worst_of_nine_equal_families_holds_what_it_names() -> None:
+    held = 0
+    for run in range(200):
+        sizes = np.abs(np.random.default_rng((7, run)).normal(size=(9, 100)))
+        worst = int(np.median(sizes, axis=1).argmax())
+        found = median_bca(sizes[worst], level=adjusted_level(9))
+        held += found.low <= 0.6745 <= found.high
+    assert held / 200 >= 0.93

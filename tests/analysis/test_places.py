@@ -14,7 +14,6 @@ from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.probes.families.distance import GRID
 from core.statistics.bootstrap import Interval, median_bca
-from core.statistics.power import side_needed
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, shifts, write_run
 
@@ -103,10 +102,9 @@ def test_the_lean_is_the_median_of_least_squares_over_each_item_s_places(
 
 def test_where_no_side_is_shown_both_ways_say_what_would_have_been() -> None:
     across, upwards = Interval(0.5, -1.0, 2.0, 40, 0.95), Interval(0.0, -3.0, 3.0, 40, 0.95)
-    needed = side_needed(across, bound=0.0)
     assert _untold(across, upwards) == (
-        f"across: a difference from 2.1 points on would have shown; were it as found here, {needed} items would tell; "
-        "upwards: a difference from 4.3 points on would have shown"
+        "across: a difference from 2.1 points on would have shown in four of five such runs; "
+        "upwards: a difference from 4.3 points on would have shown in four of five such runs"
     )
     assert _untold(Interval(2.0, 1.0, 3.0, 40, 0.95), upwards) == ""
 

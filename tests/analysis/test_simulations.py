@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analysis.effects import Effect, effect
+from core.analysis.effect_of_items import Effect, effect
 from core.analysis.preferences import LEAST_IMAGES, length, taus
 from core.analysis.verdicts import CLAIMS, HOLDS, STILL, agreed
 from core.corpora.suites import TAU_B, TAU_C

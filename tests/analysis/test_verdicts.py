@@ -151,9 +151,10 @@ def test_an_uncorrected_test_is_not_called_a_corrected_one() -> None:
 def test_beside_an_undecided_drift_stands_what_would_have_shown_and_beside_no_other_claim() -> None:
     said = reached(UNDECIDED, 1.234, 857.0)
     assert said == (
-        "a drift from 1.23 % on would have shown; 857 items would show that it lies within the margin if it is 0"
+        "a drift from 1.23 % on would have shown in four of five such runs; 857 items would show that it lies within "
+        "the margin if it is 0"
     )
-    assert reached(UNDECIDED, 1.234, math.nan) == "a drift from 1.23 % on would have shown"
+    assert reached(UNDECIDED, 1.234, math.nan) == "a drift from 1.23 % on would have shown in four of five such runs"
     assert reached(UNDECIDED, math.nan, math.nan) == ""
     assert reached(STILL, 1.0, 10.0) == ""
 

@@ -9,8 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.jobs import job_queue
-from core.jobs.checking import CheckReport, CheckRequest
-from pages.views.run_audit.audit_jobs import _undecided
+from core.jobs.checking import CheckRequest
 from pages.views.run_audit.audit_setup import FILES
 from tests.audit.squares import HISTOGRAM
 from tests.jobs.leftovers import end_all
@@ -48,39 +47,6 @@ def test_a_wrong_name_lists_the_evaluators_of_the_file_alone(open_page: Open) ->
     assert not job_queue.list_jobs()[0]
 
 
-def test_what_is_undecided_is_said_with_what_would_decide_it() -> None:
-    size = {"estimate": 4.0, "low": 1.0, "high": 7.0, "n": 24}
-    family = {"verdict": "undecided", "size": size, "shift": size, "missing": 0}
-    found = {"failure": size, "ties": size, "n": 24}
-    report = CheckReport.model_validate(
-        {
-            "evaluator": "e",
-            "contract": [],
-            "items": 24,
-            "threshold": 5.0,
-            "failure": "",
-            "passed": True,
-            "undecided": ["blur", "vertical-flip", "foil", "selectivity"],
-            "families": [
-                {**family, "family": "blur", "needed": 810.0},
-                {**family, "family": "vertical-flip", "needed": None},
-            ],
-            "broken": {
-                "families": [{"family": "foil", "verdict": "undecided", "found": found, "missing": 0, "needed": 1.0}],
-                "selectivity": None,
-                "most": 50.0,
-                "least": None,
-            },
-        }
-    )
-    assert _undecided(report) == [
-        "blur (about 810 items would decide it)",
-        "vertical-flip",
-        "foil (about 1 comparison would decide it)",
-        "selectivity",
-    ]
-
-
 def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open) -> None:
     app = named(open_page(RUN), HISTOGRAM)
     assert app.selectbox(key="run.check.metric").value == HISTOGRAM
@@ -109,12 +75,6 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     broken = next(each.value for each in app.dataframe if "Failures, %" in each.value)
     assert list(broken["Family"]) == ["foil"]
     told = json.loads(job.request.report.read_text(encoding="utf-8"))
-    for shown, families in ((table, told["families"]), (broken, told["broken"]["families"])):
-        needed = {each["family"]: each["needed"] for each in families}
-        assert (
-            shown.set_index("Family")["n to decide"].astype(object).where(lambda known: known.notna(), None).to_dict()
-            == needed
-        )
     for name in told["undecided"]:
         assert name in words
     job.request.report.unlink()

@@ -1,13 +1,11 @@
 """The page Contrast tests: what fails where, one test in depth, the worst failures, selectivity, empty states."""
 
 import json
-import math
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.failures import worst_failures
@@ -336,13 +334,6 @@ def test_a_reader_s_own_bar_stands_in_the_link_and_judges_by_the_interval(open_p
         for row in frame.to_dict("records")
     ]
     assert list(shown["against_bar"]) == wanted
-    for shares, row in zip(shown.to_dict("records"), frame.to_dict("records"), strict=True):
-        if shares["against_bar"] != "undecided" or row["failure"] == 30:
-            assert pd.isna(shares["to_decide"])
-            continue
-        error = (row["failure_high"] - row["failure_low"]) / 2 / stats.norm.ppf(0.975)
-        away = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error / (row["failure"] - 30)
-        assert shares["to_decide"] == math.ceil(row["n"] * away**2)
     assert len(set(wanted)) > 1
 
 

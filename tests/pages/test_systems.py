@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.system_board import swapped
 from core.analysis.system_file import (
     Leaderboard,
     list_leaderboards,
@@ -18,6 +17,7 @@ from core.analysis.system_file import (
     with_references,
     write_leaderboard,
 )
+from core.analysis.system_pictures import swapped
 from core.corpora.registry import catalogue
 from core.corpora.system_files import parse_systems
 from core.scoring.board_references import score_references

@@ -11,13 +11,12 @@ from statsmodels.stats.proportion import proportion_confint
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.power import (
-    aside,
+    among,
     items_for_share,
     items_within,
     least_agreement,
     reach,
     rescaled,
-    side_needed,
     smallest_effect,
     smallest_rho,
     smallest_share,
@@ -122,15 +121,15 @@ def test_a_planned_n_finds_what_its_own_interval_would() -> None:
         smallest_effect(10, test="sign")
 
 
-def test_the_distance_from_a_bound_and_the_n_that_tells_it_are_those_of_a_z_test() -> None:
-    found = aside(Interval(0.55, 0.45, 0.65, 200, 0.95), bound=0.5)
-    error = 0.1 / stats.norm.ppf(0.975)
-    assert stats.norm.sf(stats.norm.ppf(0.975) - found.detectable / error) == pytest.approx(0.8, abs=1e-6)
-    shrunk = error * math.sqrt(200 / found.needed)
-    assert stats.norm.sf(stats.norm.ppf(0.975) - 0.05 / shrunk) == pytest.approx(0.8, abs=0.002)
-    for said in (Interval(0.5, 0.4, 0.6, 200, 0.95), Interval(0.5, 0.5, 0.5, 200, 0.95)):
-        assert math.isnan(aside(said, bound=0.5).needed)
-    assert math.isnan(aside(Interval(0.5, math.nan, math.nan, 3, 0.95), bound=0.4).detectable)
+def test_a_drift_among_several_is_found_four_times_of_five_at_the_level_of_the_family() -> None:
+    rng, n, tests = np.random.default_rng(12), 60, 5
+    usual = np.mean([reach(median_bca(rng.normal(size=n)), margin=1.0).detectable for _ in range(200)])
+    truth, level = usual * among(tests), 1 - 0.05 / tests
+    found = [
+        median_bca(rng.normal(truth, 1.0, size=n), level=level, resamples=2000).excludes_zero() for _ in range(500)
+    ]
+    low, high = proportion_confint(sum(found), len(found), method="wilson")
+    assert low - 0.04 <= 0.8 <= high + 0.04
 
 
 @pytest.mark.parametrize("n", [6, 7, 20, 100, 480])
@@ -158,21 +157,3 @@ def test_votes_spread_evenly_agree_least() -> None:
     assert math.isnan(least_agreement(1, 3))
     assert widest_agreement(100, 3, 3) == widest_half(100)
     assert widest_agreement(100, 3, 2) == pytest.approx(2 / 3 * widest_half(100))
-
-
-def test_the_n_needed_shows_on_which_side_of_a_bound_a_median_lies_four_times_of_five() -> None:
-    rng, bound, truth = np.random.default_rng(11), 1.0, 1.35
-    told = [side_needed(median_bca(rng.normal(truth, 1.0, size=60)), bound=bound) for _ in range(5)]
-    assert all(each > 0 for each in told)
-    # were the truth as estimated: the error of 60 items, moved to where the truth is
-    widths = [each.high - each.low for each in (median_bca(rng.normal(truth, 1.0, size=60)) for _ in range(100))]
-    half = float(np.mean(widths)) / 2
-    needed = int(side_needed(Interval(truth, truth - half, truth + half, 60, 0.95), bound=bound))
-    above = [median_bca(rng.normal(truth, 1.0, size=needed), resamples=500).low > bound for _ in range(800)]
-    low, high = proportion_confint(sum(above), len(above), method="wilson")
-    assert low - 0.04 <= 0.8 <= high + 0.04
-
-
-def test_no_n_shows_on_which_side_a_median_lies_that_is_the_bound_or_has_no_interval() -> None:
-    for interval in (Interval(1.0, 0.5, 1.5, 40, 0.95), Interval(2.0, math.nan, math.nan, 3, 0.95)):
-        assert math.isnan(side_needed(interval, bound=1.0))

@@ -12,12 +12,15 @@ from core.analysis.questions import (
     artefacts,
     behind_the_scores,
     both_sides,
+    caption_sets,
     controls,
+    cut_objects,
     directional,
     families,
     languages,
     levels,
     matched,
+    nested_captions,
     object_kinds,
     object_places,
     overlap,
@@ -42,14 +45,14 @@ Maker = Callable[[ScoreTable], tuple[Question, ...]]
 
 MAKERS = (
     families.questions, space.questions, controls.questions, artefacts.of_compositing, artefacts.of_filling,
-    artefacts.of_cutting, object_places.of_distance, object_places.of_sides, object_kinds.of_factors,
+    cut_objects.of_cutting, object_places.of_distance, object_places.of_sides, object_kinds.of_factors,
     object_kinds.of_counts, adjusted.questions, word_edits.questions, social_words.questions, families.not_audited,
     across.questions, surface.of_colour, surface.of_letters, surface.of_length, strength_sweeps.of_shifts,
-    behind_the_scores.questions, directional.questions, languages.questions, directional.of_rewards,
-    overlap.questions, both_sides.of_scores, levels.questions, several_comparisons.of_both_orders, levels.of_nested,
-    several_comparisons.of_kinds, matched.questions, strength_sweeps.of_drops, several_comparisons.of_sets,
-    prototype_pairs.questions, both_sides.of_examples, papers.of_no_run, selective.questions, worst_slices.questions,
-    behind_the_scores.of_precision,
+    behind_the_scores.questions, directional.questions, languages.questions, several_comparisons.of_rewards,
+    overlap.questions, both_sides.of_scores, levels.questions, several_comparisons.of_both_orders,
+    nested_captions.of_nested, several_comparisons.of_kinds, matched.questions, strength_sweeps.of_drops,
+    caption_sets.of_sets, prototype_pairs.questions, both_sides.of_examples, papers.of_no_run, selective.questions,
+    worst_slices.questions, behind_the_scores.of_precision,
 )  # fmt: skip
 """What makes the trunk's questions of a table, in the order in which a page shows them."""
 

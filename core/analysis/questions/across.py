@@ -338,7 +338,7 @@ def between(medians: dict[str, Interval]) -> str:
         found = difference(one, other)
         said = "they differ" if found.excludes_zero() else "no difference shown"
         ends = f"{found.estimate:+.2f} [{found.low:+.2f}, {found.high:+.2f}] points".replace("-", "−")
-        power = "" if found.excludes_zero() else untold(found, unit="points", of="items of each")
+        power = "" if found.excludes_zero() else untold(found, unit="points")
         return f"{first} − {second}: {ends}, {said}" + (f" ({power})" if power else "")
     many = heterogeneity(*([getattr(each, end) for each in wide.values()] for end in ("estimate", "low", "high")))
     return _heterogeneity_said(many)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Effect, corpora, effect, with_holm
+from core.analysis.effect_of_items import Effect, effect
+from core.analysis.effects import corpora, with_holm
 from core.analysis.lacks import left_out, no_clean
 from core.analysis.overview import further
 from core.analysis.preferences import LEAST_IMAGES, RHO, rank_correlations

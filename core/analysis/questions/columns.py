@@ -22,7 +22,7 @@ UNTOLD = Column(
     "power",
     "Where it cannot be told",
     kind="text",
-    help="What these items would have found with 80 % power, and how many would tell what was found here",
+    help="What these items would have found in four of five such runs",
 )
 """Power beside a row that leaves its answer open; see :func:`core.analysis.verdicts.untold`."""
 
@@ -89,8 +89,8 @@ BEHIND = (
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 for a control"),
     Column("conflict", "Where interval and test differ", kind="text", help="A row's interval against its test, a "
            "control's against its own p; where β₁ stands beside them, against that too"),
-    Column("detectable", "Drift it would have shown, %", help="Smallest true median %Δ that this n and spread find "
-           "with 80 % power"),
+    Column("detectable", "Drift it would have shown, %", help="Smallest true median %Δ that this n and spread show in "
+           "four of five such runs"),
     Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 would be shown to lie within "
            "the margin, with 80 % power"),
     Column("note", "Remark", kind="text", help="Why a number is missing, or what it cannot show"),

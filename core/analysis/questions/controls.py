@@ -4,6 +4,8 @@ Blur takes detail away and leaves everything in its place. A score that blur mov
 says nothing of place: the shift may be one of pixels. Source: PROTOCOL section 1 (blur control).
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -15,7 +17,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import WITHHELD
-from core.statistics.power import aside
+from core.statistics.power import reach
 from core.statistics.shift_tests import paired_test
 
 MOVED, BLUR = "reposition", "blur"
@@ -49,8 +51,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
             "power",
             "Where it cannot be told",
             kind="text",
-            help="The difference that these items find with 80 % "
-            "power, and the items that would tell one as large as here",
+            help="The difference that these items show in four of five such runs",
         ),
         Column("conflict", "Where interval and test differ", kind="text"),
     )
@@ -94,8 +95,7 @@ def blur_control(view: View) -> pd.DataFrame:
 
 def untold(difference: Interval) -> str:
     """What these items could have told of a difference from 0, in words."""
-    power = aside(difference, bound=0.0)
-    return apart(power.detectable, power.needed, unit="points")
+    return apart(reach(difference, margin=math.nan).detectable, unit="points")
 
 
 def said(difference: Interval) -> str:

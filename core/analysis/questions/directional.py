@@ -6,7 +6,6 @@ spots), D (rates, means, orders) and E (failures, margins).
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -23,7 +22,6 @@ from core.analysis.comparisons import (
     families,
     kinds,
     rate_rows,
-    refusals,
     uncorrected_rows,
 )
 from core.analysis.lacks import NOTHING, Lack, elsewhere
@@ -31,7 +29,23 @@ from core.analysis.lookup import keyed, looked_up
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.comparison_columns import (
+    AS_IF,
+    CAPTION,
+    CORRECTED,
+    DROP,
+    FAILURE,
+    HOW,
+    MEDIAN,
+    NOTE,
+    PAIRS,
+    TIES,
+    UNTOLD,
+    VERDICT,
+    WHAT,
+)
 from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.refused_comparisons import refusals
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
@@ -44,103 +58,6 @@ RATES = "C-rates"
 
 TEST: Mapping[str, str] = {"test": "family"}
 """What a mark of a directional family opens: the comparisons of its test."""
-
-WHAT = Column("family", "What breaks", kind="text")
-PAIRS = Column("n", "n comparisons", digits=0, help="Right and wrong sides with both scores; an item may give several")
-FAILURE = Column(
-    "failure",
-    "Failures, % [95 % CI]",
-    digits=1,
-    low="failure_low",
-    high="failure_high",
-    help="Comparisons whose wrong side scores at least as high as the right one, ties among them; Wilson’s interval, "
-    "comparisons of one source together",
-)
-TIED_SHARE = ("ties", "ties_low", "ties_high")
-TIES = Column(
-    "ties",
-    "Ties, % [95 % CI]",
-    digits=1,
-    low="ties_low",
-    high="ties_high",
-    help="Both sides score exactly the same; interval as that of the share beside it",
-)
-DROP = Column(
-    "drop",
-    "Drop of means, % [95 % CI]",
-    digits=1,
-    signed=True,
-    low="drop_low",
-    high="drop_high",
-    help="Mean wrong score minus mean right one, in percent of the mean right one: the number of papers B and D. BCa "
-    "bootstrap over items",
-)
-MEDIAN = Column(
-    "median_percent",
-    "Median %Δ of items [95 % CI]",
-    digits=1,
-    signed=True,
-    low="low",
-    high="high",
-    help="Median over items of an item’s median change in percent: the number of paper A. It differs from the drop of "
-    "means where scores come near 0",
-)
-VERDICT = Column(
-    "verdict",
-    "In words",
-    kind="text",
-    help="By the interval of the failures against 50 %. Prefers the wrong one: it "
-    "is strictly above in more than half; a tie prefers neither",
-)
-UNTOLD = (
-    Column(
-        "detectable",
-        "Would have told, points",
-        digits=1,
-        help="Beside ‘cannot tell’: smallest distance of the "
-        "share from 50 % that these comparisons find with 80 % power",
-    ),
-    Column(
-        "needed",
-        "n to tell",
-        digits=0,
-        help="Beside ‘cannot tell’: comparisons that would tell with 80 % power, "
-        "were the shares as found; none where ties alone keep both shares from 50 %",
-    ),
-)
-"""What stands beside a preference that cannot be told."""
-
-CORRECTED = (
-    Column(
-        "p",
-        "p",
-        kind="p",
-        help="Paired test of the items’ means: paired t where both sides pass Shapiro–Wilk at "
-        "0.05, Wilcoxon signed-rank otherwise; of the sources’ means where items share theirs",
-    ),
-    Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it"),
-    Column("m_tests", "m", digits=0, help="Tests that Holm’s correction runs over"),
-    Column("conflict", "Where interval and test differ", kind="text"),
-)
-AS_IF = Column(
-    "t_p",
-    "p of D’s t",
-    kind="p",
-    help="Extra: two-sample t of all scores as if the two sides were "
-    "independent, as paper D prints it; they are paired, so p above is the test",
-)
-NOTE = Column("note", "Remark", kind="text")
-CAPTION = Column(
-    "caption",
-    "Caption",
-    kind="text",
-    help="Whose caption is broken, and its language: one that people "
-    "wrote, or the template’s, with which tests are filed that write both of their captions",
-)
-HOW = (
-    "A comparison has a right and a wrong side of one item; a failure is a wrong side that scores at least as high. "
-    "Shares count comparisons, medians and tests count items. "
-)
 
 
 Depth = Literal["cells", "rows", "whole"]
@@ -557,91 +474,3 @@ def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure
         unit=" %",
         counts=True,
     )
-
-
-def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
-    """One table."""
-    id_, paper = papers.REWARDS
-    columns = (
-        EVALUATOR,
-        CORPUS,
-        WHAT,
-        COUNT,
-        PAIRS,
-        FAILURE,
-        TIES,
-        Column(
-            "beaten",
-            "Broken side strictly above, % [95 % CI]",
-            digits=1,
-            low="beaten_low",
-            high="beaten_high",
-            help="A reward would pay for the broken side",
-        ),
-        DROP,
-        MEDIAN,
-        VERDICT,
-        *CORRECTED,
-        NOTE,
-    )
-    note = (
-        f"{HOW}A hollow tail is words that say nothing at the end of a caption, as captioners write them that are "
-        "trained on a metric; a foil names a sibling in an object’s place. Holm’s correction within evaluator and "
-        "corpus over the families of the axis, these among them."
-    )
-    return (
-        Question(
-            id_,
-            "Hollow tails and foils: would a reward pay for them?",
-            SECTION,
-            DEPTH,
-            note,
-            columns,
-            _rewards,
-            _rewards_lacking,
-            paper=paper,
-            tests="the families of the axis",
-            asks=("known",),
-        ),
-    )
-
-
-def _rewards(view: View, options: Options) -> pd.DataFrame:
-    found = rows(view, options.known)
-    return found[found["family"].isin(papers.OF_C)].reset_index(drop=True)
-
-
-def _rewards_lacking(table: ScoreTable) -> str:
-    there = set(table.probes.loc[table.probes["expectation"] == "directional", "family"])
-    if there & set(papers.OF_C):
-        return ""
-    return needs(table) or "no run holds a hollow tail or a foil; --probes hollow-tail,foil has them"
-
-
-def under_its_caption(question: Question) -> Question:
-    """The question, answered of the scope's caption or, where that cannot answer it, of another one of the same runs.
-
-    Args:
-        question: whose columns name the corpus, or that has figures alone.
-
-    Returns:
-        The same with a column that names the caption. It lacks what every caption lacks, and says what the scope's own
-        does.
-    """
-
-    def needs(table: ScoreTable) -> str:
-        return "" if _of(table) is not None else question.needs(table)
-
-    def compute(view: View, options: Options) -> pd.DataFrame:
-        table = _of(view.table) or view.table
-        own = view if table is view.table else table.view(view.chosen)
-        return question.compute(own, options).assign(caption=caption_of(table))
-
-    def _of(table: ScoreTable) -> ScoreTable | None:
-        if not question.needs(table):
-            return table
-        return next((each for each in every_caption(table)[1:] if not question.needs(each)), None)
-
-    place = question.columns.index(CORPUS) + 1 if question.columns else 0
-    columns = (*question.columns[:place], CAPTION, *question.columns[place:]) if place else ()
-    return replace(question, columns=columns, needs=needs, compute=compute)

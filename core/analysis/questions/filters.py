@@ -3,6 +3,7 @@
 Source: paper A, A.8.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from core.analysis.verdicts import apart as distance_said
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import WITHHELD, percent_changes
-from core.statistics.power import aside
+from core.statistics.power import reach
 
 SHARES = (5, 10)
 """Shares of the composites that a filter drops, in percent. Source: paper A, A.8."""
@@ -155,8 +156,7 @@ def untold(found: Interval, whole: Interval) -> str:
     """What these items could have told of a direction that they leave open, in words; empty beside any other."""
     if direction(found, whole) != OPEN or found.excludes_zero():
         return ""
-    power = aside(found, bound=0.0)
-    return distance_said(power.detectable, power.needed, unit="%")
+    return distance_said(reach(found, margin=math.nan).detectable, unit="%")
 
 
 def _both_said(own: Interval, paired: Interval) -> str:

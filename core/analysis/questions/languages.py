@@ -18,7 +18,8 @@ from core.analysis.effects import corpora
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, Dots
-from core.analysis.questions.directional import DEPTH, DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, SECTION, WHAT, needs
+from core.analysis.questions.comparison_columns import DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, WHAT
+from core.analysis.questions.directional import DEPTH, SECTION, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure

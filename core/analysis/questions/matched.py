@@ -16,7 +16,8 @@ from core.analysis.facts import fact
 from core.analysis.lacks import no_family_of
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, PERCENT
-from core.analysis.questions.directional import CORRECTED, MADE, NOTE, SECTION, under_its_caption
+from core.analysis.questions.comparison_columns import CORRECTED, NOTE, under_its_caption
+from core.analysis.questions.directional import MADE, SECTION
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

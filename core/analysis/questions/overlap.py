@@ -13,7 +13,8 @@ import pandas as pd
 from core.analysis.comparisons import Capability, comparison_rows, families, pairs, percent
 from core.analysis.effects import corpora
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
-from core.analysis.questions.directional import DEPTH, FAILURE, NOTE, PAIRS, SECTION, TIES, WHAT, needs
+from core.analysis.questions.comparison_columns import FAILURE, NOTE, PAIRS, TIES, WHAT
+from core.analysis.questions.directional import DEPTH, SECTION, needs
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.words.caption_words import LANGUAGES, words

@@ -20,7 +20,8 @@ from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
-from core.analysis.questions.directional import CORRECTED, NOTE, SECTION
+from core.analysis.questions.comparison_columns import CORRECTED, NOTE
+from core.analysis.questions.directional import SECTION
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import with_conflicts

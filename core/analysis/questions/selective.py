@@ -12,7 +12,8 @@ import pandas as pd
 
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, one_a_line
-from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
+from core.analysis.questions.comparison_columns import WHAT
+from core.analysis.questions.directional import TEST, hidden, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chance, headlines, lack
 from core.analysis.table import ScoreTable, View

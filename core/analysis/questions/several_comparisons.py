@@ -14,7 +14,19 @@ from core.analysis.effects import corpora, corrected, median_over
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
-from core.analysis.questions.directional import CORRECTED, DEPTH, MADE, NOTE, PAIRS, SECTION, WHAT, needs
+from core.analysis.questions.comparison_columns import (
+    CORRECTED,
+    DROP,
+    FAILURE,
+    HOW,
+    MEDIAN,
+    NOTE,
+    PAIRS,
+    TIES,
+    VERDICT,
+    WHAT,
+)
+from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import with_conflicts
@@ -414,115 +426,60 @@ def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, obj
     }
 
 
-BOTH_WAYS = "every comparison"
-
-_SET_COLUMNS = (
-    "evaluator",
-    "corpus",
-    "label",
-    "n_sets",
-    "n",
-    "share",
-    "low",
-    "high",
-    "each",
-    "each_low",
-    "each_high",
-    "note",
-)
-
-
-def of_sets(table: ScoreTable) -> tuple[Question, ...]:
-    """One table: shares of sets that are right as a whole."""
-    id_, paper = papers.SETS
+def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
+    """One table."""
+    id_, paper = papers.REWARDS
     columns = (
         EVALUATOR,
         CORPUS,
-        Column("label", "Right in", kind="text"),
-        Column("n_sets", "n sets", digits=0),
-        Column("n", "n comparisons", digits=0),
+        WHAT,
+        COUNT,
+        PAIRS,
+        FAILURE,
+        TIES,
         Column(
-            "share",
-            "Sets right as a whole, % [95 % CI]",
+            "beaten",
+            "Broken side strictly above, % [95 % CI]",
             digits=1,
-            low="low",
-            high="high",
-            help="Every comparison of the set has the right side strictly above; Wilson’s interval over sets",
+            low="beaten_low",
+            high="beaten_high",
+            help="A reward would pay for the broken side",
         ),
-        Column(
-            "each",
-            "Comparisons right, % [95 % CI]",
-            digits=1,
-            low="each_low",
-            high="each_high",
-            help="The same comparisons one by one, for comparison; those of one set together",
-        ),
-        Column("note", "Remark", kind="text"),
+        DROP,
+        MEDIAN,
+        VERDICT,
+        *CORRECTED,
+        NOTE,
     )
     note = (
-        "A set is the comparisons of one source, two at least, all with scores: the example of a suite, or one "
-        "picture. It is right where the right side of every one of them scores strictly higher. Of a set of two "
-        "pictures and two captions, a blind choice gives 25 % for captions, 25 % for pictures and 16.7 % for both."
+        f"{HOW}A hollow tail is words that say nothing at the end of a caption, as captioners write them that are "
+        "trained on a metric; a foil names a sibling in an object’s place. Holm’s correction within evaluator and "
+        "corpus over the families of the axis, these among them."
     )
     return (
-        Question(id_, "Sets that must be right as a whole", SECTION, DEPTH, note, columns, _sets, lacking, paper=paper),
+        Question(
+            id_,
+            "Hollow tails and foils: would a reward pay for them?",
+            SECTION,
+            DEPTH,
+            note,
+            columns,
+            _rewards,
+            _rewards_lacking,
+            paper=paper,
+            tests="the families of the axis",
+            asks=("known",),
+        ),
     )
 
 
-def lacking(table: ScoreTable) -> str:
-    """Why there is no set; empty where there is."""
-    if not _given(table):
-        return needs(table) or "no run holds pairs that a corpus gives; python -m core audit --corpus pairs has them"
-    return "" if table.sources is not None else "no two comparisons here share a picture or an example"
+def _rewards(view: View, options: Options) -> pd.DataFrame:
+    found = rows(view, options.known)
+    return found[found["family"].isin(papers.OF_C)].reset_index(drop=True)
 
 
-def _given(table: ScoreTable) -> dict[str, tuple[str, ...]]:
-    found = table.of_expectation(DIRECTIONAL)
-    return {name: found[name] for name in papers.GIVEN if name in found}
-
-
-def _sets(view: View, options: Options) -> pd.DataFrame:
-    rows = (
-        [row for evaluator in view.evaluators for row in _set_rows(view, evaluator)] if not lacking(view.table) else []
-    )
-    return pd.DataFrame(rows, columns=list(_SET_COLUMNS))
-
-
-def _set_rows(view: View, evaluator: str) -> Iterator[Mapping[str, object]]:
-    kept = families(view)
-    named = {name: kept[name] for name in _given(view.table) if name in kept}
-    asked = (
-        {**named, BOTH_WAYS: tuple(probe for probes in named.values() for probe in probes)} if len(named) > 1 else named
-    )
-    for corpus, own in corpora(view.table):
-        for label, probes in asked.items():
-            found = pairs(view, evaluator, probes)
-            right = np.where(found.asked, found.right - found.wrong, np.nan)[:, own]
-            made = _set_record(right, found.asked[:, own], view.table.sources[own])  # type: ignore[index]
-            if made:
-                yield {"evaluator": evaluator, "corpus": corpus, "label": label, **made}
-
-
-def _set_record(margin: np.ndarray, asked: np.ndarray, sources: np.ndarray) -> Mapping[str, object]:
-    """Share of sets, from margins [k, N] of which ``asked`` are comparisons; empty without a set."""
-    held = np.broadcast_to(sources, margin.shape)[asked]
-    frame = pd.DataFrame({"source": held, "margin": margin[asked]})
-    by = frame.groupby("source")["margin"]
-    sets = pd.DataFrame({"size": by.size(), "scored": by.count(), "lowest": by.min()})
-    several = sets[sets["size"] > 1]
-    whole = several[several["size"] == several["scored"]]
-    if whole.empty:
-        return {}
-    found = share(whole["lowest"] > 0)
-    own = frame[frame["source"].isin(whole.index)]
-    each = share(own["margin"] > 0, groups=own["source"])
-    left = len(several) - len(whole)
-    return {
-        "n_sets": found.n,
-        "n": len(own),
-        "share": 100 * found.estimate,
-        "low": 100 * found.low,
-        "high": 100 * found.high,
-        **percent("each", each),
-        "note": f"no score for a comparison of {counted(left, 'set')}" if left else "",
-    }
+def _rewards_lacking(table: ScoreTable) -> str:
+    there = set(table.probes.loc[table.probes["expectation"] == "directional", "family"])
+    if there & set(papers.OF_C):
+        return ""
+    return needs(table) or "no run holds a hollow tail or a foil; --probes hollow-tail,foil has them"

@@ -23,21 +23,8 @@ from core.analysis.questions.columns import (
     how,
     marks,
 )
-from core.analysis.questions.directional import (
-    CORRECTED,
-    DROP,
-    FAILURE,
-    HOW,
-    MADE,
-    MEDIAN,
-    NOTE,
-    PAIRS,
-    SECTION,
-    TEST,
-    TIES,
-    WHAT,
-    needs,
-)
+from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, TIES, WHAT
+from core.analysis.questions.directional import MADE, SECTION, TEST, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold
@@ -221,7 +208,7 @@ _LIMIT = (
 def _untold(last: pd.Series, margin: float) -> str:
     """What the items of the most that was tried would have shown against the margin."""
     found = Interval(last["median_abs_percent"], last["abs_low"], last["abs_high"], int(last["n_items"]), 0.95)
-    return untold(found, bound=margin, unit="%")
+    return untold(found, unit="%")
 
 
 def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, family_groups, known_sizes
+from core.analysis.effect_of_items import known_sizes
+from core.analysis.effects import corpora, family_groups
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, Dots
 from core.analysis.questions.question import Column, Drawing, Options, Question

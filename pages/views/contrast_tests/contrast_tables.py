@@ -15,7 +15,7 @@ import streamlit as st
 from core.analysis.failures import PAIR, worst_failures
 from core.analysis.judged_comparisons import BESIDE, asked_of_people
 from core.analysis.lacks import Lack
-from core.analysis.metric_breaks import judged, needed
+from core.analysis.metric_breaks import judged
 from core.analysis.questions import SECTIONS, Column, Options, Question, papers
 from core.analysis.questions.both_sides import dumbbell
 from core.analysis.questions.directional import RATES, SECTION, in_depth, matrix, numbers_of
@@ -233,7 +233,7 @@ def _draw_missing(question: Question, reason: str) -> None:
         st.code(lack.command, language="shell", wrap_lines=True)
 
 
-BAR, MORE = "against_bar", "to_decide"
+BAR = "against_bar"
 
 
 def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
@@ -264,7 +264,7 @@ def _called(figure: Figure) -> Figure:
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
-    """The question and its rows with two columns more: the side of a bar that the failures lie on, and n to tell it.
+    """The question and its rows with a column more: the side of a bar that the failures lie on.
 
     Args:
         most: failures in percent that the reader accepts.
@@ -278,21 +278,13 @@ def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question
     )
     places = [each.name for each in question.columns]
     after = places.index("verdict") + 1
-    more = Column(
-        MORE,
-        "n to tell",
-        digits=0,
-        help="Comparisons that would place the whole interval on one side of "
-        "your bar with 80 % power, were the share as found here",
-    )
-    columns = (*question.columns[:after], told, more, *question.columns[after:])
+    columns = (*question.columns[:after], told, *question.columns[after:])
     ends = zip(frame["failure"], frame["failure_low"], frame["failure_high"], frame["n"], strict=True)
     found = [Interval(value, low, high, int(n), 0.95) for value, low, high, n in ends]
     sides = [
         claim if claim in NO_CLAIM else judged(each, most) for each, claim in zip(found, frame["verdict"], strict=True)
     ]
-    numbers = [needed(each, most) for each in found]
-    return replace(question, columns=columns), frame.assign(**{BAR: sides}).assign(**{MORE: numbers})
+    return replace(question, columns=columns), frame.assign(**{BAR: sides})
 
 
 def draw_test(

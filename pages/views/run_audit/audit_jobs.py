@@ -26,7 +26,6 @@ from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.audit_brought import draw_got
 
 _VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
-_DECIDE = "that would decide it with 80 % power, were it as here; of an undecided family alone"
 
 
 def draw_checked(request: CheckRequest, *, key: str) -> None:
@@ -66,7 +65,7 @@ def draw_checked(request: CheckRequest, *, key: str) -> None:
 
 
 def _verdict(report: CheckReport, *, strict: bool) -> None:
-    undecided = f"{', '.join(_undecided(report))}: {counted(report.items, 'item')} show neither"
+    undecided = f"{', '.join(report.undecided)}: {counted(report.items, 'item')} show neither"
     if report.failure:
         st.error(f"It could not be run: {safe(report.failure, limit=600)}")
     elif not report.passed:
@@ -84,18 +83,6 @@ def _verdict(report: CheckReport, *, strict: bool) -> None:
         st.success(f"**{safe(report.evaluator)}** passes.")
 
 
-def _undecided(report: CheckReport) -> list[str]:
-    """What is undecided, each with what would decide it, were it as found here."""
-    of = {each.family: (each.needed, "item") for each in report.families}
-    if report.broken is not None:
-        of |= {each.family: (each.needed, "comparison") for each in report.broken.families}
-    said = []
-    for name in report.undecided:
-        needed, what = of.get(name, (None, ""))
-        said.append(name if needed is None else f"{name} (about {counted(round(needed), what)} would decide it)")
-    return said
-
-
 def _families(report: CheckReport) -> None:
     rows = [
         {
@@ -104,8 +91,8 @@ def _families(report: CheckReport) -> None:
             "Median |%Δ|": each.size.estimate,
             "95 % interval": _interval(each.size),
             "Median %Δ": each.shift.estimate,
+            "Drift shown by": each.direction,
             "n items": each.size.n,
-            "n to decide": each.needed,
             "Without": each.missing,
         }
         for each in report.families
@@ -118,7 +105,6 @@ def _families(report: CheckReport) -> None:
         column_config={
             "Median |%Δ|": st.column_config.NumberColumn(format="%.2f"),
             "Median %Δ": st.column_config.NumberColumn(format="%+.2f"),
-            "n to decide": st.column_config.NumberColumn(format="%.0f", help=f"Items {_DECIDE}"),
             "Without": st.column_config.NumberColumn(help="Pairs without a %Δ"),
         },
     )
@@ -135,7 +121,6 @@ def _broken(found: Breaks, items: int) -> None:
             "Ties, %": _percent(each.found.ties.estimate),
             "95 % interval of ties": _interval(each.found.ties, 100, 0),
             "n": each.found.n,
-            "n to decide": each.needed,
             "Without": each.missing,
         }
         for each in found.families
@@ -150,7 +135,6 @@ def _broken(found: Breaks, items: int) -> None:
             "Failures, %": number(format="%.0f"),
             "Ties, %": number(format="%.0f"),
             "n": number(help="Comparisons"),
-            "n to decide": number(format="%.0f", help=f"Comparisons {_DECIDE}"),
             "Without": number(help="Comparisons without two scores"),
         },
     )

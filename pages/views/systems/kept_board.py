@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.system_board import lowest, rank_range, swapped
+from core.analysis.system_board import rank_range
 from core.analysis.system_captions import told_as, wide
 from core.analysis.system_file import Leaderboard
+from core.analysis.system_pictures import lowest, swapped
 from core.charts.style import signed
 from core.charts.system_figures import scale_shares, swap_map, system_means, system_ranks
 from core.probes.titles import family_title, title

@@ -1,0 +1,245 @@
+"""What some probes do to one evaluator over some items: one row's numbers, and what they allow to claim.
+
+See :mod:`core.analysis.effects` for the tables that are made of such rows.
+"""
+
+import math
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from core.analysis.verdicts import (
+    MARGIN,
+    NOT_ASKED,
+    UNDECIDED,
+    drift,
+    scatter,
+    untold,
+)
+from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
+from core.statistics.changes import Changes, exceeds, mean_changes, movers
+from core.statistics.power import reach
+from core.statistics.shares import share, share_of_sums
+from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
+from core.statistics.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one group of probes does to one evaluator over some items.
+
+    Args:
+        median_percent: median over items of an item's median %Δ, with its 95 % BCa interval low to high.
+        median_abs_percent: the same of |%Δ|.
+        beyond: edits in percent whose |%Δ| is above the margin, with its 95 % interval beyond_low to beyond_high, the
+            edits of one source together; see :func:`core.statistics.shares.share_of_sums`.
+        items_beyond: items whose median |%Δ| over their edits is, likewise: not to be compared between families of
+            different numbers of edits.
+        still, falls: items that stand still, and of those that move those that fall, in percent; see
+            :func:`core.statistics.changes.movers`.
+        mean_percent: change of the mean score in percent; see :func:`core.statistics.changes.mean_changes`.
+        median_delta: the same of Δ, on the score's own scale.
+        standardised: median Δ in standard deviations of the evaluator's clean scores.
+        cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
+        test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share.
+        drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where %Δ is withheld, by the median Δ, the
+            movers and the mean Δ, without a margin.
+        scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
+        detectable: smallest drift of the median, in percent, that this n and spread show in four of five such
+            runs; in a table, as one of its m tests (:func:`core.statistics.power.among`).
+        needed: items with which a drift of 0 would be shown to lie within the margin with 80 % power.
+        n_items: items with a %Δ.
+        n_scored: items with a Δ: those that are tested.
+        n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed.
+        note: why a number or an interval is missing or degenerate.
+    """
+
+    median_percent: float
+    low: float
+    high: float
+    median_abs_percent: float
+    abs_low: float
+    abs_high: float
+    beyond: float
+    beyond_low: float
+    beyond_high: float
+    items_beyond: float
+    items_beyond_low: float
+    items_beyond_high: float
+    still: float
+    falls: float
+    falls_low: float
+    falls_high: float
+    mean_percent: float
+    mean_low: float
+    mean_high: float
+    median_delta: float
+    delta_low: float
+    delta_high: float
+    standardised: float
+    standardised_low: float
+    standardised_high: float
+    cliffs_delta: float
+    test: str
+    p: float
+    test_note: str
+    drift: str
+    scatter: str
+    detectable: float
+    needed: float
+    n_items: int
+    n_scored: int
+    n_shifts: int
+    n_zero_baseline: int
+    n_missing: int
+    note: str
+
+
+NUMBERS = tuple(each.name for each in fields(Effect))
+
+
+def effect(
+    changes: Changes, keep: np.ndarray, *, spread: float, sources: np.ndarray | None = None, margin: float = MARGIN
+) -> Effect | None:
+    """Summarise the changes of some items.
+
+    Args:
+        changes: of every item.
+        keep: which items, bool [N].
+        spread: standard deviation of the evaluator's clean scores.
+        sources: number of each item's source, int [N]; None: every item is one of its own.
+        margin: equivalence margin in percent.
+
+    Returns:
+        None where no row is stored for these items.
+    """
+    n_shifts, n_zero, n_missing = (
+        int(each[keep].sum()) for each in (changes.n_shifts, changes.n_zero_baseline, changes.n_missing)
+    )
+    if not n_shifts + n_zero + n_missing:
+        return None
+    groups = None if sources is None else sources[keep]
+    before, after = _scored(changes, keep)
+    negative, withheld = int((before < 0).sum()), bool(changes.withheld[keep].any())
+    percent, sizes = (_known(changes, each, keep) for each in (changes.percent, changes.size))
+    beyond = _edits_beyond(changes, keep, groups, margin=margin)
+    items_beyond = share(np.where(np.isnan(sizes), math.nan, exceeds(sizes, margin)), groups=groups)
+    unit = spread if spread > 0 else math.nan
+    delta, whole = changes.delta[keep], changes.baseline[keep]
+    still, falls = movers(delta, whole, groups=groups)
+    on = np.where(np.isnan(delta), math.nan, unit) if withheld else whole
+    means = mean_changes(delta, on, levels=(0.95, 0.90), groups=groups)
+    moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
+    size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
+    test, power = tested(changes, keep, sources), reach(moved, margin=margin)
+    if withheld:
+        claim = drift(shift, NOT_ASKED, falls=falls, means=(means[0], NOT_ASKED))
+    else:
+        claim = drift(moved, narrow, margin=margin, falls=falls, means=(means[0], means[1]))
+    notes = (
+        _missing_said(n_missing, n_shifts + n_zero + n_missing),
+        _negative_said(negative, len(before)) if withheld else _zero_said(n_zero, n_shifts + n_zero),
+        _withheld_said(shift, unit, claim) if withheld else moved.note,
+    )
+    return Effect(
+        moved.estimate,
+        moved.low,
+        moved.high,
+        size.estimate,
+        size.low,
+        size.high,
+        100 * beyond.estimate,
+        100 * beyond.low,
+        100 * beyond.high,
+        100 * items_beyond.estimate,
+        100 * items_beyond.low,
+        100 * items_beyond.high,
+        100 * still,
+        100 * falls.estimate,
+        100 * falls.low,
+        100 * falls.high,
+        *((math.nan,) * 3 if withheld else (means[0].estimate, means[0].low, means[0].high)),
+        shift.estimate,
+        shift.low,
+        shift.high,
+        shift.estimate / unit,
+        shift.low / unit,
+        shift.high / unit,
+        cliffs_delta(after, before),
+        test.name,
+        test.p,
+        test.note,
+        claim,
+        UNDECIDED if withheld else scatter(size, beyond, margin=margin),
+        power.detectable,
+        power.needed,
+        len(before) if withheld else moved.n,
+        len(before),
+        n_shifts,
+        n_zero,
+        n_missing,
+        "; ".join(filter(None, notes)),
+    )
+
+
+def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
+    """|%Δ| of some items, float64 [n], as :func:`effect` counts them: none is given where a baseline is negative.
+
+    Args:
+        changes: of every item.
+        keep: which items, bool [N].
+    """
+    return _known(changes, changes.size, keep)
+
+
+def _scored(changes: Changes, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores before and after, of the items that have both."""
+    scored = keep & ~np.isnan(changes.delta)
+    before = changes.baseline[scored]
+    return before, before + changes.delta[scored]
+
+
+def tested(changes: Changes, keep: np.ndarray, sources: np.ndarray | None) -> PairedTest:
+    """Paired test of some items' scores; see :class:`Effect`."""
+    scored = keep & ~np.isnan(changes.delta)
+    return paired_test(*_scored(changes, keep), groups=None if sources is None else sources[scored])
+
+
+def _known(changes: Changes, percent: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """Changes in percent of some items; none where those of one of their corpora are withheld."""
+    return np.full(int(keep.sum()), math.nan) if changes.withheld[keep].any() else percent[keep]
+
+
+def _edits_beyond(changes: Changes, keep: np.ndarray, groups: np.ndarray | None, *, margin: float) -> Interval:
+    """Share of the edits of some items whose |%Δ| is above the margin; the edits of one source, or item, together."""
+    if changes.withheld[keep].any():
+        return NOT_ASKED
+    over, counts = exceeds(changes.edits[:, keep], margin).sum(axis=0), changes.n_shifts[keep]
+    if groups is not None:
+        ranks = np.unique(groups, return_inverse=True)[1]
+        over, counts = np.bincount(ranks, over), np.bincount(ranks, counts)
+    return share_of_sums(over[counts > 0], counts[counts > 0])
+
+
+def _withheld_said(shift: Interval, unit: float, claim: str) -> str:
+    """Beside a withheld %Δ: what of drift and scatter is open, and what these items would have shown."""
+    said = "no scatter is told: its margin is one of %Δ"
+    if claim != UNDECIDED:
+        return said
+    own = replace(shift, estimate=shift.estimate / unit, low=shift.low / unit, high=shift.high / unit)
+    power = untold(own, unit="SD of the clean scores", digits=2)
+    return f"{said}; drift on the score's own scale: {power}" if power else said
+
+
+def _zero_said(zero: int, scored: int) -> str:
+    return f"baseline 0 in {zero} of {counted(scored, 'shift')}" if zero else ""
+
+
+def _missing_said(missing: int, stored: int) -> str:
+    return f"no score for {missing} of {counted(stored, 'shift')}" if missing else ""
+
+
+def _negative_said(negative: int, items: int) -> str:
+    if not negative:
+        return "%Δ withheld: other baselines of this evaluator are negative"
+    return f"%Δ withheld: the baseline is negative in {negative} of {counted(items, 'item')}"

@@ -410,9 +410,15 @@ def picture(figure: Figure, *, kind: str, title: str, foot: str = "") -> bytes:
     return drawings(replace(figure, title=title), kinds=(kind,), titled=True, foot=foot)[kind]
 
 
-def element(figure: Figure, *, row: float = ROW) -> str:
-    """The figure as an SVG element for a page, its ids made its own (two drawings share a page)."""
-    svg = drawing(figure, row=row).decode()
+def element(figure: Figure, *, row: float = ROW, drawn: bytes | None = None) -> str:
+    """The figure as an SVG element for a page, its ids made its own (two drawings share a page).
+
+    Args:
+        figure: to be drawn.
+        row: as of :func:`drawing`.
+        drawn: its SVG, where that was drawn already.
+    """
+    svg = (drawing(figure, row=row) if drawn is None else drawn).decode()
     svg = svg[svg.index("<svg") :]
     return (
         svg.replace('id="', f'id="{figure.id}-')

@@ -110,7 +110,8 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
 _READ = (
     "Of each axis the family that moves an evaluator furthest: median over items of an item's median |%Δ|, 95 % BCa "
     "bootstrap intervals (10,000 resamples, seed 2025). It is picked after seeing the data, and its interval is "
-    "adjusted for the families it was picked from; beside it stands in how many of 1000 draws of the same items (200 of more than 2000) it is the worst. "
+    "adjusted for the families it was picked from; beside it stands in how many of 1000 draws of the same items (200 "
+    "of more than 2000) it is the worst. "
     f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
     f"evaluator's interquartile range apart change places. {PAIRS} “Different "
     f"pictures”: {IF_APART}, alone where one caption a picture is held. {READ} No evidence below: "

@@ -49,11 +49,16 @@ figure { margin: 0; } figure svg { max-width: 100%; height: auto; }
 """
 
 
-def html(report: Report) -> str:
-    """Write the document: the words and the figure are seen at once, each table and the methods unfold."""
+def html(report: Report, *, drawn: bytes | None = None) -> str:
+    """Write the document: the words and the figure are seen at once, each table and the methods unfold.
+
+    Args:
+        report: to be written.
+        drawn: its figure as SVG, where that was drawn already.
+    """
     parts = [f"<h1>{escape(report.title)}</h1>", *_opening(report.opening)]
     if report.plane is not None:
-        parts += [f"<h2>{FIGURE}</h2>", _figure(report.plane)]
+        parts += [f"<h2>{FIGURE}</h2>", _figure(report.plane, drawn)]
     if report.short:
         parts += [f"<h2>{TABLES}</h2>", *map(_folded, report.short)]
     parts += [f"<h2>{METHODS}</h2>", _details("How every number was made", "".join(map(_words, HOW)))]
@@ -110,10 +115,10 @@ def _grid(each: Table) -> str:
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _figure(each: Figure) -> str:
+def _figure(each: Figure, drawn: bytes | None) -> str:
     label = f'role="img" aria-label="{escape(f"{each.title}: {each.axis}")}"'
     heading = f'<h3 id="{escape(each.id)}">{escape(each.title)}</h3>'
-    return f'{heading}<figure {label}>{element(each)}</figure><p class="note">{escape(each.note)}</p>'
+    return f'{heading}<figure {label}>{element(each, drawn=drawn)}</figure><p class="note">{escape(each.note)}</p>'
 
 
 def _about(report: Report) -> str:

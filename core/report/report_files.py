@@ -21,7 +21,7 @@ from core.store.store import Store
 from core.store.text_files import csv_text
 from core.writing import write_folder_whole
 
-_DRAWN = {"md": "svg", "latex": "pdf"}
+_DRAWN = {"md": "svg", "html": "svg", "latex": "pdf"}
 """Format -> kind of drawing that its figures are."""
 
 
@@ -53,12 +53,13 @@ def fill_report(report: Report, folder: Path, *, formats: tuple[str, ...]) -> li
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
         raise InvalidInput(f"formats are {', '.join(FORMATS)}, got {', '.join(unknown) or 'none'}")
-    texts = {"md": markdown, "html": html, "latex": latex}
+    kinds = list(dict.fromkeys(_DRAWN[name] for name in formats))
+    pictures = {each.id: drawings(each, kinds=kinds) for each in _figures(report)}
+    plane = pictures.get(report.plane.id, {}).get("svg") if report.plane is not None else None
+    texts = {"md": markdown, "html": partial(html, drawn=plane), "latex": latex}
     written = [put(folder, FORMATS[name], texts[name](report)) for name in formats]
-    kinds = [_DRAWN[name] for name in formats if name in _DRAWN]
-    for each in _figures(report) if kinds else ():
-        drawn = drawings(each, kinds=kinds)
-        written += [put(folder, f"figures/{each.id}.{kind}", found) for kind, found in drawn.items()]
+    for id_, drawn in pictures.items() if set(formats) - {"html"} else ():
+        written += [put(folder, f"figures/{id_}.{kind}", found) for kind, found in drawn.items()]
     return [*written, *fill_data(report, folder / "data")]
 
 

@@ -149,7 +149,7 @@ def test_of_negative_scores_no_percent_is_said(say: Say) -> None:
 
 def test_of_one_source_nothing_is_claimed(tmp_path: Path) -> None:
     rows = audited("vflip", items=24)
-    items = [{"corpus": "c", "item": f"i{place:03d}", "source": "the one"} for place in range(24)]
+    items = [{"corpus": "c", "item": f"i{place:03d}", "item_group": "the one"} for place in range(24)]
     with Store.open(write_run(tmp_path / "r", rows, items=items)) as store:
         opening = build(store, whole=False, figures=False).opening
     assert opening is not None

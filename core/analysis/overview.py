@@ -180,8 +180,9 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
         family, its median |%Δ| and interval), ``{axis}_n`` (its items), ``{axis}_alike`` (families that nothing tells
         from it, it included), ``{axis}_signed`` (its median %Δ) and the two claims, ``{axis}_drift`` and
         ``{axis}_scatter``; evidence and of_iqr (the largest gap of evidence of these families, in the score's units
-        and in percent of its spread) with evidence_of, the family, several that ask for the same joined by AND, and
-        null_evidence, the gap of evidence of the same items under edits that nobody can see;
+        and in percent of its spread) with evidence_of, the family, several that ask for the same joined by AND,
+        evidence_pairs, of which two captions it is, and null_evidence, the gap of evidence of the same items under
+        edits that nobody can see;
         selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
     """
     rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
@@ -219,13 +220,15 @@ def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
     NaN where one of the families has none, for then no gap is known to be enough.
     """
     if risks.empty or risks["evidence"].isna().any():
-        return {"evidence": math.nan, "of_iqr": math.nan, "evidence_of": "", "null_evidence": math.nan}
+        nothing = dict.fromkeys(("evidence", "of_iqr", "null_evidence"), math.nan)
+        return nothing | {"evidence_of": "", "evidence_pairs": ""}
     worst = furthest(leading(risks), value="evidence", low="evidence_low", high="evidence_high")
     first = worst.iloc[0]
     return {
         "evidence": first["evidence"],
         "of_iqr": first["of_iqr"],
         "evidence_of": AND.join(worst["family"]),
+        "evidence_pairs": first["pairs"],
         "null_evidence": first["null_evidence"],
     }
 

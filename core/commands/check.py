@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from core.analysis.metric_breaks import Broken, FamilyFailures
     from core.analysis.metric_check import FamilyEvidence, FamilyShift, MetricReport
     from core.jobs.progress import ProgressFile
-    from core.statistics.bootstrap import Interval
 
 EPILOG = exit_codes(
     ok="every promise is kept, no family is shown to move it further than the threshold, no broken meaning escapes it",
@@ -163,10 +162,11 @@ def _print(report: "MetricReport") -> None:
 
 def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
     from core.analysis.flip_cells import IF_APART, ONE_CAPTION
-    from core.analysis.flip_shifts import SAME
+    from core.analysis.flip_shifts import APART, SAME
 
-    def ends(interval: "Interval") -> str:
-        return interval.note if math.isnan(interval.low) else f"{interval.low:.3g} to {interval.high:.3g}"
+    def ends(each: "FamilyEvidence", *, of: str) -> str:
+        found = each.gap if of == SAME else each.apart
+        return found.note if math.isnan(found.low) else f"{found.low:.3g} to {found.high:.3g}"
 
     if not found:
         return
@@ -174,8 +174,8 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
         ("family", "no evidence below", "95 % interval", "captions of", "different pictures", "95 % interval", "n"),
         [
             (
-                *(each.family, f"{each.gap.estimate:.3g}", ends(each.gap), each.pairs),
-                *(f"{each.apart.estimate:.3g}", ends(each.apart), each.gap.n),
+                *(each.family, f"{each.gap.estimate:.3g}", ends(each, of=SAME), each.pairs),
+                *(f"{each.apart.estimate:.3g}", ends(each, of=APART), each.gap.n),
             )
             for each in found
         ],

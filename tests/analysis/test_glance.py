@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.flip_cells import IQR
+from core.analysis.flip_shifts import APART, SAME
 from core.analysis.overview import at_a_glance, card_risks, fairness_card
 from core.analysis.reading import read_table
 from core.store.store import Store
@@ -27,11 +28,13 @@ def card_row(evaluator: str, axis: str, family: str, size: float) -> dict[str, o
     }
 
 
-def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> dict[str, object]:
+def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR, pairs: str = SAME) -> dict[str, object]:
     return {
         "evaluator": evaluator,
+        "corpus": "c",
         "family": family,
         "unit": unit,
+        "pairs": pairs,
         "evidence": evidence,
         "of_iqr": 100 * evidence,
         "evidence_low": evidence / 2,
@@ -114,3 +117,12 @@ def test_of_the_shipped_run_every_number_is_the_cards(store: Store) -> None:
         assert found.loc[row.evaluator, f"{row.axis}_abs"] == pytest.approx(row.median_abs_percent)
     for name, own in risks[risks["unit"] == IQR].groupby("evaluator"):
         assert found.loc[name, "evidence"] == pytest.approx(own["evidence"].max())
+
+
+def test_the_gap_of_the_same_picture_leads_where_a_family_has_one() -> None:
+    apart = risk_row("wild", "gender", 0.5, pairs=APART)
+    found = at_a_glance(CARD, pd.DataFrame([risk_row("wild", "rotation", 0.3), apart]))
+    row = found.set_index("evaluator").loc["wild"]
+    assert (row["evidence"], row["evidence_of"], row["evidence_pairs"]) == (0.3, "rotation", SAME)
+    alone = at_a_glance(CARD, pd.DataFrame([apart])).set_index("evaluator").loc["wild"]
+    assert (alone["evidence"], alone["evidence_pairs"]) == (0.5, APART)

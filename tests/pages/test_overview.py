@@ -155,11 +155,13 @@ def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open,
 def test_the_screen_and_the_printed_card_state_the_same_flip_risk(open_page: Open, one_run: Path) -> None:
     said = texts(open_page(OVERVIEW))
     risks = re.findall(
-        r"Flip risk ([\d.]+) % \(no interval, n = 7, null edits ([\d.]+) %\) at a gap of 0\.7 % of its spread", said
+        r"Flip risk ([\d.]+) % \(no interval, n = 7, null edits ([\d.]+) %\) if the two captions belonged to different "
+        r"pictures at a gap of 0\.7 % of its spread",
+        said,
     )
     printed = card_report(default_store())
     assert risks
-    assert all(f"<td>{risk} (no interval)</td><td>{floor}</td>" in printed for risk, floor in risks)
+    assert all(f"<td>{risk} (no interval), different pictures</td><td>{floor}</td>" in printed for risk, floor in risks)
 
 
 def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_named(

@@ -428,7 +428,7 @@ def _gap(row: Mapping[str, Any]) -> str:
     share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
     of = listed([family_title(name) for name in row["evidence_of"].split(AND)])
     floor = "" if math.isnan(row["null_evidence"]) else f"; null edits from {row['null_evidence']:.3g} on"
-    return f"from {row['evidence']:.3g} on{share} ({of}{floor})"
+    return f"from {row['evidence']:.3g} on{share} ({of}, {row['evidence_pairs']}{floor})"
 
 
 def draw_kinds(names: Iterable[str]) -> None:

@@ -76,8 +76,9 @@ def _other(table: ScoreTable, rows: pd.DataFrame, subject: str, language: str) -
 @once
 def _read(table: ScoreTable, subject: str, language: str, evaluators: tuple[str, ...]) -> ScoreTable:
     assert table.reader is not None  # :func:`_other` asks
-    return table.reader(
+    found: ScoreTable = table.reader(
         replace(
             table.scope, subject=subject, language=language, evaluators=evaluators, left_out=(), left_out_in_view=()
         )
     )
+    return found

@@ -10,9 +10,9 @@ import pandas as pd
 from core.analysis.effect_of_items import known_sizes
 from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
+from core.analysis.score_array import MOST_CHANGES
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
-from core.analysis.view import MOST_CHANGES
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N, Interval, adjusted_level, median_bca
 from core.statistics.factors import shares_of_largest

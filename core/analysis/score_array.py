@@ -1,0 +1,468 @@
+"""One table of scores: evaluators × probes × items, aligned; the only way from stored rows to a number.
+
+A page, a report, a card and a file ask hundreds of questions of the same rows. They read them from this one array, so
+they cannot disagree on which rows they read: one subject, one language, one run a corpus (:mod:`core.analysis.scope`).
+A slice is a mask on it (:class:`core.analysis.table.View`). 5 evaluators × 46 probes × 9000 items are 2 million
+scores, 16 MB.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.memo import Memo
+from core.analysis.scope import REFERENCE, Narrowed
+from core.analysis.slices import EVERY, TIE_COLUMNS, TIES, Diagnostic, Items, other_category, picked
+from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
+from core.corpora.schema import OWN
+from core.errors import InvalidInput
+from core.probes.base import IDENTITY, Axis, Expectation
+from core.probes.registry import further_readings
+from core.statistics.changes import Changes, interquartile_range, standard_deviation
+
+CAPTIONS = "captions"
+"""Name under which a table keeps the texts of natural captions: columns corpus, item, probe, caption."""
+
+
+BASELINE = "baseline"
+"""What a score is usually compared with: its own baseline, for a modified caption the length-matched neutral."""
+
+MOST_CHANGES = 96
+"""Changes that are kept, 0.5 MB each for 9 000 items; as many of scores that a slice chose by what they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreArray:
+    """Scores of one subject, one language, one run a corpus; made by :func:`core.analysis.reading.read_table`.
+
+    Args:
+        scope: which rows these are, and what was left out.
+        evaluators: names, E of them, sorted.
+        probes: columns axis, family, modifier, control, expectation; index probe; P of them, sorted.
+        items: columns corpus, item, category, coverage, coverage_bin, label, pixels, source (what several items share:
+            a cut-out, else the image), and one for each column of their owners' (OWN and its name); N of them, sorted.
+        scores: float64 [E, P, N]; NaN where there is no score.
+        baselines: place of each score's baseline probe, int16 [E, P, N]; -1 where there is none.
+        stored: whether a row is stored, scored or not, bool [E, P, N].
+        inside: share of the object inside the evaluator's crop, float32 [E, P, N]; NaN where it is not known.
+        accepted: share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged.
+        upheld: share of people who uphold a comparison (they accept its right side and refuse the wrong one, or prefer
+            the right one; see :func:`core.human.ratings.verdicts`), float32 [P, N]; NaN where nobody judged.
+        diagnostics: what was measured of every variant, by name (bg_delta, seam_energy, seam_ratio, fill_ratio,
+            texture_ratio, object_kept).
+        about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
+            out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
+            that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
+            (what was refused of these families; see :mod:`core.analysis.comparisons`), TIES (labels with a second
+            category; see :mod:`core.analysis.slices`), CAPTIONS
+            (where there are natural ones; see :mod:`core.analysis.questions.social_words`).
+        kept: answers about one evaluator, some probes and some items, which a filter of evaluators or of families does
+            not change: a part of the table that holds the same items shares them. All others: :meth:`memo`.
+        reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.
+        texts: reads the captions of some probes: columns corpus, item, probe, caption; None: none can be read.
+    """
+
+    scope: Narrowed
+    evaluators: tuple[str, ...]
+    probes: pd.DataFrame
+    items: pd.DataFrame
+    scores: np.ndarray
+    baselines: np.ndarray
+    stored: np.ndarray
+    inside: np.ndarray
+    accepted: np.ndarray
+    upheld: np.ndarray
+    diagnostics: Mapping[str, Diagnostic]
+    about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    kept: Memo = field(default_factory=Memo, repr=False)
+    reader: Callable[[Narrowed], Any] | None = field(default=None, repr=False)
+    texts: Callable[[Sequence[str]], pd.DataFrame] | None = field(default=None, repr=False)
+
+    @cached_property
+    def corpora(self) -> tuple[str, ...]:
+        """Names, sorted."""
+        return tuple(sorted(map(str, self.items["corpus"].unique())))
+
+    @cached_property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """(corpus, item) of every item, [N]."""
+        return tuple(zip(self.items["corpus"].tolist(), self.items["item"].tolist(), strict=True))
+
+    @cached_property
+    def own(self) -> dict[str, tuple[str, ...]]:
+        """Columns of the items' owners, by the key of :class:`Slice` ``told``: the values of each, sorted."""
+        keys = sorted(str(name) for name in self.items.columns if str(name).startswith(OWN))
+        return {key: tuple(sorted(map(str, self.items[key].dropna().unique()))) for key in keys}
+
+    @cached_property
+    def tied(self) -> np.ndarray:
+        """Items whose label could as well belong to another category, where the run records it, bool [N]."""
+        ties = self.about.get(TIES, pd.DataFrame(columns=list(TIE_COLUMNS)))
+        return other_category(self.items, ties).notna().to_numpy()
+
+    @cached_property
+    def sources(self) -> np.ndarray | None:
+        """Number of each item's source, int [N]: items of one are resampled together; None where none share theirs."""
+        codes, names = pd.factorize(self.items["source"])
+        return codes if len(names) < len(codes) else None
+
+    def sources_of(self, items: np.ndarray) -> np.ndarray | None:
+        """Source of each of some items, numbers or a mask of them; None where no two items of the table share one."""
+        return None if self.sources is None else self.sources[items]
+
+    def clusters(self, items: np.ndarray) -> np.ndarray:
+        """What values of some items are resampled by: number of each item's source, or of the item itself, int [k].
+
+        Args:
+            items: number of each value's item, int [k].
+        """
+        return items if self.sources is None else self.sources[items]
+
+    @property
+    def reference(self) -> str:
+        """Corpus that the others are held against: the paper's where it is here, else the one in view."""
+        return REFERENCE if REFERENCE in self.corpora else self.scope.corpus
+
+    def only(self, corpus: str) -> Self:
+        """The items of one corpus.
+
+        Raises:
+            InvalidInput: if the table holds none of them.
+        """
+        if corpus not in self.corpora:
+            raise InvalidInput(f"no item of corpus {corpus!r} is here; there are: {', '.join(self.corpora)}")
+        if len(self.corpora) == 1:
+            return self
+        scope = replace(self.scope, corpus=corpus).only()
+        return replace(self.at(np.flatnonzero(self.of_corpus(corpus))), scope=scope)
+
+    def at(self, items: Items) -> Self:
+        """The same scores of some items, by their places; those of a slice are no copies."""
+        dense = {
+            name: getattr(self, name)[..., items]
+            for name in ("scores", "baselines", "stored", "inside", "accepted", "upheld")
+        }
+        measured = {name: each.at(items) for name, each in self.diagnostics.items()}
+        return replace(
+            self, items=self.items.iloc[items].reset_index(drop=True), diagnostics=measured, kept=Memo(), **dense
+        )
+
+    def of_corpus(self, corpus: str) -> np.ndarray:
+        """Which items are of a corpus, bool [N]."""
+        return self._of_corpora.get(corpus, np.zeros(len(self.items), dtype=bool))
+
+    @cached_property
+    def _of_corpora(self) -> dict[str, np.ndarray]:
+        column = self.items["corpus"].to_numpy(dtype=object)
+        return {name: column == name for name in self.corpora}
+
+    def place(self, evaluator: str) -> int:
+        """Row of an evaluator.
+
+        Raises:
+            InvalidInput: if it scored nothing here.
+        """
+        if evaluator not in self.evaluators:
+            raise InvalidInput(f"no score of evaluator {evaluator!r} is here; there are: {', '.join(self.evaluators)}")
+        return self.evaluators.index(evaluator)
+
+    def places(self, probes: Sequence[str]) -> np.ndarray:
+        """Places of some probes, int [k]; those that nobody scored are left out."""
+        return np.array([self._places[name] for name in probes if name in self._places], dtype=np.intp)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {str(name): place for place, name in enumerate(self.probes.index)}
+
+    def clean(self, evaluator: str) -> np.ndarray:
+        """Scores of the unedited items, float64 [N]."""
+        if IDENTITY not in self.probes.index:
+            return np.full(len(self.items), math.nan)
+        return np.asarray(self.scores[self.place(evaluator), self.probes.index.get_loc(IDENTITY)])
+
+    def spread(self, evaluator: str, corpus: str) -> float:
+        """Standard deviation of the evaluator's clean scores of a corpus: the unit of a standardised Δ."""
+        return standard_deviation(self.clean(evaluator)[self.of_corpus(corpus)])
+
+    def middle_half(self, evaluator: str, corpus: str) -> float:
+        """Interquartile range of the evaluator's clean scores of a corpus: the unit of a flip-risk gap."""
+        return interquartile_range(self.clean(evaluator)[self.of_corpus(corpus)])
+
+    def span(self, evaluator: str) -> float:
+        """From the lowest to the highest score that an evaluator can give: the unit of an absolute gap.
+
+        NaN where its scale has no bound, the runs do not tell it, or do not agree.
+        """
+        known = self.about.get("evaluators", pd.DataFrame(columns=["evaluator", "span"]))
+        found = known.loc[known["evaluator"] == evaluator, "span"].unique()
+        return float(found[0]) if len(found) == 1 else math.nan
+
+    def silent(self, evaluator: str, corpus: str) -> str:
+        """Why an evaluator's scores of a corpus can show no shift, in words; empty where they can."""
+        return self.kept.get("silent", (evaluator, corpus), lambda: self._silent(evaluator, corpus))
+
+    def _silent(self, evaluator: str, corpus: str) -> str:
+        values = self.scores[self.place(evaluator)][:, self.of_corpus(corpus)]
+        low, high = (
+            float(each(values[~np.isnan(values)], initial=end))
+            for each, end in ((np.min, math.inf), (np.max, -math.inf))
+        )
+        if low > high:
+            return NO_SCORE
+        if low < high:
+            return ""
+        return ALL_ZERO if low == 0 else CONSTANT
+
+    def families(self, *, axis: str | None = None, controls: bool = False) -> dict[str, tuple[str, ...]]:
+        """Family -> its invariant probes, by name; a family of controls alone keeps them.
+
+        Args:
+            axis: of this axis only.
+            controls: keep the controls of every family.
+        """
+        found = self._families[controls]
+        return {name: probes for name, probes in found.items() if axis is None or self.axis_of(name) == axis}
+
+    @cached_property
+    def _families(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+        """The invariant probes of every family: those that are no controls, where it has some; and all.
+
+        Points of a sweep over strength and further readings of an edit (a moved object on another plate) are no part
+        of it: they are asked for by name.
+        """
+        plain, every = {}, {}
+        rows = self.probes[self.probes["expectation"] == Expectation.INVARIANT.value]
+        for name, own in rows[~rows.index.isin(further_readings())].groupby("family"):
+            every[str(name)] = tuple(map(str, own.index))
+            plain[str(name)] = tuple(map(str, own.index[~own["control"]])) or every[str(name)]
+        return plain, every
+
+    def of_expectation(self, expectation: str) -> dict[str, tuple[str, ...]]:
+        """Family -> its probes of one expectation, controls and further readings aside; by axis, then by name."""
+        return dict(self._asked.get(expectation, {}))
+
+    @cached_property
+    def _asked(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        rows = self.probes[~self.probes["control"] & ~self.probes.index.isin(further_readings())]
+        order = [each.value for each in Axis]
+        place = {name: order.index(axis) if axis in order else len(order) for name, axis in self._axes.items()}
+        found: dict[str, dict[str, tuple[str, ...]]] = {}
+        for (expectation, name), own in rows.groupby(["expectation", "family"]):
+            found.setdefault(str(expectation), {})[str(name)] = tuple(map(str, own.index))
+        return {
+            expectation: dict(sorted(own.items(), key=lambda each: (place.get(each[0], len(order)), each[0])))
+            for expectation, own in found.items()
+        }
+
+    @cached_property
+    def blind(self) -> frozenset[str]:
+        """Evaluators that never see the image: under an edit of it they stay where they are by construction."""
+        told = self.about.get("evaluators")
+        if told is None or "blind" not in told:
+            return frozenset()
+        return frozenset(map(str, told.loc[told["blind"].astype(bool), "evaluator"]))
+
+    def axis_of(self, family: str) -> str:
+        """Axis of a family."""
+        return self._axes[family]
+
+    @cached_property
+    def _axes(self) -> dict[str, str]:
+        named = self.probes[["family", "axis"]].dropna().astype(object).drop_duplicates("family")
+        return dict(zip(named["family"], named["axis"], strict=True))
+
+    def is_control(self, family: str) -> bool:
+        """Whether a family holds nothing but controls: blur, the null edits."""
+        return self._controls.get(family, True)
+
+    @cached_property
+    def _controls(self) -> dict[str, bool]:
+        return {str(name): bool(all_) for name, all_ in self.probes.groupby("family")["control"].all().items()}
+
+    def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
+        """Scores under some probes, float64 [k, N]."""
+        return picked(self.scores[self.place(evaluator)], self.places(probes))
+
+    def before(
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, items: Items = EVERY
+    ) -> np.ndarray:
+        """Score that each is compared with, float64 [k, n]: its baseline's, or that of the probe named ``against``.
+
+        Not to be written to: probes of one baseline share its scores.
+        """
+        which, places = self.place(evaluator), self.places(probes)
+        if against != BASELINE:
+            other = self.places((against,))
+            score = self.scores[which, other[0]] if len(other) else np.full(len(self.items), math.nan)
+            return np.broadcast_to(score[items], (len(places), len(score[items])))
+        one, all_ = (each[which, places] for each in self._one_baseline)
+        if len(one) and one[0] >= 0 and all_.all() and (one == one[0]).all():
+            score = self.scores[which, one[0], items]
+            return np.broadcast_to(score, (len(places), len(score)))
+        baselines = picked(self.baselines[which], places, items)
+        found = np.empty(baselines.shape)
+        for row, own, place in zip(found, baselines, one, strict=True):
+            row[:] = self.scores[which, own if place < 0 else place, self._numbers[items] if place < 0 else items]
+            np.copyto(row, math.nan, where=own < 0)
+        return found
+
+    @cached_property
+    def _one_baseline(self) -> tuple[np.ndarray, np.ndarray]:
+        """Place of the one baseline that a probe's scores name, int16 [E, P], -1 where they name none or several; and
+        whether the score of every item names one, bool [E, P]."""
+        if not len(self.items):
+            return np.full(self.scores.shape[:2], -1, dtype=np.int16), np.ones(self.scores.shape[:2], dtype=bool)
+        most = self.baselines.max(axis=2)
+        least = self.baselines.view(np.uint16).min(axis=2)  # as such, none comes after every place
+        return np.where(least == most, most, -1), self.baselines.min(axis=2) >= 0
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        return np.arange(len(self.items))
+
+    def changes(
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None
+    ) -> Changes:
+        """What some probes do to every item under one evaluator.
+
+        Args:
+            evaluator: whose scores.
+            probes: names; what an item counts is the median over them.
+            against: BASELINE, or the name of the probe that each is compared with.
+            where: which of their scores to look at, bool [k, N]; None: all.
+        """
+
+        def work() -> Changes:
+            pairs = self.pairs(evaluator, probes, against=against, where=where)
+            return Changes.of(*pairs, self._withheld(evaluator, None if against == BASELINE else pairs[1]))
+
+        if where is not None:
+            return work()
+        return self.kept.get("changes", (evaluator, tuple(probes), against), work, most=MOST_CHANGES)
+
+    def withheld(self, evaluator: str, corpus: str) -> bool:
+        """Whether %Δ is withheld, since one of the evaluator's baselines in a corpus is negative.
+
+        A percent change of a negative score has the wrong sign, and without the items that have one the others are a
+        choice by score.
+        """
+        return corpus in self._negative[evaluator]
+
+    def withheld_said(self, evaluators: Sequence[str] | None = None) -> str:
+        """Name the evaluators whose %Δ is withheld, in a sentence; empty where it is of none.
+
+        Args:
+            evaluators: that are looked at; None: all.
+        """
+        named = self.evaluators if evaluators is None else evaluators
+        found = [f"{name} on {corpus}" for name in named for corpus in self.corpora if self.withheld(name, corpus)]
+        if not found:
+            return ""
+        return (
+            f"%Δ is withheld of {', '.join(found)}: some baseline scores are negative, so that no change in "
+            "percent is told; what is of %Δ alone leaves it out."
+        )
+
+    def _withheld(self, evaluator: str, before: np.ndarray | None) -> np.ndarray:
+        """Items whose %Δ is withheld, bool [N]; ``before``: scores [k, N] that stand in the baselines' place."""
+        found = np.zeros(len(self.items), dtype=bool)
+        for corpus in self.corpora:
+            own = self.of_corpus(corpus)
+            if self.withheld(evaluator, corpus) or (before is not None and bool((before[:, own] < 0).any())):
+                found |= own
+        return found
+
+    @cached_property
+    def _negative(self) -> dict[str, frozenset[str]]:
+        """Evaluator -> the corpora in which one of its baselines is negative."""
+        every, found = tuple(map(str, self.probes.index)), dict.fromkeys(self.evaluators, frozenset[str]())
+        for name in self.evaluators:
+            if (self.scores[self.place(name)] < 0).any():  # else no baseline is: they are scores, too
+                low = (self.before(name, every) < 0).any(axis=0)
+                found[name] = frozenset(corpus for corpus in self.corpora if (low & self.of_corpus(corpus)).any())
+        return found
+
+    def shifts(
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Every shift of some probes, and whether it is stored, scored or not; see :meth:`changes`.
+
+        Returns:
+            Δ, float64 [k, N], NaN without a score; bool [k, N].
+        """
+        after, before, stored = self.pairs(evaluator, probes, against=against, where=where)
+        return after - before, stored
+
+    def pairs(
+        self,
+        evaluator: str,
+        probes: Sequence[str],
+        *,
+        against: str = BASELINE,
+        where: np.ndarray | None = None,
+        items: Items = EVERY,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Scores of some probes, what they are compared with, and whether the pair is stored, scored or not.
+
+        Args:
+            evaluator, probes, against: see :meth:`changes`.
+            where: which of these scores to look at, bool [k, n]; None: all.
+            items: n of them.
+
+        Returns:
+            float64, float64 (see :meth:`before`) and bool, each [k, n]; a score that is not looked at is NaN, its pair
+            not stored.
+        """
+        which, places = self.place(evaluator), self.places(probes)
+        after, stored = (picked(each[which], places, items) for each in (self.scores, self.stored))
+        if against == BASELINE and not self._one_baseline[1][which, places].all():
+            stored &= picked(self.baselines[which], places, items) >= 0
+        if where is not None:
+            stored &= where
+            np.copyto(after, math.nan, where=~where)
+        return after, self.before(evaluator, probes, against=against, items=items), stored
+
+    def beside(self, evaluator: str, other: str) -> Changes:
+        """What the clean score of every item changes from one evaluator to another on the same scale.
+
+        Picture and caption are the same: what differs is the evaluator.
+
+        Args:
+            evaluator: whose scores are held against the other's.
+            other: whose scores are the baselines.
+        """
+        places = [self.place(evaluator), self.place(other)]
+        after, before = (self.clean(name)[None] for name in (evaluator, other))
+        stored = self.stored[places][:, self.places((IDENTITY,))].any(axis=1)
+        return Changes.of(after, before, np.asarray(stored.all(axis=0))[None], self._withheld(other, before))
+
+    def signs(self) -> np.ndarray:
+        """Where each score went from its baseline, int8 [E, P, N]: 1 up, 0 nowhere, -1 down, 2 not known."""
+        return self._signs
+
+    @cached_property
+    def _signs(self) -> np.ndarray:
+        found = np.empty(self.scores.shape, dtype=np.int8)
+        for name, own in zip(self.evaluators, found, strict=True):
+            for probe, signs in zip(map(str, self.probes.index), own, strict=True):  # one at a time: little is held
+                moved = np.sign(self.after(name, (probe,)) - self.before(name, (probe,)))[0]
+                signs[:] = np.where(np.isnan(moved), 2, moved)
+        return found
+
+    def seen(self, scope: Narrowed) -> Self:
+        """The same scores in a scope of the same rows, with another corpus in view."""
+        return replace(self, scope=scope)
+
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits of every score; the same scores give the same digits in any order of rows."""
+        names = [*self.evaluators, *self.probes.index, *self.items["corpus"], *self.items["item"], self.scope.subject]
+        found = hashlib.sha256("\x1f".join(map(str, names)).encode())
+        found.update(np.ascontiguousarray(self.scores + 0.0).astype("<f8").tobytes())
+        found.update(np.ascontiguousarray(self.baselines).astype("<i2").tobytes())
+        return found.hexdigest()[:16]

@@ -266,9 +266,9 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
         rated = vote_rates(votes, kind, live=study.live)
         about = whom_it_is_about(int(rated["annotators"].max()), live=study.live) if len(rated) else ""
         if as_json:
-            told = {"competence": found.people.to_dict("records"), "answers": found.answers.to_dict("records")}
-            told |= {"rates": rated.to_dict("records"), "about": about}
-            print_json({"agreement": rows, "pairwise": pairs.to_dict("records"), **told})
+            told = {"competence": found.people, "answers": found.answers, "rates": rated, "pairwise": pairs}
+            frames = {key: frame.to_dict("records") for key, frame in told.items()}
+            print_json({"agreement": rows, **frames, "about": about})
             return
         names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
         table(names, [tuple(_told(row[name]) for name in names) for row in rows])

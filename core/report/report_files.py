@@ -56,7 +56,7 @@ def fill_report(report: Report, folder: Path, *, formats: tuple[str, ...]) -> li
     kinds = list(dict.fromkeys(_DRAWN[name] for name in formats))
     pictures = {each.id: drawings(each, kinds=kinds) for each in _figures(report)}
     plane = pictures.get(report.plane.id, {}).get("svg") if report.plane is not None else None
-    texts = {"md": markdown, "html": partial(html, drawn=plane), "latex": latex}
+    texts: dict[str, Callable[[Report], str]] = {"md": markdown, "html": partial(html, drawn=plane), "latex": latex}
     written = [put(folder, FORMATS[name], texts[name](report)) for name in formats]
     for id_, drawn in pictures.items() if set(formats) - {"html"} else ():
         written += [put(folder, f"figures/{id_}.{kind}", found) for kind, found in drawn.items()]

@@ -11,7 +11,7 @@ Source: PROTOCOL section 6 (paper A, A.11).
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +22,13 @@ from scipy import stats
 from core.human.definition import ORIGINAL, VARIANT
 from core.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.human.ratings import ACCEPTABLE
+from core.human.studies import Study
+from core.human.votes import vote_table
 from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.crossed_votes import FEWEST_PEOPLE, exchange, rate, whom_it_is_about
 from core.statistics.mace import competences
+from core.statistics.shares import wilson
 
 MAJORITY = 2 / 3
 """Share of votes that makes a majority."""
@@ -438,3 +441,23 @@ def _answers(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str) -
         "other": counts[1],
         "tied": n - len(commonest),
     }
+
+
+def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> frozenset[str]:
+    """Families of which people were asked and most judged pairs are acceptable in both versions.
+
+    Args:
+        studies: that are here; those of other runs, and those that ask for something else, are passed over.
+        runs: ids of the runs that are read.
+
+    Returns:
+        Families the Wilson interval of whose share of accepted pairs lies above one half.
+    """
+    kept, judged = dict[str, int](), dict[str, int]()
+    for study in studies:
+        if study.definition.run not in runs or study.definition.asked is not ACCEPTABILITY:
+            continue
+        for row in item_outcomes(vote_table(study)).itertuples():
+            judged[str(row.family)] = judged.get(str(row.family), 0) + 1
+            kept[str(row.family)] = kept.get(str(row.family), 0) + (1 if str(row.outcome) == BOTH else 0)
+    return frozenset(name for name, n in judged.items() if wilson(kept[name] / n, n)[0] > 0.5)

@@ -14,10 +14,11 @@ from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
 from core.analysis.slices import told_said
+from core.analysis.study_outcomes import accepted_by_people
 from core.analysis.suite_result import SuiteResult
 from core.analysis.system_file import Kept
 from core.analysis.table import ScoreTable
-from core.analysis.true_words import accepted_by_people, may_be_true
+from core.analysis.true_words import may_be_true
 from core.charts.spec import Figure
 from core.features.feature import parts
 from core.human.studies import Study

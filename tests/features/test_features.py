@@ -19,7 +19,7 @@ from core.features import feature
 from core.jobs.job_files import JOB, read_job
 from core.settings import ROOT
 from core.store.store import Store
-from pages.views.common.layers import find
+from pages.views.common import links
 from tests.analysis.made_runs import audited, write_run
 
 Install = Callable[..., None]
@@ -80,7 +80,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         for name in [each for each in sys.modules if each.partition(".")[0] in ("clouds", "torn")]:
             del sys.modules[name]
         feature.features.cache_clear()
-        find._troubles.cache_clear()
+        links._troubles.cache_clear()
 
     yield put
     monkeypatch.undo()

@@ -13,10 +13,10 @@ import numpy as np
 from bench.annotator import Annotator
 from bench.report import row
 from bench.server import Server
-from core.human.creation import create_study
-from core.human.definition import Definition, StudyItem
-from core.human.studies import LOG, Study
-from core.human.votes import vote_table
+from core.features.human.creation import create_study
+from core.features.human.definition import Definition, StudyItem
+from core.features.human.studies import LOG, Study
+from core.features.human.votes import vote_table
 from core.settings import ROOT
 from core.store.log import Log
 from core.store.store import Store

@@ -15,13 +15,13 @@ from core.corpora.schema import Box
 from core.evaluators import registry as evaluators
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
+from core.features.lab.lab import run_lab
+from core.features.lab.occlusion import occlusion_map, word_losses
+from core.features.lab.position_map import STEPS, position_map
 from core.probes.base import Probe, Variant
 from core.probes.pairs import subject_of
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.registry import select
-from core.scoring.lab import run_lab
-from core.scoring.occlusion import occlusion_map, word_losses
-from core.scoring.position_map import STEPS, position_map
 from core.scoring.workbench import Workbench, in_memory_item, with_object
 
 WORKING_SIDE = 1024

@@ -4,9 +4,9 @@ import numpy as np
 
 from bench.median import seconds
 from bench.report import row
-from core.calibration.orbits import Family, Orbits
-from core.calibration.readings import Terms, learn
-from core.calibration.sweep import LAMBDAS, choose, sweep
+from core.features.calibration.orbits import Family, Orbits
+from core.features.calibration.readings import Terms, learn
+from core.features.calibration.sweep import LAMBDAS, choose, sweep
 from core.statistics.flip_risk import GAPS, flip_risk, flip_risk_intervals
 from core.statistics.mixed_model import mixed_effect
 from core.statistics.rank_agreement import BAND_RESAMPLES, spearman_bands

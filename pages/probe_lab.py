@@ -6,8 +6,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import InvariscopeError
+from core.features.lab.lab import LabResult
 from core.probes.base import Probe
-from core.scoring.lab import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.entry import enter
 from pages.views.common.page_head import UPLOAD_LOST, header

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.analysis.suite_result import SuiteResult, changed
 from core.errors import InvariscopeError
+from core.features.suites.suite_result import SuiteResult, changed
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
 from pages.views.common.page_head import header

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from core.analysis.system_board import systems_of
-from core.analysis.system_file import as_bytes, list_leaderboards
 from core.errors import InvariscopeError
+from core.features.systems.system_board import systems_of
+from core.features.systems.system_file import as_bytes, list_leaderboards
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
 from pages.views.common.page_head import header

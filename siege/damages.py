@@ -19,7 +19,7 @@ from core.audit.run import run_audit
 from core.errors import StoreError
 from core.evaluators.network.journal import Journal
 from core.evaluators.pool import Pool
-from core.human.studies import Study
+from core.features.human.studies import Study
 from core.jobs import job_queue
 from core.store.store import Store
 from core.store.verification import DAMAGED, verify

@@ -23,7 +23,7 @@ from core.errors import StoreError
 from core.evaluators.network.answer import Verdict
 from core.evaluators.network.journal import Journal
 from core.evaluators.pool import Pool
-from core.human.studies import LOG, Study
+from core.features.human.studies import LOG, Study
 from core.jobs import job_queue
 from core.jobs.request import AuditJob, audit_request
 from core.store.log import Log

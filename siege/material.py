@@ -18,8 +18,8 @@ from core.corpora.registry import catalogue
 from core.evaluators.network.answer import Verdict
 from core.evaluators.network.journal import Journal
 from core.evaluators.pool import Pool
-from core.human.creation import create_study
-from core.human.studies import Study
+from core.features.human.creation import create_study
+from core.features.human.studies import Study
 from core.jobs import job_queue
 from core.jobs.request import audit_request
 from core.store.publishing import publish

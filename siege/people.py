@@ -20,7 +20,7 @@ from bench.annotator import Annotator
 from bench.human import prepare
 from bench.server import Server
 from bench.visitor import Gone, Visitor
-from core.human.studies import LOG
+from core.features.human.studies import LOG
 from core.store.log import Log
 from siege.material import data_folder
 from siege.trials import Finding, Tally

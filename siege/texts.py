@@ -11,11 +11,11 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from core.__main__ import app
-from core.calibration.readings import Calibrator
 from core.commands._shared import Code
 from core.errors import InvalidInput
-from core.human.exchange import export_votes
-from core.human.studies import Study
+from core.features.calibration.readings import Calibrator
+from core.features.human.exchange import export_votes
+from core.features.human.studies import Study
 from siege.material import EVALUATOR, RUN, Material, copied, data_folder
 from siege.text_files import BYTES, changed, lines
 from siege.trials import Finding, Tally

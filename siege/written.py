@@ -14,7 +14,7 @@ from core.__main__ import app
 from core.audit.export import export_pairs
 from core.errors import InvariscopeError
 from core.evaluators.weights.download import download
-from core.human.studies import Study
+from core.features.human.studies import Study
 from core.jobs import job_queue
 from core.jobs.request import AuditJob, audit_request
 from core.outputs import LEFTOVER

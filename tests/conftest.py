@@ -128,8 +128,8 @@ def store() -> Iterator[Store]:
 @pytest.fixture(scope="session")
 def demo_report(store: Store) -> "Iterator[Report]":
     """The whole report of the shipped run, text encoders asked, for reading alone."""
-    from core.analysis.geometry import embed  # a second of imports that most files do without
     from core.evaluators.pool import Pool
+    from core.features.geometry.geometry import embed  # a second of imports that most files do without
     from core.report.build import build
 
     report = build(store, encode=partial(embed, Pool(device="cpu")))

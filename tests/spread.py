@@ -20,7 +20,7 @@ TOGETHER = {
 """Rooms and files, by what they share that takes long to make: those of one word go to one process."""
 
 LONGEST = (
-    "tests/training/test_pr_mcs_on_photographs.py",
+    "tests/features/training/test_pr_mcs_on_photographs.py",
     "tests/browser",
     "tests/report",
     "tests/test_package.py",

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOUNDATION = {"errors", "feature", "file_contents", "outputs", "registry", "seeds", "settings", "writing", "yes_no"}
 ROOMS = (
     "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring",
-    "training", "human", "analysis", "calibration", "report", "api",
+    "analysis", "report", "api",
 )  # fmt: skip
 ENDS = ("commands", "features")
 """What stands at the right end of core, like the pages: it may import every room."""

@@ -20,7 +20,7 @@ READERS = {
     "core/analysis/overview.py": "fetches the caption of the pair that the table named",
     "core/analysis/slices.py": "asks whether anybody judged a pair",
     "core/api/opened_run.py": "hands out stored rows as they are, to a notebook",
-    "core/human/sampling.py": "draws pairs for people to judge",
+    "core/features/human/sampling.py": "draws pairs for people to judge",
     "core/report/pair_slides.py": "fetches one caption beside its edits",
 }
 """Module of core or pages -> what it asks the store for, if not numbers of scores or shifts."""

@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.slices import Slice
-from core.calibration.effect import before_after
-from core.calibration.fit import Fit, fit
-from core.calibration.measured import find, settled
-from core.calibration.readings import EACH, MEASURED, UNIFORM
+from core.features.calibration.effect import before_after
+from core.features.calibration.fit import Fit, fit
+from core.features.calibration.measured import find, settled
+from core.features.calibration.readings import EACH, MEASURED, UNIFORM
 from core.settings import ROOT
 from core.store.store import Store
 
@@ -39,7 +39,7 @@ class Told:
     Args:
         name: reading, with its weights where it knows any.
         strength: λ.
-        whence: where it comes from; see :class:`core.calibration.measured.Settled`.
+        whence: where it comes from; see :class:`core.features.calibration.measured.Settled`.
         rows: before and after, every score of them scored.
         constructed: what holds by construction, by measure and name; empty for a reading that is measured as it is.
         spread: of the clean scores after, as a share of that before.

@@ -23,10 +23,7 @@ ROOMS = (
     "audit",
     "jobs",
     "scoring",
-    "training",
-    "human",
     "analysis",
-    "calibration",
     "report",
     "api",
 )

@@ -4,4 +4,4 @@ It may import the statistics, the store, the studies and what describes probes a
 Start at :mod:`core.analysis.questions`, what an audit asks and what answers it.
 """
 
-__all__ = ["failures", "geometry", "overview", "questions"]
+__all__ = ["failures", "overview", "questions"]

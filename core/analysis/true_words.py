@@ -19,7 +19,8 @@ def may_be_true(table: ScoreTable, accepted: Collection[str] = ()) -> frozenset[
 
     Args:
         table: of the scores.
-        accepted: families both of whose versions people accept, of :func:`core.analysis.study_outcomes.accepted_by_people`.
+        accepted: families both of whose versions people accept, of
+        :func:`core.features.human.study_outcomes.accepted_by_people`.
     """
     rows = table.probes
     words = rows.loc[(rows["axis"] == Axis.SOCIETAL.value) & ~rows["control"], "family"].dropna()

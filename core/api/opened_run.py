@@ -243,11 +243,11 @@ class Run:
         Raises:
             InvalidInput: if the folder cannot be filled, or a format or ``tables`` is not known.
         """
-        from core.analysis.geometry import embed
-        from core.analysis.suite_result import stored
-        from core.analysis.system_file import kept
         from core.evaluators.pool import Pool
-        from core.human.studies import list_studies
+        from core.features.geometry.geometry import embed
+        from core.features.human.studies import list_studies
+        from core.features.suites.suite_result import stored
+        from core.features.systems.system_file import kept
         from core.outputs import check_empty
         from core.report.build import build
         from core.report.document import FORMATS

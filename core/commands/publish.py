@@ -43,11 +43,11 @@ def publish(
 
 def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None:
     from core.analysis.scope import narrow
-    from core.analysis.suite_result import stored
-    from core.analysis.system_file import kept
     from core.api.opened_run import place
     from core.errors import StoreError
-    from core.human.studies import list_studies
+    from core.features.human.studies import list_studies
+    from core.features.suites.suite_result import stored
+    from core.features.systems.system_file import kept
     from core.outputs import check_empty
     from core.report.build import build
     from core.report.report_files import write_folder

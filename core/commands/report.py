@@ -68,15 +68,15 @@ def report(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write into a folder that holds files.")] = False,
 ) -> None:
     """Write the report of runs: a page in words, a figure, the papers' tables, their data, the signature to cite."""
-    from core.analysis.geometry import embed
     from core.analysis.scope import Scope, narrow
     from core.analysis.slices import told_of
-    from core.analysis.suite_result import stored
-    from core.analysis.system_file import kept
     from core.api.opened_run import place
     from core.errors import InvalidInput, StoreError
     from core.evaluators.pool import Pool
-    from core.human.studies import list_studies
+    from core.features.geometry.geometry import embed
+    from core.features.human.studies import list_studies
+    from core.features.suites.suite_result import stored
+    from core.features.systems.system_file import kept
     from core.outputs import check_empty
     from core.report.build import build
     from core.report.document import FORMATS

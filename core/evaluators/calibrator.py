@@ -1,7 +1,7 @@
 """A calibration as a small JSON file, and its use on new scores.
 
 It stands among the evaluators because applying it needs scores and no audit: :mod:`core.evaluators.calibrated`
-scores with it. How one is learnt stands in :mod:`core.calibration.readings`.
+scores with it. How one is learnt stands in :mod:`core.features.calibration.readings`.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class Calibrator(BaseModel):
         version: of this file format.
         evaluator: name of the evaluator that it was learnt for.
         fingerprint: that evaluator's fingerprint, as the run's manifest has it.
-        reading: how the formula is read; see :mod:`core.calibration.readings`.
+        reading: how the formula is read; see :mod:`core.features.calibration.readings`.
         strength: λ, in [0, 1].
         weights: w_T by family: they sum to 1, or are 1 each.
         shifts: median dev shift by family and probe.
@@ -115,7 +115,7 @@ def apply(
     """Calibrate scores: Ŝ = S + λ · correction.
 
     Args:
-        model: exported by :func:`core.calibration.readings.calibrator`, or from :func:`read_calibrator`.
+        model: exported by :func:`core.features.calibration.readings.calibrator`, or from :func:`read_calibrator`.
         scores: S, float64 [n]; NaN stays NaN.
         probe: (family, probe) of the edit that the scored pairs underwent; None for unedited pairs. The readings
             ``shift``, ``ridge`` and ``quantile`` correct edited pairs only.

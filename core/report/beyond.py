@@ -7,7 +7,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.geometry import (
+from core.analysis.questions.question import Column
+from core.analysis.table import ScoreTable
+from core.charts.spec import Figure
+from core.errors import InvalidInput, InvariscopeError
+from core.features.feature import parts
+from core.features.geometry.geometry import (
     LEVELS,
     concluded,
     geometry,
@@ -16,14 +21,9 @@ from core.analysis.geometry import (
     text_encoders,
     valence_words,
 )
-from core.analysis.judged_comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
-from core.analysis.powered_votes import powered_rows, what_more_votes_buy
-from core.analysis.questions.question import Column
-from core.analysis.reanalysis import reanalyse
-from core.analysis.study_outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
-from core.analysis.table import ScoreTable
-from core.analysis.vote_rates import vote_rates
-from core.charts.people_figures import (
+from core.features.human.judged_comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
+from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.people_figures import (
     COMPETENCE_NOTE,
     COMPETENCE_TITLE,
     KAPPA_NOTE,
@@ -34,16 +34,22 @@ from core.charts.people_figures import (
     kappa_map,
     powered_dots,
 )
-from core.charts.spec import Figure
-from core.errors import InvalidInput, InvariscopeError
-from core.features.feature import parts
-from core.human.kinds import ACCEPTABILITY
-from core.human.studies import Study
-from core.human.votes import vote_table
+from core.features.human.powered_votes import powered_rows, what_more_votes_buy
+from core.features.human.reanalysis import reanalyse
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import (
+    aggregates,
+    item_outcomes,
+    study_agreement,
+    study_competence,
+    study_kappas,
+)
+from core.features.human.vote_rates import vote_rates
+from core.features.human.votes import vote_table
 from core.report.document import Missing, Table
 
 Encode = Callable[[str, Sequence[str]], np.ndarray]
-"""Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.analysis.geometry.embed`."""
+"""Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.features.geometry.geometry.embed`."""
 
 NOT_ASKED = "the text encoders were not asked for this report"
 

@@ -8,20 +8,20 @@ import pandas as pd
 
 from core.analysis.both_demands import demands_figure
 from core.analysis.comparisons import axes
-from core.analysis.judged_comparisons import BESIDE, with_baseline, with_columns, with_people
 from core.analysis.lacks import Lack
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
 from core.analysis.slices import told_said
-from core.analysis.study_outcomes import accepted_by_people
-from core.analysis.suite_result import SuiteResult
-from core.analysis.system_file import Kept
 from core.analysis.table import ScoreTable
 from core.analysis.true_words import may_be_true
 from core.charts.spec import Figure
 from core.features.feature import parts
-from core.human.studies import Study
+from core.features.human.judged_comparisons import BESIDE, with_baseline, with_columns, with_people
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import accepted_by_people
+from core.features.suites.suite_result import SuiteResult
+from core.features.systems.system_file import Kept
 from core.report.beyond import Encode, beyond
 from core.report.document import Missing, Report, Table
 from core.report.kept_results import board_tables, measured_tables, suite_tables

@@ -5,28 +5,28 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from core.analysis import suite_tables as tables
 from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.papers import ELSEWHERE
 from core.analysis.questions.question import Column
 from core.analysis.slices import Slice
-from core.analysis.suite_result import SuiteResult
-from core.analysis.system_board import board, rank_range, systems_of
-from core.analysis.system_captions import health, scales, told_as
-from core.analysis.system_file import Kept, Leaderboard
 from core.analysis.table import ScoreTable
-from core.calibration.effect import before_after
-from core.calibration.fit import Fit, fit
-from core.calibration.measured import Measured, measured, settled, unfit
-from core.calibration.measurement import Measurement, read_all
-from core.calibration.questions import EPSILON, MEASURED_TABLE
-from core.calibration.readings import EACH, UNIFORM
 from core.charts.spec import Figure
-from core.charts.system_figures import scale_shares
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.references import BY_WORDS
+from core.features.calibration.effect import before_after
+from core.features.calibration.fit import Fit, fit
+from core.features.calibration.measured import Measured, measured, settled, unfit
+from core.features.calibration.measurement import Measurement, read_all
+from core.features.calibration.questions import EPSILON, MEASURED_TABLE
+from core.features.calibration.readings import EACH, UNIFORM
+from core.features.suites import suite_tables as tables
+from core.features.suites.suite_result import SuiteResult
+from core.features.systems.board_references import RANKED
+from core.features.systems.system_board import board, rank_range, systems_of
+from core.features.systems.system_captions import health, scales, told_as
+from core.features.systems.system_figures import scale_shares
+from core.features.systems.system_file import Kept, Leaderboard
 from core.report.document import Missing, Table
-from core.scoring.board_references import RANKED
 from core.store.manifest import Run
 
 SYSTEMS, HEALTH, SCALES = "C13", "C14", "C15"
@@ -363,7 +363,7 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
     changes none of these, so table 17 is without.
 
     Args:
-        results: see :func:`core.analysis.suite_result.stored`.
+        results: see :func:`core.features.suites.suite_result.stored`.
         evaluators: of the report.
     """
     known = {*evaluators, *BY_WORDS}

@@ -4,4 +4,4 @@ It may import what makes variants and scores them, and the store only to make a 
 Start at :mod:`core.scoring.workbench`, one image with the variants that probes make of it.
 """
 
-__all__ = ["caption_scores", "lab", "occlusion", "suite_scores", "system_pairs", "workbench", "worst_edit"]
+__all__ = ["caption_scores", "suite_scores", "workbench"]

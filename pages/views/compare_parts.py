@@ -13,7 +13,12 @@ import streamlit as st
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.analysis.slices import CHOICES, Slice
-from core.analysis.two_sides import (
+from core.analysis.verdicts import MARGIN
+from core.charts.layout import legend_above
+from core.corpora.schema import OWN
+from core.errors import InvalidInput
+from core.features.compare.comparison_figures import differences, dumbbell, of_scatter
+from core.features.compare.two_sides import (
     ALL,
     SCATTER_ALIKE,
     SCATTER_DIFFERS,
@@ -21,11 +26,6 @@ from core.analysis.two_sides import (
     compare,
     manifest_differences,
 )
-from core.analysis.verdicts import MARGIN
-from core.charts.comparison_figures import differences, dumbbell, of_scatter
-from core.charts.layout import legend_above
-from core.corpora.schema import OWN
-from core.errors import InvalidInput
 from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
@@ -158,7 +158,7 @@ _NAMES = {ALL: "All together"}
 
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
 def compared(files: Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
-    """A against B; see ``core.analysis.two_sides.compare``."""
+    """A against B; see ``core.features.compare.two_sides.compare``."""
     one, other = (view(files, side.scope, side.chosen) for side in (a, b))
     return compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
 
@@ -338,7 +338,7 @@ def opened(side: Side, by: str, label: str) -> str:
 
     Args:
         side: of the comparison.
-        by: of :data:`core.analysis.two_sides.BY`.
+        by: of :data:`core.features.compare.two_sides.BY`.
         label: of the level; that of all of them together asks for no level.
     """
     link = {name: getattr(side.chosen, name) for name in ("evaluators", *MANY)}

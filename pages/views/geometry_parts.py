@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.geometry import (
+from core.analysis.questions.columns import opening
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.charts.style import signed
+from core.evaluators.pool import shared_pool
+from core.features.geometry.geometry import (
     ALL,
     LEVELS,
     PHRASE,
@@ -23,12 +28,7 @@ from core.analysis.geometry import (
     text_encoders,
     valence_words,
 )
-from core.analysis.questions.columns import opening
-from core.analysis.scope import Narrowed
-from core.analysis.slices import Slice
-from core.charts.geometry_figures import valence_scatter
-from core.charts.style import signed
-from core.evaluators.pool import shared_pool
+from core.features.geometry.geometry_figures import valence_scatter
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.collect import data_buttons, figure_buttons
@@ -78,7 +78,7 @@ def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tup
 
 @st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)
 def modifiers(files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> pd.DataFrame:
-    """Median shift of every modifier; see ``core.analysis.geometry.modifier_shifts``."""
+    """Median shift of every modifier; see ``core.features.geometry.geometry.modifier_shifts``."""
     return modifier_shifts(view(files, scope, chosen), evaluator=evaluator)
 
 
@@ -93,7 +93,7 @@ def placed(
     negative: str,
     own: Stamps,
 ) -> Geometry:
-    """Geometry of an evaluator's text encoder over a scope; see ``core.analysis.geometry.geometry``.
+    """Geometry of an evaluator's text encoder over a scope; see ``core.features.geometry.geometry.geometry``.
 
     Args:
         files, scope, chosen: what the page shows.

@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import thumbnail
-from core.charts.lab_figures import edit_dots, token_heat
 from core.corpora.demo import demo_dir
 from core.corpora.video_container import KINDS, SUFFIXES
 from core.corpora.video_folder import VideoFolder, read_video_folder
@@ -20,7 +19,8 @@ from core.errors import InvalidInput, InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
 from core.evaluators.video.video_evaluator import COARSE, TokenMap, VideoEvaluator
-from core.scoring.video_edits import (
+from core.features.lab.lab_figures import edit_dots, token_heat
+from core.features.video.video_edits import (
     BY_CONSTRUCTION,
     EDITS,
     ORDER_FREE,

@@ -16,7 +16,9 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.analysis.table import View
-from core.analysis.two_sides import (
+from core.analysis.verdicts import CONSTANT, NO_SCORE, TOO_FEW
+from core.errors import InvalidInput
+from core.features.compare.two_sides import (
     ALIKE,
     ALL,
     COLUMNS,
@@ -29,8 +31,6 @@ from core.analysis.two_sides import (
     can_pair,
     compare,
 )
-from core.analysis.verdicts import CONSTANT, NO_SCORE, TOO_FEW
-from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, median_bca
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
@@ -411,7 +411,7 @@ def test_what_one_side_says_alone_is_worked_out_once_however_many_it_is_held_aga
         asked.append(len(values))
         return median_bca(values, **more)
 
-    monkeypatch.setattr("core.analysis.two_sides.median_bca", counted)
+    monkeypatch.setattr("core.features.compare.two_sides.median_bca", counted)
     again = [compare(one, other, by=by) for by in ("family", "category")]
     assert not asked
     for found, known in zip(again, expected, strict=True):

@@ -7,8 +7,8 @@ import pytest
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.questions.cut_objects import ALL_ITEMS, SMALL_TURNS, UNCUT
 from core.analysis.reading import read_table
-from core.analysis.system_file import Kept
 from core.analysis.table import ScoreTable
+from core.features.systems.system_file import Kept
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
 from tests.analysis.made_runs import raw, shifts

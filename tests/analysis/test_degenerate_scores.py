@@ -13,18 +13,18 @@ import pytest
 from core.analysis.effects import Group, effects, family_groups, modifier_groups, probe_groups
 from core.analysis.facets import facets
 from core.analysis.flip_cells import UNITS, cell_curves, cell_risks, shift_cells
-from core.analysis.geometry import modifier_objects, modifier_shifts
 from core.analysis.overview import card_risks, fairness_card, worst_findings
 from core.analysis.reading import read_table
-from core.analysis.reanalysis import reanalyse
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice
-from core.analysis.study_outcomes import ONE
 from core.analysis.table import View
-from core.analysis.two_sides import BY, compare
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, DRIFTS, NO_SCORE, TOO_FEW
-from core.calibration.fit import fit, sweep_table
 from core.errors import InvalidInput
+from core.features.calibration.fit import fit, sweep_table
+from core.features.compare.two_sides import BY, compare
+from core.features.geometry.geometry import modifier_objects, modifier_shifts
+from core.features.human.reanalysis import reanalyse
+from core.features.human.study_outcomes import ONE
 from core.probes.base import BASE_CAPTION
 from core.store.store import Store
 from tests.analysis.made_runs import PROBES, score, scores_of, write_run

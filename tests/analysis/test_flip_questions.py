@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.flips import _by_gap_said
 from core.analysis.reading import read_table
+from core.features.flips.flip_questions import _by_gap_said
 from core.store.store import Store
 from tests.analysis.made_runs import scores_of, write_run
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.geometry import ALL, PHRASE, Geometry, geometry, valence_direction
 from core.errors import InvalidInput
+from core.features.geometry.geometry import ALL, PHRASE, Geometry, geometry, valence_direction
 
 TABLE = {
     "good": [1, 0, 0],

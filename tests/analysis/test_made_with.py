@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.analysis.two_sides import manifest_differences
+from core.features.compare.two_sides import manifest_differences
 from core.store.manifest import Run
 
 

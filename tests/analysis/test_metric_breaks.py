@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.analysis.metric_breaks import broken
-from core.analysis.metric_check import MetricReport, check_metric
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
+from core.features.lab.lab import LabRow
+from core.features.metric_check.metric_breaks import broken
+from core.features.metric_check.metric_check import MetricReport, check_metric
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.registry import select
 from core.probes.scene import Scene
 from core.probes.words.lexical_edits import EDITS
-from core.scoring.lab import LabRow
 from core.settings import assets_dir
 from core.statistics.shares import share
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core.analysis.flip_shifts import APART, SAME
-from core.analysis.metric_check import check_contract, check_metric
 from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
@@ -17,8 +16,9 @@ from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import Referenced
+from core.features.lab.lab import run_lab
+from core.features.metric_check.metric_check import check_contract, check_metric
 from core.probes.registry import select
-from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
 from core.settings import assets_dir
 from core.statistics.changes import WITHHELD

@@ -15,7 +15,7 @@ from core.analysis.questions import Options, Question, catalogue
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.calibration.questions import questions as calibration
+from core.features.calibration.questions import questions as calibration
 from core.statistics.bootstrap import LEAST_N
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED, raw, shifts, shuffled

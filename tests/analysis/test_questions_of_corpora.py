@@ -12,7 +12,7 @@ from scipy import stats
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
-from core.calibration.questions import questions as calibration
+from core.features.calibration.questions import questions as calibration
 from core.store.store import Store
 from tests.analysis.made_runs import raw, shifts
 from tests.analysis.questions_reference import assert_corrected, assert_shift, of, over_items

@@ -13,7 +13,7 @@ from core.analysis.questions.filters import filtered_moves
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.analysis.two_sides import compare
+from core.features.compare.two_sides import compare
 from core.report.build import build
 from core.report.markup import markdown
 from core.statistics.changes import WITHHELD

@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.geometry import (
+from core.analysis.reading import read_table
+from core.analysis.slices import Slice
+from core.analysis.table import View
+from core.errors import InvalidInput
+from core.evaluators.pool import Pool
+from core.features.geometry.geometry import (
     NOT_KNOWN,
     embed,
     modifier_objects,
@@ -16,11 +21,6 @@ from core.analysis.geometry import (
     valence_direction,
     valence_words,
 )
-from core.analysis.reading import read_table
-from core.analysis.slices import Slice
-from core.analysis.table import View
-from core.errors import InvalidInput
-from core.evaluators.pool import Pool
 from core.probes.words.lexicons import families
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store

@@ -25,8 +25,6 @@ from core.audit.imports import Imported, import_scores
 from core.audit.pair_folder import PairFolder, read_pair_folder
 from core.audit.plan import Plan
 from core.audit.run import RunStopped, run_audit
-from core.calibration.fit import fit
-from core.calibration.readings import Terms, calibrator
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Corpus, Origin
 from core.corpora.score_files import read_scores
@@ -34,6 +32,8 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import checked_label
+from core.features.calibration.fit import fit
+from core.features.calibration.readings import Terms, calibrator
 from core.report.build import build
 from core.report.fairness_card import card_report
 from core.report.signature import parse_signature, signature_of

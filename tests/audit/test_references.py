@@ -15,10 +15,10 @@ from core.evaluators.pool import Pool
 from core.evaluators.references import ReferencedDualEncoder, references_of
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
+from core.features.lab.lab import run_lab
 from core.probes.registry import select
 from core.probes.words.templates import base_caption
 from core.scoring.caption_scores import CaptionedImage, score_captions
-from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
 from tests.plans import make_plan
 from tests.tiny import clip

@@ -22,7 +22,7 @@ from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.video.clip_video import clip_idf
 from core.evaluators.video.video_evaluator import video_scorer
-from core.scoring.video_edits import score_folder_edits
+from core.features.video.video_edits import score_folder_edits
 from core.scoring.video_scores import VideoLine, score_videos
 from core.store.manifest import Run
 from tests.audit.filmed import build_videos, write_footage

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.conftest import PATIENCE_S, ROOT, free_port, wait_until_healthy
 from tests.browser.provider import CLIENT, SECRET, Account, Provider
 from tests.browser.walk import eventually, open_page, settled
-from tests.human.small_study import make
+from tests.features.human.small_study import make
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 

@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from core.human.consent import set_consent
-from core.human.creation import create_study
-from core.human.entrance import by_construction
-from core.human.practice import lesson, set_practice
-from core.human.prolific import link_query, open_link
-from core.human.studies import Study
-from core.human.votes import vote_table
+from core.features.human.consent import set_consent
+from core.features.human.creation import create_study
+from core.features.human.entrance import by_construction
+from core.features.human.practice import lesson, set_practice
+from core.features.human.prolific import link_query, open_link
+from core.features.human.studies import Study
+from core.features.human.votes import vote_table
 from core.settings import ROOT
 from core.store.store import Store
 from tests.browser.walk import until

@@ -12,18 +12,16 @@ import plotly.graph_objects as go
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 
-from core.charts import (
-    calibration_figures,
-    comparison_figures,
-    fairness_figures,
-    flip_risk_figures,
-    geometry_figures,
-    lab_figures,
-    people_figures,
-    training_figures,
-)
+from core.charts import fairness_figures
 from core.charts.layout import number
 from core.charts.spec import Figure
+from core.features.calibration import calibration_figures
+from core.features.compare import comparison_figures
+from core.features.flips import flip_risk_figures
+from core.features.geometry import geometry_figures
+from core.features.human import people_figures
+from core.features.lab import lab_figures
+from core.features.training import training_figures
 from tests.charts import built_figures
 
 NONE = math.nan

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from core.charts.lab_figures import A_TABLE, DROPS, STAYS, bars_beside, pair_of_bars, shift_bars
 from core.charts.spec import Figure
+from core.features.lab.lab_figures import A_TABLE, DROPS, STAYS, bars_beside, pair_of_bars, shift_bars
 
 BLUE = "#0079BD"
 

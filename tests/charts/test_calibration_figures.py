@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts.calibration_figures import before_after_bars, sensitivity_along, spearman_along
 from core.charts.interactive import plot
+from core.features.calibration.calibration_figures import before_after_bars, sensitivity_along, spearman_along
 
 LAMBDAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 

@@ -1,8 +1,8 @@
 import pandas as pd
 
-from core.charts.flip_risk_figures import BOUND, family_styles, flip_shares, reliability, risk_curves, risk_map
 from core.charts.interactive import plot
 from core.charts.style import NEUTRAL
+from core.features.flips.flip_risk_figures import BOUND, family_styles, flip_shares, reliability, risk_curves, risk_map
 
 
 def cell(evaluator: str, axis: str, family: str, risk: float, gap: float = 0.007) -> dict:

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from core.charts.interactive import plot
-from core.charts.lab_figures import DROPS, PERCENT, STAYS, shift_bars, shift_curves
 from core.charts.spec import Axis
+from core.features.lab.lab_figures import DROPS, PERCENT, STAYS, shift_bars, shift_curves
 
 
 def rows(**columns: list) -> pd.DataFrame:

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts.comparison_figures import differences, dumbbell
 from core.charts.interactive import plot
+from core.features.compare.comparison_figures import differences, dumbbell
 from tests.charts.built_figures import cells, curve, intervals, score_levels
 
 

@@ -7,8 +7,15 @@ import pandas as pd
 
 from core.charts import still
 from core.charts.interactive import plot
-from core.charts.people_figures import ALL_PAIRS, PEOPLE, comparison_dots, kappa_map, outcome_bars, reanalysis_dots
-from core.charts.training_figures import DROPS, FOUND, LOSS, curves
+from core.features.human.people_figures import (
+    ALL_PAIRS,
+    PEOPLE,
+    comparison_dots,
+    kappa_map,
+    outcome_bars,
+    reanalysis_dots,
+)
+from core.features.training.training_figures import DROPS, FOUND, LOSS, curves
 
 
 def test_outcomes_stand_in_their_order_with_n_and_interval() -> None:

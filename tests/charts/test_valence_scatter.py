@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts.geometry_figures import valence_scatter
 from core.charts.interactive import WIDTHS, plot
 from core.charts.panels import placed
+from core.features.geometry.geometry_figures import valence_scatter
 
 
 def boxes(marks: list[tuple[float, float]], texts: list[str], offsets: list[tuple[float, float]]) -> list[tuple]:

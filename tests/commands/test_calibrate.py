@@ -14,8 +14,8 @@ from core.evaluators.registry import find
 from core.settings import ROOT
 from core.store.publishing import publish
 from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
-from tests.calibration.corners import corner_run
 from tests.commands.calling import Invoke
+from tests.features.calibration.corners import corner_run
 
 DEMO = ROOT / "data" / "results" / "demo"
 SPATIAL = "vertical-flip,horizontal-flip,rotation"

@@ -5,14 +5,14 @@ import pytest
 
 from core.commands._shared import Code
 from core.errors import InvalidInput, StoreError
-from core.human.definition import read_definition
-from core.human.kinds import ACCEPTABILITY
-from core.human.precision import planned_precision
-from core.human.studies import Study, studies_dir
+from core.features.human.definition import read_definition
+from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.precision import planned_precision
+from core.features.human.studies import Study, studies_dir
 from core.settings import ROOT, public_url
 from core.store.log import encode
 from tests.commands.calling import Invoke
-from tests.human.small_study import finish, vote_versions
+from tests.features.human.small_study import finish, vote_versions
 
 
 @pytest.fixture

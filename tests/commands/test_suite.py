@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.analysis.suite_result import stored
-from core.analysis.suite_tables import decision_table
-from core.calibration.readings import Terms, calibrator
 from core.evaluators.references import Referenced
 from core.evaluators.registry import find
+from core.features.calibration.readings import Terms, calibrator
+from core.features.suites.suite_result import stored
+from core.features.suites.suite_tables import decision_table
 from tests.commands.calling import Invoke
 from tests.tiny import clip
 

@@ -14,7 +14,6 @@ import torch
 from huggingface_hub import constants
 from PIL import Image
 
-from core.analysis.metric_check import check_contract
 from core.audit.record import describe_evaluator
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, UnknownName
 from core.evaluators.base import Evaluator, PartlyScored
@@ -23,6 +22,7 @@ from core.evaluators.metrics.t2v_models import TextToVisual
 from core.evaluators.metrics.torchmetrics_models import TorchmetricsClipScore, _Features
 from core.evaluators.other_packages import Package, as_files, tensors_digest
 from core.evaluators.registry import find
+from core.features.metric_check.metric_check import check_contract
 from tests.tiny.hub import write_hub_clip
 
 CAPTIONS = ("a cat", "Two dogs run.", "!", "x" * 60)

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.calibration.readings import Terms, calibrator
 from core.corpora.images import encode_png
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators import registry
@@ -14,6 +13,7 @@ from core.evaluators.base import Evaluator
 from core.evaluators.calibrated import Calibrated, calibrated_name, refusal
 from core.evaluators.calibrator import Calibrator
 from core.evaluators.pool import Pool
+from core.features.calibration.readings import Terms, calibrator
 from core.probes.pixels import edits as image_edits
 from tests.plugins.histogram import Histogram, PairedHistogram
 

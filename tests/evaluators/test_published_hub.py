@@ -11,13 +11,13 @@ import torch
 from PIL import Image
 from torchvision.transforms import InterpolationMode, Resize
 
-from core.analysis.metric_check import check_contract
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import DualEncoder
 from core.evaluators.metrics.mcs import load_sentence_transformer
 from core.evaluators.registry import catalogue, find
 from core.evaluators.scoring import score_pairs
 from core.evaluators.weights.fetched import keep
+from core.features.metric_check.metric_check import check_contract
 from tests.tiny import clip, hub
 from tests.tiny.reference import MEAN, STD, image_embedding, picture
 

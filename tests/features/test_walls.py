@@ -6,15 +6,7 @@ from functools import cache
 from core.features import feature
 from tests.test_house import ENDS, ROOMS, imported
 
-BESIDE = {
-    "core.calibration": "calibration",
-    "core.human": "human",
-    "core.training": "training",
-    "core.analysis.judged_comparisons": "human",
-    "core.analysis.powered_votes": "human",
-    "core.analysis.reanalysis": "human",
-    "core.analysis.study_outcomes": "human",
-}
+BESIDE: dict[str, str] = {}
 """Room or module -> the feature whose it is, of those that are not in its folder yet."""
 
 STILL = {

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from core import settings
-from core.calibration.measurement import read_all
 from core.errors import InvalidInput
+from core.features.calibration.measurement import read_all
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest, measure_request
-from tests.calibration.corners import corner_run
+from tests.features.calibration.corners import corner_run
 from tests.jobs.leftovers import end_all
 from tests.plugins.gate import PATIENCE_S
 

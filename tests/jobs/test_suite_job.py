@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from core import settings
-from core.analysis.suite_result import stored
 from core.errors import InvalidInput, NotAvailable
+from core.features.suites.suite_result import stored
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest, suite_request

@@ -40,7 +40,7 @@ ANYBODY = {
 }
 """Callbacks that do more than look and ask no operator -> why whoever sees the widget may."""
 
-WRITERS = {("core.analysis.suite_result", "store"), ("core.analysis.system_file", "write_leaderboard")}
+WRITERS = {("core.features.suites.suite_result", "store"), ("core.features.systems.system_file", "write_leaderboard")}
 """Functions by which a page writes what a callback only asked for."""
 
 GUARDS = frozenset({"operates", "brings", "may_operate", "may_bring", "may_bring_code"})

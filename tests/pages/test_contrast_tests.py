@@ -14,8 +14,8 @@ from core.analysis.questions.directional import DEPTH, RATES
 from core.analysis.reading import read_table
 from core.analysis.selectivity import headlines
 from core.analysis.slices import Slice
-from core.human.ratings import verdicts
-from core.human.studies import list_studies, studies_dir
+from core.features.human.ratings import verdicts
+from core.features.human.studies import list_studies, studies_dir
 from core.probes.titles import family_title
 from core.settings import results_dir
 from core.store.store import Store
@@ -25,7 +25,7 @@ from pages.views.contrast_tests import contrast_tables as rates
 from pages.views.contrast_tests.contrast_state import USUAL
 from tests.analysis.broken_runs import ITEMS, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
-from tests.human.small_study import comparisons, make, vote_versions
+from tests.features.human.small_study import comparisons, make, vote_versions
 from tests.pages.opening import CONTRAST, FAILURES, Open, click, marks_that_open, said, unfolded, ways
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from core.analysis.scope import narrow
 from core.charts.interactive import plot
-from core.charts.people_figures import ALL_PAIRS, reanalysis_dots
 from core.charts.spec import COLUMNS, Figure
+from core.features.human.people_figures import ALL_PAIRS, reanalysis_dots
 from core.settings import ROOT
 from pages.views.common import page_charts
 from pages.views.common.open_runs import present, store

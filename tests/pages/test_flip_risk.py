@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.questions import Options
-from core.analysis.questions.flips import questions
 from core.analysis.questions.papers import CONTRAST
 from core.analysis.reading import read_table
 from core.corpora.registry import catalogue
+from core.features.flips.flip_questions import questions
 from core.probes.titles import CONTRASTS, family_title
 from core.settings import results_dir
 from core.store.store import Store

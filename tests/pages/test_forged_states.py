@@ -17,8 +17,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from bench.server import Server
 from bench.visitor import Gone, Visitor
 from core.features.feature import pages
-from core.human.ledger import PAUSED
-from core.human.studies import Study
+from core.features.human.ledger import PAUSED
+from core.features.human.studies import Study
 from pages.views.common.access import COORDINATORS, TOKEN, VIEWERS
 from siege.material import Material, data_folder
 from tests.pages.opening import AUTH

@@ -10,15 +10,15 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.scope import Narrowed, narrow
 from core.features.feature import menu
-from core.human.creation import create_study
-from core.human.definition import ORIGINAL, Definition
-from core.human.kinds import ACCEPTABILITY
-from core.human.ledger import PAUSED
-from core.human.precision import planned_precision
-from core.human.quality import quality_table
-from core.human.sampling import family_strata
-from core.human.studies import Study, studies_dir
-from core.human.votes import vote_table
+from core.features.human.creation import create_study
+from core.features.human.definition import ORIGINAL, Definition
+from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.ledger import PAUSED
+from core.features.human.precision import planned_precision
+from core.features.human.quality import quality_table
+from core.features.human.sampling import family_strata
+from core.features.human.studies import Study, studies_dir
+from core.features.human.votes import vote_table
 from core.settings import ROOT
 from core.statistics.agreement import in_words
 from core.store.store import Store
@@ -27,7 +27,7 @@ from pages.views.common.open_runs import known_values, present, store
 from pages.views.common.page_head import code_svg
 from pages.views.human_validation import annotator_screen as study_annotate
 from pages.views.human_validation import study_people
-from tests.human.small_study import finish, vote, vote_versions
+from tests.features.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, texts
 
 

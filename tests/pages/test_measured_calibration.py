@@ -9,15 +9,15 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
-from core.calibration.fit import fit
-from core.calibration.measured import find
-from core.calibration.measurement import place, read
-from core.calibration.measuring import Asked, measure
 from core.evaluators.pool import Pool
+from core.features.calibration.fit import fit
+from core.features.calibration.measured import find
+from core.features.calibration.measurement import place, read
+from core.features.calibration.measuring import Asked, measure
 from core.jobs import job_queue
 from core.settings import data_dir
 from core.store.store import Store
-from tests.calibration.corners import corner_run
+from tests.features.calibration.corners import corner_run
 from tests.jobs.leftovers import end_all
 from tests.pages.opening import CALIBRATION, Open, said
 

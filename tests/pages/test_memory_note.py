@@ -7,7 +7,7 @@ def drawn() -> None:
     import numpy as np
 
     from core.corpora.schema import Item
-    from core.scoring.lab import LabResult
+    from core.features.lab.lab import LabResult
     from core.scoring.workbench import Workbench
     from pages.views.probe_lab.lab_results import charts
 

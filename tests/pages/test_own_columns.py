@@ -13,9 +13,9 @@ from core.analysis.facets import facets
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice, told_of, where
-from core.analysis.two_sides import compare
 from core.commands._shared import Code
 from core.errors import InvalidInput
+from core.features.compare.two_sides import compare
 from core.report.build import build
 from core.settings import ROOT, runs_dir
 from core.store.store import Store

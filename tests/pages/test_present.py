@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.corpora.item_pictures import read_item
 from core.evaluators.pool import shared_pool
+from core.features.lab.lab import run_lab
 from core.probes.registry import select
-from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
 from pages.views.common.run_corpora import load_corpus
 from pages.views.probe_lab.lab_audience import hand_out

@@ -7,12 +7,12 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from core.analysis import suite_tables as tables
-from core.analysis.suite_result import added, result_of, store, stored
 from core.corpora.suites import read_suite
+from core.features.suites import suite_tables as tables
+from core.features.suites.suite_pairs import given_pairs
+from core.features.suites.suite_result import added, result_of, store, stored
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
-from core.scoring.suite_pairs import given_pairs
 from core.settings import suites_dir
 from pages.views.suites.suite_job import FILE, NAME
 from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result

@@ -9,7 +9,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.system_file import (
+from core.corpora.registry import catalogue
+from core.corpora.system_files import parse_systems
+from core.features.systems.board_references import score_references
+from core.features.systems.board_scores import COLUMNS
+from core.features.systems.system_file import (
     Leaderboard,
     list_leaderboards,
     path_of,
@@ -17,11 +21,7 @@ from core.analysis.system_file import (
     with_references,
     write_leaderboard,
 )
-from core.analysis.system_pictures import swapped
-from core.corpora.registry import catalogue
-from core.corpora.system_files import parse_systems
-from core.scoring.board_references import score_references
-from core.scoring.board_scores import COLUMNS
+from core.features.systems.system_pictures import swapped
 from core.store.text_files import csv_text
 from pages.views.systems.new_board import example_table, own_systems
 from tests.pages.opening import SYSTEMS, Open, click, collected, marks_that_open, said

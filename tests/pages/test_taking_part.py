@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.human.consent import set_consent
-from core.human.creation import create_study
-from core.human.definition import Definition
-from core.human.entrance import by_construction
-from core.human.practice import lesson, practice_table, set_practice
-from core.human.prolific import link_query, open_link
-from core.human.studies import Study, studies_dir
-from core.human.votes import vote_table
+from core.features.human.consent import set_consent
+from core.features.human.creation import create_study
+from core.features.human.definition import Definition
+from core.features.human.entrance import by_construction
+from core.features.human.practice import lesson, practice_table, set_practice
+from core.features.human.prolific import link_query, open_link
+from core.features.human.studies import Study, studies_dir
+from core.features.human.votes import vote_table
 from core.settings import ROOT
 from core.store.store import Store
 from pages.views.human_validation import annotator_screen as study_annotate
-from tests.human.small_study import finish, vote
+from tests.features.human.small_study import finish, vote
 from tests.pages.opening import HUMAN, Open, texts
 
 PID = "5f0c9a1b2c3d4e5f60718293"

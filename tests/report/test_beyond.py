@@ -7,24 +7,30 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.judged_comparisons import evaluator_rows, judged_comparisons, people_rows
-from core.analysis.powered_votes import powered_rows, what_more_votes_buy
 from core.analysis.reading import read_table
-from core.analysis.reanalysis import reanalyse
-from core.analysis.study_outcomes import aggregates, item_outcomes, study_agreement, study_competence, study_kappas
 from core.analysis.table import ScoreTable
-from core.analysis.vote_rates import vote_rates
-from core.human.creation import create_study
-from core.human.kinds import ACCEPTABILITY
-from core.human.sampling import family_strata
-from core.human.studies import Study
-from core.human.votes import vote_table
+from core.features.human.creation import create_study
+from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows
+from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.powered_votes import powered_rows, what_more_votes_buy
+from core.features.human.reanalysis import reanalyse
+from core.features.human.sampling import family_strata
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import (
+    aggregates,
+    item_outcomes,
+    study_agreement,
+    study_competence,
+    study_kappas,
+)
+from core.features.human.vote_rates import vote_rates
+from core.features.human.votes import vote_table
 from core.report.beyond import NOT_ASKED, Beyond, beyond
 from core.report.build import build
 from core.report.document import Report
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
-from tests.human.small_study import comparisons, items, make, vote_versions
+from tests.features.human.small_study import comparisons, items, make, vote_versions
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,23 @@ import pyarrow.parquet as parquet
 import pytest
 from scipy import stats
 
-from core.analysis.system_captions import tables
-from core.analysis.system_file import Leaderboard, kept, list_leaderboards, path_of, read_leaderboard, write_leaderboard
 from core.features.feature import parts
+from core.features.systems.board_scores import COLUMNS
+from core.features.systems.system_captions import tables
+from core.features.systems.system_file import (
+    Leaderboard,
+    kept,
+    list_leaderboards,
+    path_of,
+    read_leaderboard,
+    write_leaderboard,
+)
 from core.report.build import build
 from core.report.document import Report, cells
 from core.report.html import html
 from core.report.kept_results import Boards, board_tables
 from core.report.markup import latex, markdown
 from core.report.signature import fingerprints
-from core.scoring.board_scores import COLUMNS
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from core.analysis.scope import Scope
-from core.analysis.suite_result import added
 from core.errors import InvalidInput
 from core.features.feature import parts
+from core.features.suites.suite_result import added
 from core.report.build import build
 from core.report.document import Report, cells
 from core.report.kept_results import suite_tables

@@ -12,9 +12,9 @@ from core import settings
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.calibration.fit import fit
-from core.calibration.measured import find, settled
-from core.calibration.questions import MEASURED_TABLE
+from core.features.calibration.fit import fit
+from core.features.calibration.measured import find, settled
+from core.features.calibration.questions import MEASURED_TABLE
 from core.features.feature import parts
 from core.report.build import build
 from core.report.kept_results import measured_tables

@@ -15,11 +15,11 @@ from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
+from core.features.lab.lab import LabRow, null_probes, own_band, run_lab, see
 from core.probes.base import IDENTITY, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.registry import select
 from core.probes.scene import Scene
 from core.probes.words.templates import base_caption
-from core.scoring.lab import LabRow, null_probes, own_band, run_lab, see
 from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
 from core.statistics.changes import NullBand
 from core.store.store import Store

@@ -9,8 +9,8 @@ from PIL import Image
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import System
 from core.errors import InvalidInput
+from core.features.systems.board_scores import PEOPLE, drawn_references, enter, score_board
 from core.probes.registry import catalogue
-from core.scoring.board_scores import PEOPLE, drawn_references, enter, score_board
 from tests.scoring.handmade import handmade
 
 

@@ -12,8 +12,8 @@ from core.errors import ProbeRejected
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs
+from core.features.lab.position_map import position_map
 from core.probes.pixels.cutout import put_down
-from core.scoring.position_map import position_map
 from core.scoring.workbench import Workbench
 from tests.probes.painted import neighbour, paint
 

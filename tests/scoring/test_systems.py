@@ -9,8 +9,8 @@ import pytest
 from core.corpora.decoding import pixel_hash
 from core.corpora.item_pictures import read_item
 from core.errors import InvalidInput
+from core.features.flips.system_pairs import match, score_systems
 from core.probes.registry import catalogue
-from core.scoring.system_pairs import match, score_systems
 from tests.audit.squares import build_corpus
 from tests.plugins.histogram import POISON, Histogram
 

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from core.analysis.videos import edit_summary
 from core.corpora.video_folder import read_video_folder
 from core.corpora.video_frames import Sampling, open_video, read_frames
 from core.errors import InvalidInput
@@ -16,7 +15,7 @@ from core.evaluators.base import DualEncoder
 from core.evaluators.registry import find
 from core.evaluators.video.formula import whole
 from core.evaluators.video.video_evaluator import VideoEvaluator, coarse_score
-from core.scoring.video_edits import (
+from core.features.video.video_edits import (
     BY_CONSTRUCTION,
     EDITS,
     MEASURED,
@@ -28,6 +27,7 @@ from core.scoring.video_edits import (
     score_folder_edits,
     token_maps,
 )
+from core.features.video.videos import edit_summary
 from core.settings import ROOT
 from tests.corpora.footage import moving, write_frames
 from tests.tiny import clip

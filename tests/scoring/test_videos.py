@@ -16,8 +16,9 @@ from core.evaluators.base import Evaluator
 from core.evaluators.registry import find
 from core.evaluators.video import video_evaluator
 from core.evaluators.video.video_evaluator import VideoEvaluator, video_scorer
-from core.scoring import suite_pairs, video_scores
-from core.scoring.suite_pairs import export_suite
+from core.features.suites import suite_pairs
+from core.features.suites.suite_pairs import export_suite
+from core.scoring import video_scores
 from core.scoring.video_scores import VideoLine, score_video_suite, score_videos, usual_sampling
 from tests.corpora.footage import moving, write_frames, write_video
 from tests.corpora.test_video_suites import activitynet, vatex

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import InvalidInput
-from core.human.studies import LOG
+from core.features.human.studies import LOG
 from core.settings import ROOT
 from core.store.log import encode
 from siege import __main__ as campaign

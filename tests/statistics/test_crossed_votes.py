@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from core.statistics.crossed_votes import (
+from core.features.human.crossed_votes import (
     Exchange,
     Parts,
     Rate,

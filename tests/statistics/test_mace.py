@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
-from core.statistics.mace import competences
+from core.features.human.mace import competences
 
 SKILLS = (0.95, 0.8, 0.6, 0.25, 0.05)
 COMPETENT = (0.8765130472148701, 0.8122695263690636, 0.4272164169365026, 0.21592935942128716, 0.008879721761611623)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from core.errors import InvalidInput
-from core.statistics.prediction_powered import Powered, Stratum, powered_mean
+from core.features.human.prediction_powered import Powered, Stratum, powered_mean
 
 
 def drawn(n: int = 60, rest: int = 60) -> Stratum:

@@ -10,13 +10,13 @@ import pytest
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.slices import Slice
-from core.calibration.fit import Fit, fit
-from core.calibration.measured import Measured, find
-from core.calibration.measuring import Asked, measure
-from core.calibration.readings import EACH, UNIFORM
 from core.evaluators.pool import Pool
+from core.features.calibration.fit import Fit, fit
+from core.features.calibration.measured import Measured, find
+from core.features.calibration.measuring import Asked, measure
+from core.features.calibration.readings import EACH, UNIFORM
 from core.store.store import Store
-from tests.calibration.corners import corner_run
+from tests.features.calibration.corners import corner_run
 from tools.calibration_table import BEGIN, CHOICES, END, FAMILIES, PAPER, RUN, Told, calibrations, tables
 
 FLIPS = ("vertical-flip", "horizontal-flip")

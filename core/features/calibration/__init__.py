@@ -37,11 +37,11 @@ FEATURE = Feature(
     commands=(
         Command(
             "calibrate",
-            "core.commands.calibrate:app",
+            "core.features.calibration.calibrate_command:app",
             "Learn a calibration from a run; apply one to its scores.",
             place=190,
         ),
     ),
-    questions=(QuestionMaker("core.calibration.questions:questions"),),
+    questions=(QuestionMaker("core.features.calibration.questions:questions"),),
     jobs=(JobKind("measure", "core.jobs.command_jobs:MeasureRequest"),),
 )

@@ -24,7 +24,7 @@ FEATURE = Feature(
     ),
     questions=(
         QuestionMaker(
-            "core.analysis.questions.flips:questions", before="core.analysis.questions.worst_slices:questions"
+            "core.features.flips.flip_questions:questions", before="core.analysis.questions.worst_slices:questions"
         ),
     ),
 )

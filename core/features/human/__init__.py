@@ -35,7 +35,7 @@ FEATURE = Feature(
     commands=(
         Command(
             "study",
-            "core.commands.study:app",
+            "core.features.human.study_command:app",
             "Studies of human validation: create, invite, export, agreement.",
             place=160,
         ),

@@ -25,7 +25,7 @@ FEATURE = Feature(
     commands=(
         Command(
             "check",
-            "core.commands.check:check",
+            "core.features.metric_check.check_command:check",
             "Test a metric of your own; the exit code says whether it passed.",
             place=70,
         ),

@@ -11,7 +11,7 @@ FEATURE = Feature(
     commands=(
         Command(
             "stories",
-            "core.commands.stories:app",
+            "core.features.stories.stories_command:app",
             "What was collected in the dashboard: list it, write one as a file.",
             place=170,
         ),

@@ -27,7 +27,10 @@ FEATURE = Feature(
     ),
     commands=(
         Command(
-            "suite", "core.commands.suite:suite", "Hold an evaluator to people's judgements of captions.", place=60
+            "suite",
+            "core.features.suites.suite_command:suite",
+            "Hold an evaluator to people's judgements of captions.",
+            place=60,
         ),
     ),
     jobs=(JobKind("suite", "core.jobs.command_jobs:SuiteRequest"),),

@@ -28,7 +28,7 @@ FEATURE = Feature(
     commands=(
         Command(
             "leaderboard",
-            "core.commands.leaderboard:leaderboard",
+            "core.features.systems.leaderboard_command:leaderboard",
             "Rank captioners, with intervals, under harmless edits.",
             place=50,
         ),

@@ -5,5 +5,12 @@ from core.features.feature import Command, Feature
 FEATURE = Feature(
     name="training",
     summary="Training of multilingual text encoders.",
-    commands=(Command("train", "core.commands.train:app", "Train an evaluator of your own (mcs, pr-mcs).", place=210),),
+    commands=(
+        Command(
+            "train",
+            "core.features.training.train_command:app",
+            "Train an evaluator of your own (mcs, pr-mcs).",
+            place=210,
+        ),
+    ),
 )

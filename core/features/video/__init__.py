@@ -26,7 +26,10 @@ FEATURE = Feature(
     ),
     commands=(
         Command(
-            "video", "core.commands.video:app", "Videos: document frequencies, folders, edits of frames.", place=220
+            "video",
+            "core.features.video.video_command:app",
+            "Videos: document frequencies, folders, edits of frames.",
+            place=220,
         ),
     ),
 )

@@ -9,15 +9,15 @@ import streamlit as st
 from core.analysis.questions import Options, Question
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.calibration.effect import TwoSides, effect_of
-from core.calibration.fit import HUMAN, ORACLE, WEIGHTS, Fit, fit
-from core.calibration.questions import ABLATION, questions
-from core.calibration.readings import READINGS, UNIFORM, WEIGHTED, corrections
-from core.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
-from core.calibration.sweep import EPSILONS, LAMBDAS
+from core.features.calibration.effect import TwoSides, effect_of
+from core.features.calibration.fit import HUMAN, ORACLE, WEIGHTS, Fit, fit
+from core.features.calibration.questions import ABLATION, questions
+from core.features.calibration.readings import READINGS, UNIFORM, WEIGHTED, corrections
+from core.features.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
+from core.features.calibration.sweep import EPSILONS, LAMBDAS
+from core.features.human.ratings import ratings
+from core.features.human.studies import list_studies, studies_dir
 from core.file_contents import stamps
-from core.human.ratings import ratings
-from core.human.studies import list_studies, studies_dir
 from core.probes.base import IDENTITY
 from core.scoring.reference_metrics import ready_words
 from core.statistics.flip_risk import GAPS

@@ -12,16 +12,16 @@ from core.analysis.questions.directional import needs
 from core.analysis.questions.selective import headline, plane
 from core.analysis.selectivity import NONE_VERIFIED, VERIFIED_ONLY, lack
 from core.analysis.table import View
-from core.calibration.effect import MEASURES as EVERY
-from core.calibration.effect import OF_AXES, OF_ORDER
-from core.calibration.fit import Fit, sweep_table
-from core.calibration.measured import Measured, Settled, settled
-from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
-from core.calibration.selective import change, lacking, measured_beside, moved
-from core.calibration.sweep import LAMBDAS
-from core.charts.calibration_figures import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
+from core.features.calibration.calibration_figures import before_after_bars, sensitivity_along, spearman_along
+from core.features.calibration.effect import MEASURES as EVERY
+from core.features.calibration.effect import OF_AXES, OF_ORDER
+from core.features.calibration.fit import Fit, sweep_table
+from core.features.calibration.measured import Measured, Settled, settled
+from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
+from core.features.calibration.selective import change, lacking, measured_beside, moved
+from core.features.calibration.sweep import LAMBDAS
 from core.statistics.bootstrap import Interval
 from core.statistics.flip_risk import GAPS
 from core.statistics.rank_agreement import BAND_RESAMPLES
@@ -45,8 +45,8 @@ def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
     """Say how much less the axes move at a strength, and what becomes of the order of the clean scores.
 
     Args:
-        changed: ``core.calibration.effect.before_after`` of the held-out items, or what was measured of them: LED at
-            least.
+        changed: ``core.features.calibration.effect.before_after`` of the held-out items, or what was measured of them:
+            LED at least.
         strength: λ, in [0, 1].
         basis: how the numbers came about, e.g. ``by construction`` or ``measured``.
 

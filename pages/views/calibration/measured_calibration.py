@@ -9,14 +9,14 @@ import streamlit as st
 
 from core.analysis.questions.columns import opening
 from core.api.progress_lines import duration
-from core.calibration.fit import Fit
-from core.calibration.measured import Measured, find
-from core.calibration.measurement import stamp
-from core.calibration.measuring import Asked, obstacle, refused
-from core.calibration.readings import MEASURED
-from core.charts.calibration_figures import measured_bars
 from core.charts.style import colours
 from core.errors import InvariscopeError
+from core.features.calibration.calibration_figures import measured_bars
+from core.features.calibration.fit import Fit
+from core.features.calibration.measured import Measured, find
+from core.features.calibration.measurement import stamp
+from core.features.calibration.measuring import Asked, obstacle, refused
+from core.features.calibration.readings import MEASURED
 from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest, measure_request
 from core.settings import results_dir, runs_dir

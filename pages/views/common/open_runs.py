@@ -26,8 +26,8 @@ from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MARGIN
 from core.errors import InvariscopeError
-from core.human.ratings import verdicts
-from core.human.studies import list_studies, studies_dir
+from core.features.human.ratings import verdicts
+from core.features.human.studies import list_studies, studies_dir
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import NullBand
 from core.store.manifest import Run, seal_told

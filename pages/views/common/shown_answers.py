@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.effects import COLUMNS
-from core.analysis.judged_comparisons import with_baseline, with_people
 from core.analysis.questions import Column, Options, Question, catalogue
 from core.analysis.questions.columns import PERCENT, UNITS
 from core.analysis.scope import Narrowed
@@ -17,7 +16,8 @@ from core.analysis.slices import Slice
 from core.charts.spec import Figure
 from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
-from core.human.studies import list_studies
+from core.features.human.judged_comparisons import with_baseline, with_people
+from core.features.human.studies import list_studies
 from core.report.document import p_value
 from pages.views.common.collect import figure_buttons
 from pages.views.common.links import pairs_behind
@@ -43,7 +43,7 @@ _BESIDE = {"means": with_people, "rates": with_baseline}
 def beside_people(
     files: Signature, scope: Narrowed, chosen: Slice, options: Options, rows: pd.DataFrame, *, of: str
 ) -> pd.DataFrame:
-    """Rows of ``means`` or ``rates`` with what people say; see :mod:`core.analysis.judged_comparisons`."""
+    """Rows of ``means`` or ``rates`` with what people say; see :mod:`core.features.human.judged_comparisons`."""
     # without a study nothing is added: looking for one costs less than the key of the rows
     return _beside_people(files, scope, chosen, options, rows, of) if list_studies()[0] else rows
 

@@ -8,12 +8,12 @@ import streamlit as st
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import AUDIT, DIRECTIONAL, families
 from core.analysis.facts import facts_of, unproven
-from core.analysis.metric_breaks import MOST_FAILURES
 from core.analysis.questions import Options
 from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.features.metric_check.metric_breaks import MOST_FAILURES
 from core.probes.titles import family_title
 from pages.views.common.links import AUDIT as RUN_AUDIT
 from pages.views.common.links import LAB, is_listed

@@ -13,9 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.failures import PAIR, worst_failures
-from core.analysis.judged_comparisons import BESIDE, asked_of_people
 from core.analysis.lacks import Lack
-from core.analysis.metric_breaks import judged
 from core.analysis.questions import SECTIONS, Column, Options, Question, papers
 from core.analysis.questions.both_sides import dumbbell
 from core.analysis.questions.directional import RATES, SECTION, in_depth, matrix, numbers_of
@@ -25,6 +23,8 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
+from core.features.human.judged_comparisons import BESIDE, asked_of_people
+from core.features.metric_check.metric_breaks import judged
 from core.probes.titles import family_title, title
 from core.statistics.bootstrap import Interval
 from pages.views.common.collect import collect_button, data_buttons, origin

@@ -25,11 +25,11 @@ from core.analysis.flip_cells import (
 )
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest
-from core.analysis.questions.flips import TURNED, as_families, named_cells, named_rows, turned_whole
 from core.analysis.questions.papers import CONTRAST
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.charts.flip_risk_figures import family_styles, reliability, risk_curves, risk_map
+from core.features.flips.flip_questions import TURNED, as_families, named_cells, named_rows, turned_whole
+from core.features.flips.flip_risk_figures import family_styles, reliability, risk_curves, risk_map
 from core.probes import registry as probes
 from core.probes.base import Axis, Edits, Expectation, Probe
 from core.probes.titles import family_title

@@ -8,9 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips_between_systems import SystemFlips, flipped_pairs, system_flips
 from core.charts.canvas import thumbnail
-from core.charts.flip_risk_figures import flip_shares
 from core.charts.style import colours, signed
 from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Corpus, Item
@@ -18,9 +16,11 @@ from core.corpora.system_files import parse_systems
 from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
+from core.features.flips.flip_risk_figures import flip_shares
+from core.features.flips.flips_between_systems import SystemFlips, flipped_pairs, system_flips
+from core.features.flips.system_pairs import Matched, match, score_systems
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
-from core.scoring.system_pairs import Matched, match, score_systems
 from pages.views.common.access import brings
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw, titled
@@ -64,7 +64,7 @@ def pair_card(row: Mapping[Any, Any]) -> None:
     """Draw a picture before and after an edit beside both captions and all four scores.
 
     Args:
-        row: of ``core.scoring.system_pairs``; its corpus by the name under which the pages read it.
+        row: of ``core.features.flips.system_pairs``; its corpus by the name under which the pages read it.
     """
     seen, words = st.columns([3, 4], gap="medium")
     with seen:

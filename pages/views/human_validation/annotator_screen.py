@@ -6,10 +6,10 @@ import time
 import streamlit as st
 
 from core.errors import InvariscopeError, NotAvailable
-from core.human.entrance import Stage
-from core.human.kinds import PREFERENCE, SIDES, Answer, Question, Value
-from core.human.ledger import OPEN, SKIP_REASONS, Annotator
-from core.human.studies import COMMENT_LIMIT, Place, Refused, Study
+from core.features.human.entrance import Stage
+from core.features.human.kinds import PREFERENCE, SIDES, Answer, Question, Value
+from core.features.human.ledger import OPEN, SKIP_REASONS, Annotator
+from core.features.human.studies import COMMENT_LIMIT, Place, Refused, Study
 from pages.views.common.access import takes_annotators
 from pages.views.common.text import safe
 from pages.views.human_validation.annotator_steps import (

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import InvariscopeError, NotAvailable
-from core.human.consent import agree
-from core.human.definition import ORIGINAL, VARIANT, StudyItem
-from core.human.entrance import PREFERRED, Exercise
-from core.human.instructions import instructions
-from core.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Kind, Question, Value
-from core.human.ledger import Annotator, Ledger
-from core.human.practice import Lesson, lesson, practise, said_in_practice
-from core.human.prolific import (
+from core.features.human.consent import agree
+from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
+from core.features.human.entrance import PREFERRED, Exercise
+from core.features.human.instructions import instructions
+from core.features.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Kind, Question, Value
+from core.features.human.ledger import Annotator, Ledger
+from core.features.human.practice import Lesson, lesson, practise, said_in_practice
+from core.features.human.prolific import (
     PID,
     SESSION_ID,
     STUDY_ID,
@@ -26,7 +26,7 @@ from core.human.prolific import (
     return_url,
     through,
 )
-from core.human.studies import Refused, Study, Superseded
+from core.features.human.studies import Refused, Study, Superseded
 from pages.views.common.access import takes_annotators
 from pages.views.common.text import counted, safe
 from pages.views.human_validation.study_desk import desk

@@ -10,14 +10,14 @@ import streamlit as st
 
 from core.analysis.scope import Scope
 from core.errors import InvalidInput, InvariscopeError
-from core.human.creation import labels_in_pictures, open_study
-from core.human.definition import check_study_id
-from core.human.exchange import FORMATS, MOST_BYTES, READ, export_votes, import_votes
-from core.human.kinds import KINDS, kind_of
-from core.human.ledger import CLOSED, OPEN, PAUSED
-from core.human.precision import planned_precision
-from core.human.quality import coverage_table
-from core.human.sampling import (
+from core.features.human.creation import labels_in_pictures, open_study
+from core.features.human.definition import check_study_id
+from core.features.human.exchange import FORMATS, MOST_BYTES, READ, export_votes, import_votes
+from core.features.human.kinds import KINDS, kind_of
+from core.features.human.ledger import CLOSED, OPEN, PAUSED
+from core.features.human.precision import planned_precision
+from core.features.human.quality import coverage_table
+from core.features.human.sampling import (
     DIRECTIONAL,
     INVARIANT,
     PAPER_STRATA,
@@ -30,7 +30,7 @@ from core.human.sampling import (
     family_strata,
     largest_total,
 )
-from core.human.studies import Study, studies_dir
+from core.features.human.studies import Study, studies_dir
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.store.manifest import Run

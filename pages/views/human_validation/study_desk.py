@@ -11,9 +11,9 @@ import streamlit as st
 
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
-from core.human.consent import set_consent
-from core.human.definition import DEFINITION, ORIGINAL, VARIANT, Example, StudyItem
-from core.human.entrance import (
+from core.features.human.consent import set_consent
+from core.features.human.definition import DEFINITION, ORIGINAL, VARIANT, Example, StudyItem
+from core.features.human.entrance import (
     CONSENT_LIMIT,
     MOST_EXERCISES,
     MOST_TRIES,
@@ -25,10 +25,10 @@ from core.human.entrance import (
     asked_of,
     by_construction,
 )
-from core.human.kinds import TIE, Value
-from core.human.pictures import Pictures, load_corpus, make_example, make_pictures
-from core.human.practice import practice_table, set_practice
-from core.human.prolific import (
+from core.features.human.kinds import TIE, Value
+from core.features.human.pictures import Pictures, load_corpus, make_example, make_pictures
+from core.features.human.practice import practice_table, set_practice
+from core.features.human.prolific import (
     FEWEST_ANSWERED,
     MOST_ITEMS,
     Visit,
@@ -39,7 +39,7 @@ from core.human.prolific import (
     participant,
     recruits,
 )
-from core.human.studies import Refused, Study, studies_dir
+from core.features.human.studies import Refused, Study, studies_dir
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons
 from pages.views.common.open_runs import Shelf

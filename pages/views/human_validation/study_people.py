@@ -7,17 +7,17 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from core.analysis.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
-from core.analysis.powered_votes import powered_rows, what_more_votes_buy
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
-from core.charts.people_figures import comparison_dots, powered_dots
 from core.errors import InvalidInput, InvariscopeError
-from core.human.ledger import OPEN
-from core.human.quality import coverage_table, quality_table
-from core.human.studies import Study
-from core.human.votes import vote_table
-from core.statistics.crossed_votes import whom_it_is_about
+from core.features.human.crossed_votes import whom_it_is_about
+from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
+from core.features.human.ledger import OPEN
+from core.features.human.people_figures import comparison_dots, powered_dots
+from core.features.human.powered_votes import powered_rows, what_more_votes_buy
+from core.features.human.quality import coverage_table, quality_table
+from core.features.human.studies import Study
+from core.features.human.votes import vote_table
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.open_runs import Signature, present, store
@@ -37,7 +37,7 @@ def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -
 
     Args:
         study: whose annotators.
-        quality: ``core.human.quality.quality_table``.
+        quality: ``core.features.human.quality.quality_table``.
         links: of those who have one, by id.
     """
     rows = [

@@ -10,9 +10,24 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.reading import read_table
-from core.analysis.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
 from core.analysis.scope import Narrowed, Scope
-from core.analysis.study_outcomes import (
+from core.charts.spec import Figure
+from core.errors import InvalidInput, NotAvailable
+from core.features.human.crossed_votes import whom_it_is_about
+from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
+from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.people_figures import (
+    ALL_PAIRS,
+    COMPETENCE_NOTE,
+    COMPETENCE_TITLE,
+    competence_dots,
+    kappa_map,
+    outcome_bars,
+    reanalysis_dots,
+)
+from core.features.human.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import (
     Aggregates,
     Competences,
     aggregates,
@@ -22,24 +37,9 @@ from core.analysis.study_outcomes import (
     study_competence,
     study_kappas,
 )
-from core.analysis.vote_rates import vote_rates
-from core.charts.people_figures import (
-    ALL_PAIRS,
-    COMPETENCE_NOTE,
-    COMPETENCE_TITLE,
-    competence_dots,
-    kappa_map,
-    outcome_bars,
-    reanalysis_dots,
-)
-from core.charts.spec import Figure
-from core.errors import InvalidInput, NotAvailable
-from core.human.definition import ORIGINAL, VARIANT, StudyItem
-from core.human.kinds import ACCEPTABILITY
-from core.human.studies import Study
-from core.human.votes import vote_table
+from core.features.human.vote_rates import vote_rates
+from core.features.human.votes import vote_table
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
-from core.statistics.crossed_votes import whom_it_is_about
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, present, store
@@ -362,7 +362,7 @@ def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
     """The re-analyses over a whole run, where a mark of all pairs opens them; the others leave pairs out by votes.
 
     Args:
-        figure: of :func:`core.charts.people_figures.reanalysis_dots`.
+        figure: of :func:`core.features.human.people_figures.reanalysis_dots`.
         scope: of the scores.
     """
     held = {"run": scope.run, "corpus": scope.corpus, "subject": scope.subject, "language": scope.language}

@@ -12,13 +12,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis import system_file as leaderboards
 from core.analysis.both_demands import NOT_ASKED
 from core.analysis.questions import Options
 from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.suite_result import Files, changed, stored
 from core.analysis.table import ScoreTable
 from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import MARGIN
@@ -26,7 +24,9 @@ from core.charts.canvas import thumbnail
 from core.charts.style import signed
 from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
-from core.human.studies import list_studies
+from core.features.human.studies import list_studies
+from core.features.suites.suite_result import Files, changed, stored
+from core.features.systems import system_file as leaderboards
 from core.probes.titles import family_title, title
 from core.report.build import build
 from core.report.document import Report

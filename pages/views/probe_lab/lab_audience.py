@@ -6,13 +6,13 @@ import streamlit as st
 
 from core.charts.canvas import jpeg, thumbnail
 from core.charts.differences import word_changes
-from core.charts.lab_figures import pair_of_bars
 from core.charts.style import colours, signed
 from core.corpora.item_pictures import as_picture
+from core.features.lab.lab import LabResult, LabRow
+from core.features.lab.lab_figures import pair_of_bars
 from core.probes.base import Probe, Variant
 from core.probes.titles import title
 from core.report.html import story_html
-from core.scoring.lab import LabResult, LabRow
 from core.scoring.workbench import Workbench
 from core.settings import public_url
 from core.statistics.changes import SHIFT_FLOOR

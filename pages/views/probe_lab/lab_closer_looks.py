@@ -19,14 +19,10 @@ from core.errors import InvariscopeError
 from core.evaluators.base import Sight
 from core.evaluators.pool import shared_pool
 from core.evaluators.references import references_of
-from core.probes.base import IDENTITY, Probe, Variant
-from core.probes.pairs import subject_of
-from core.probes.titles import title
-from core.scoring.lab import LabResult, see
-from core.scoring.occlusion import OcclusionMap, WordLoss, occlusion_map, word_losses
-from core.scoring.position_map import PositionMap, position_map
-from core.scoring.workbench import Workbench
-from core.scoring.worst_edit import (
+from core.features.lab.lab import LabResult, see
+from core.features.lab.occlusion import OcclusionMap, WordLoss, occlusion_map, word_losses
+from core.features.lab.position_map import PositionMap, position_map
+from core.features.lab.worst_edit import (
     CANDIDATES,
     DEGREES,
     LEAST_QUALITY,
@@ -38,6 +34,10 @@ from core.scoring.worst_edit import (
     under,
     worst_edit,
 )
+from core.probes.base import IDENTITY, Probe, Variant
+from core.probes.pairs import subject_of
+from core.probes.titles import title
+from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
 from core.store.text_files import csv_text
 from pages.views.common.page_tables import draw_table

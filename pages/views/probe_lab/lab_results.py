@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.canvas import Cell, contact_sheet, thumbnail
-from core.charts.lab_figures import bars_beside, shift_bars, shift_curves
 from core.charts.spec import Axis as AlongAxis
 from core.charts.style import colours, signed
 from core.corpora.images import encode_png
@@ -20,13 +19,14 @@ from core.errors import InvalidInput, ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.memory import trim
 from core.evaluators.pool import shared_pool
+from core.features.lab.lab import LabResult, run_lab
+from core.features.lab.lab_figures import bars_beside, shift_bars, shift_curves
 from core.probes.base import IDENTITY, Construction, Probe, Subject, Variant
 from core.probes.families.inserted import in_own_caption
 from core.probes.pairs import subject_of
 from core.probes.sweep_points import measured_in, sweeps_among
 from core.probes.titles import family_title, title
 from core.probes.words.templates import base_caption
-from core.scoring.lab import LabResult, run_lab
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from core.store.text_files import csv_text

@@ -29,14 +29,14 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.joined import Joined
 from core.evaluators.registry import find
 from core.evaluators.remote import Remote
+from core.features.lab.lab import LabResult
+from core.features.lab.occlusion import OcclusionMap, WordLoss
+from core.features.lab.position_map import PositionMap
+from core.features.lab.worst_edit import Worst
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
 from core.probes.families.inserted import in_template
-from core.scoring.lab import LabResult
-from core.scoring.occlusion import OcclusionMap, WordLoss
-from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench, in_memory_item
-from core.scoring.worst_edit import Worst
 from core.settings import cache_dir, lab_cache_mb
 from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric

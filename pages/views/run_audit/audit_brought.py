@@ -8,8 +8,6 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.analysis.metric_breaks import MOST_FAILURES
-from core.analysis.metric_check import ITEMS, PROBES, THRESHOLD
 from core.charts.canvas import jpeg
 from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictures_dir, remove_set
 from core.corpora.images import decode_stranger
@@ -19,6 +17,8 @@ from core.evaluators.metric_uploads import MOST_BYTES, keep_metric, kept_metrics
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
 from core.evaluators.weights.fetched import FETCHED, Published, places
+from core.features.metric_check.metric_breaks import MOST_FAILURES
+from core.features.metric_check.metric_check import ITEMS, PROBES, THRESHOLD
 from core.jobs import job_queue
 from core.jobs.checking import CheckRequest, check_request
 from core.jobs.command_jobs import GetRequest, get_request

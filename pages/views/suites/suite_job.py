@@ -6,8 +6,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.analysis.suite_result import Files, SuiteResult, stored
-from core.analysis.suite_tables import MEASURES
 from core.api.progress_lines import duration
 from core.audit.estimate import measured_speeds
 from core.corpora.demo import demo_dir
@@ -15,6 +13,8 @@ from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.references import BY_WORDS
 from core.evaluators.registry import find
+from core.features.suites.suite_result import Files, SuiteResult, stored
+from core.features.suites.suite_tables import MEASURES
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest, suite_request
 from core.jobs.request import check_file, check_folder

@@ -10,13 +10,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.analysis import suite_tables as tables
 from core.analysis.questions.question import Column
-from core.analysis.suite_result import SuiteResult, added, reached_elsewhere, result_of, store
-from core.charts.people_figures import agreement
 from core.corpora.suites import read_suites, without_companions
 from core.corpora.suites.video_ratings import VIDEOS
 from core.errors import InvalidInput, InvariscopeError
+from core.features.human.people_figures import agreement
+from core.features.suites import suite_tables as tables
+from core.features.suites.suite_result import SuiteResult, added, reached_elsewhere, result_of, store
 from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import Door, draw_doors

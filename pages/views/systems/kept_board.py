@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.system_board import rank_range
-from core.analysis.system_captions import told_as, wide
-from core.analysis.system_file import Leaderboard
-from core.analysis.system_pictures import lowest, swapped
 from core.charts.style import signed
-from core.charts.system_figures import scale_shares, swap_map, system_means, system_ranks
+from core.features.systems.system_board import rank_range
+from core.features.systems.system_captions import told_as, wide
+from core.features.systems.system_figures import scale_shares, swap_map, system_means, system_ranks
+from core.features.systems.system_file import Leaderboard
+from core.features.systems.system_pictures import lowest, swapped
 from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
@@ -33,7 +33,7 @@ def draw_behind(made: Leaderboard, opens: str) -> None:
 
     Args:
         made: the leaderboard.
-        opens: of the mark; see ``core.charts.system_figures``.
+        opens: of the mark; see ``core.features.systems.system_figures``.
     """
     asked = {str(name): str(value) for name, value in json.loads(opens).items()}
     with st.container(border=True, key="systems_behind"):

@@ -6,8 +6,16 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.system_captions import tables
-from core.analysis.system_file import (
+from core.corpora.caption_tables import ENDINGS
+from core.corpora.schema import Corpus
+from core.corpora.system_files import System, parse_systems
+from core.corpora.table_cells import MOST_BYTES
+from core.errors import InvariscopeError
+from core.evaluators.pool import shared_pool
+from core.features.systems.board_references import score_references
+from core.features.systems.board_scores import PEOPLE, Entered, enter, score_board
+from core.features.systems.system_captions import tables
+from core.features.systems.system_file import (
     Leaderboard,
     free_name,
     list_leaderboards,
@@ -16,18 +24,10 @@ from core.analysis.system_file import (
     with_references,
     write_leaderboard,
 )
-from core.analysis.system_file import joined as joined_parts
-from core.corpora.caption_tables import ENDINGS
-from core.corpora.schema import Corpus
-from core.corpora.system_files import System, parse_systems
-from core.corpora.table_cells import MOST_BYTES
-from core.errors import InvariscopeError
-from core.evaluators.pool import shared_pool
+from core.features.systems.system_file import joined as joined_parts
 from core.probes.families.tails import tails, with_tail
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
-from core.scoring.board_references import score_references
-from core.scoring.board_scores import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
 from core.store.text_files import csv_text
 from pages.views.common.access import may_operate, operates, operators_only

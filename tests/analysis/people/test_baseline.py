@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from core.analysis.judged_comparisons import BESIDE, BESIDE_COLUMNS, asked_of_people, with_baseline
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.human.studies import Study
+from core.features.human.judged_comparisons import BESIDE, BESIDE_COLUMNS, asked_of_people, with_baseline
+from core.features.human.studies import Study
 from core.report.build import build
 from core.store.store import Store
 from tests.analysis.broken_runs import ITEMS, facts_of, rows_of, write_broken
-from tests.human.small_study import comparisons, make, vote_versions
+from tests.features.human.small_study import comparisons, make, vote_versions
 
 KINDS = {"kind": ["near", "far"]}
 LOST = {"i001": "tie", "i003": "variant"}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from core.analysis.judged_comparisons import (
+from core.features.human.judged_comparisons import (
     ALL,
     EVALUATORS,
     PEOPLE,
@@ -19,15 +19,15 @@ from core.analysis.judged_comparisons import (
     people_rows,
     score_tables,
 )
-from core.analysis.study_outcomes import aggregates, item_outcomes
-from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
-from core.human.studies import Study
-from core.human.votes import vote_table
+from core.features.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import aggregates, item_outcomes
+from core.features.human.votes import vote_table
 from core.statistics.shares import share
 from core.store.store import Store
 from tests.analysis.broken_runs import compared, rows_of, write_broken
 from tests.analysis.made_runs import raw
-from tests.human.small_study import comparisons, items, make, vote, vote_versions
+from tests.features.human.small_study import comparisons, items, make, vote, vote_versions
 
 VOTES = {  # comparison -> (rating of the right side, of the wrong one, preferred) of three annotators
     "0001": [(4, 1, "original"), (4, 1, "original"), (3, 3, "tie")],

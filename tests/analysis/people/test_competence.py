@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from core.analysis.study_outcomes import WIDEST, study_competence, study_kappas
-from core.charts.people_figures import FEW, competence_dots, kappa_map
-from core.human.kinds import ACCEPTABILITY
-from core.human.studies import Study
-from core.human.votes import vote_table
+from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.people_figures import FEW, competence_dots, kappa_map
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import WIDEST, study_competence, study_kappas
+from core.features.human.votes import vote_table
 from core.statistics.agreement import weighted_kappa
-from tests.human.small_study import items, make, vote_versions
+from tests.features.human.small_study import items, make, vote_versions
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from core.analysis.study_outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
-from core.analysis.vote_rates import vote_rates
-from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
-from core.human.studies import Study
-from core.human.votes import vote_table
-from tests.human.small_study import items, make, vote, vote_versions
+from core.features.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
+from core.features.human.vote_rates import vote_rates
+from core.features.human.votes import vote_table
+from tests.features.human.small_study import items, make, vote, vote_versions
 
 VOTES = {  # item -> (original, variant, preferred) of three annotators
     "0001": [(2, 2, "tie"), (2, 2, "tie"), (2, 1, "original")],

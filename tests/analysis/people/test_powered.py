@@ -9,19 +9,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.powered_votes import FITS, MORE_VOTES, RATED, RIGHT, UNCHANGED, powered_rows, what_more_votes_buy
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
-from core.human.creation import create_study
-from core.human.entrance import Exercise
-from core.human.practice import practise, set_practice
-from core.human.sampling import family_strata
-from core.human.studies import Study
+from core.features.human.creation import create_study
+from core.features.human.entrance import Exercise
+from core.features.human.powered_votes import (
+    FITS,
+    MORE_VOTES,
+    RATED,
+    RIGHT,
+    UNCHANGED,
+    powered_rows,
+    what_more_votes_buy,
+)
+from core.features.human.practice import practise, set_practice
+from core.features.human.sampling import family_strata
+from core.features.human.studies import Study
 from core.settings import ROOT
 from core.store.store import Store
-from tests.human.small_study import vote_versions
+from tests.features.human.small_study import vote_versions
 
 EVALUATOR = "conse-lite2"
 

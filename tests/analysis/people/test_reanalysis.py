@@ -8,21 +8,21 @@ import pandas as pd
 import pytest
 
 from core.analysis.reading import read_table
-from core.analysis.reanalysis import BOTH_FULLY_CORRECT, WITHOUT_ONE_SIDED, reanalyse
 from core.analysis.slices import Slice
-from core.analysis.study_outcomes import item_outcomes
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
-from core.human.kinds import ACCEPTABILITY
-from core.human.ratings import verdicts
-from core.human.sampling import draw_sample, family_strata
-from core.human.studies import Study
-from core.human.votes import vote_table
+from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.ratings import verdicts
+from core.features.human.reanalysis import BOTH_FULLY_CORRECT, WITHOUT_ONE_SIDED, reanalyse
+from core.features.human.sampling import draw_sample, family_strata
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import item_outcomes
+from core.features.human.votes import vote_table
 from core.settings import results_dir
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
-from tests.human.small_study import items, make, vote_versions
+from tests.features.human.small_study import items, make, vote_versions
 
 OUTCOMES = ["corpus", "item", "probe", "subject", "outcome", "fully_correct"]
 

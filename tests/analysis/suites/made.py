@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.analysis.suite_result import Reached, SuiteResult, added, reached, result_of
 from core.corpora.suites import read_suite
+from core.features.suites.suite_result import Reached, SuiteResult, added, reached, result_of
 from core.scoring.suite_scores import SuiteScores
 
 GROUPS = ("HC", "HI", "HM", "MM")

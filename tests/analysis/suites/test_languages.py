@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analysis.suite_result import SuiteResult, added, reached, result_of
-from core.analysis.suite_tables import language_table
 from core.corpora.suites import TAU_C, Rated, Suite
+from core.features.suites.suite_result import SuiteResult, added, reached, result_of
+from core.features.suites.suite_tables import language_table
 from core.report.kept_results import NO_LANGUAGES, suite_tables
 from core.scoring.suite_scores import SuiteScores
 

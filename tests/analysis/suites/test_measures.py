@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from core.analysis.preferences import RHO_RATERS
-from core.analysis.suite_measures import ALL, AVERAGED, MEAN, STRICT, decisions_of, otherwise, suite_table
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Rated, Suite
+from core.features.suites.suite_measures import ALL, AVERAGED, MEAN, STRICT, decisions_of, otherwise, suite_table
 from core.scoring.suite_scores import SuiteScores
 
 NONE = np.array([])

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from core.analysis.preferences import taus
-from core.analysis.suite_measures import STRICT, suite_table
 from core.corpora.suites import TAU_B, TAU_C, Suite, read_suite
 from core.corpora.suites.fleur_scores import read_text_scores
-from core.scoring.suite_pairs import scores_of_text
+from core.features.suites.suite_measures import STRICT, suite_table
+from core.features.suites.suite_pairs import scores_of_text
 from core.scoring.suite_scores import SuiteScores
 
 SMALLEST = 10_000

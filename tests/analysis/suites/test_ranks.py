@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.analysis.suite_measures import NO_STRENGTH, ranked
 from core.corpora.suites import ACCURACY, Compared, Suite
+from core.features.suites.suite_measures import NO_STRENGTH, ranked
 from core.scoring.suite_scores import SuiteScores
 
 NAMES = ("A", "B", "C", "D")

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis import suite_tables as tables
-from core.analysis.suite_result import added, changed, reached, read_result, result_of, store, stored
 from core.corpora.suites import read_suite
 from core.errors import InvalidInput
+from core.features.suites import suite_tables as tables
+from core.features.suites.suite_result import added, changed, reached, read_result, result_of, store, stored
 from core.scoring.suite_scores import Setting, SuiteScores, settings_of
 from tests.analysis.suites.made import calibrated, pascal_file, pascal_result
 

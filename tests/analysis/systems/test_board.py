@@ -10,9 +10,21 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from core.analysis.system_board import agreement, at_equal_length, board, by_family, edits, ordinal, places, rank_range
-from core.analysis.system_captions import tables
-from core.analysis.system_file import (
+from core.errors import InvalidInput, StoreError
+from core.features.systems.board_references import score_references
+from core.features.systems.board_scores import COLUMNS
+from core.features.systems.system_board import (
+    agreement,
+    at_equal_length,
+    board,
+    by_family,
+    edits,
+    ordinal,
+    places,
+    rank_range,
+)
+from core.features.systems.system_captions import tables
+from core.features.systems.system_file import (
     Leaderboard,
     free_name,
     list_leaderboards,
@@ -21,9 +33,6 @@ from core.analysis.system_file import (
     with_references,
     write_leaderboard,
 )
-from core.errors import InvalidInput, StoreError
-from core.scoring.board_references import score_references
-from core.scoring.board_scores import COLUMNS
 from core.scoring.meteor import lacking
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.system_captions import MEASURES, best_of, health, wide
-from core.scoring.board_scores import COLUMNS
+from core.features.systems.board_scores import COLUMNS
+from core.features.systems.system_captions import MEASURES, best_of, health, wide
 
 
 def row(item: int, system: str, caption: str, **more: object) -> dict[str, object]:

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.system_captions import PUBLISHED, WIDTH, scales
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import catalogue, find
 from core.evaluators.towers.encoder import scale_of
 from core.evaluators.weights.fetched import Published
-from core.scoring.board_scores import COLUMNS
+from core.features.systems.board_scores import COLUMNS
+from core.features.systems.system_captions import PUBLISHED, WIDTH, scales
 from tests.tiny import clip
 
 CAPTIONS = ("a cat on a mat", "dog", "two birds over the sea", "a red bus in a street", "nobody")

@@ -1,0 +1,230 @@
+"""Figures of the page Calibration: correlation and sensitivity along λ, before and after by family."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.charts.spec import Axis, Figure, Reference, Shade, Style
+from core.charts.style import NEUTRAL, counted
+
+ALLOWED = "#00936B"
+"""Shade of the strengths that keep every correlation."""
+
+_SPLITS = {
+    "dev": "dev",
+    "test": "held out",
+    "measured": "held out, measured",
+    "measured dev": "dev, measured",
+}
+_LINES: Mapping[str, Mapping[str, Any]] = {
+    "dev": {"dash": "dash", "width": 1.2},
+    "test": {"width": 2.4},
+    "measured": {"dash": "dot", "width": 2.4},
+    "measured dev": {"dash": "dashdot", "width": 1.2},
+}
+
+
+def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]) -> Figure:
+    """ρ of the calibrated score with every H along λ.
+
+    Args:
+        table: ``spearman`` rows of ``core.features.calibration.fit.sweep_table``.
+        strength: λ that is looked at.
+        chosen: λ*; None where nothing chose one.
+        colour: ``#rrggbb`` by H.
+
+    Returns:
+        The test split as a line with its band, the dev split dashed, the allowed strengths shaded, both λ marked.
+    """
+    return _along(table, strength, chosen, colour, axis="Spearman's ρ", span=(None, None))
+
+
+def sensitivity_along(
+    table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]
+) -> Figure:
+    """The sensitivity of every axis along λ, over the spread of the calibrated clean scores.
+
+    Args:
+        table: ``axis sensitivity`` rows of ``sweep_table``.
+        strength: λ that is looked at.
+        chosen: λ*; None where nothing chose one.
+        colour: ``#rrggbb`` by axis.
+    """
+    return _along(table, strength, chosen, colour, axis="median |Δ|, SD", span=(0, None))
+
+
+def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Figure:
+    """One measure before and after calibration, a pair of bars a name.
+
+    Args:
+        table: rows of ``core.features.calibration.effect.before_after`` of one measure; ``opens`` where bars can be
+        clicked. colour: ``#rrggbb`` of the evaluator.
+        unit: written behind the values, e.g. ``" %"``.
+    """
+    rows = table.to_dict("records")
+    sides = [
+        pd.DataFrame(
+            {
+                "label": table["name"].astype(str),
+                "series": side,
+                "panel": "",
+                "value": table[side],
+                "low": table[f"{side}_low"],
+                "high": table[f"{side}_high"],
+                "n": table["n"],
+                "hover": [_side_hover(row, side, unit) for row in rows],
+                **_opens(table),
+            }
+        )
+        for side in ("before", "after")
+    ]
+    return Figure(
+        "",
+        "",
+        "",
+        pd.concat(sides, ignore_index=True),
+        "",
+        kind="bars",
+        unit=unit,
+        counts=True,
+        styles={"before": Style(NEUTRAL, fill=0.55), "after": Style(colour)},
+    )
+
+
+def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
+    """Sensitivity by family before, after by construction and after as measured.
+
+    Args:
+        table: rows of ``core.features.calibration.effect.before_after`` of a measurement, with ``constructed``, the
+            value after that holds by construction, and ``opens`` where bars can be clicked.
+        colour: ``#rrggbb`` of the evaluator.
+    """
+    rows = table.to_dict("records")
+    none = pd.Series(np.nan, index=table.index)
+    parts = [
+        ("before", table["before"], table["before_low"], table["before_high"]),
+        ("by construction", table["constructed"], none, none),
+        ("measured", table["after"], table["after_low"], table["after_high"]),
+    ]
+    sides = [
+        pd.DataFrame(
+            {
+                "label": table["name"].astype(str),
+                "series": name,
+                "panel": "",
+                "value": value,
+                "low": low,
+                "high": high,
+                "n": table["n"],
+                "hover": [
+                    f"{row['name']}, {name}\n{each:.4g}\nn = {counted(row['n'])}"
+                    for row, each in zip(rows, value, strict=True)
+                ],
+                **_opens(table),
+            }
+        )
+        for name, value, low, high in parts
+    ]
+    return Figure(
+        "",
+        "",
+        "",
+        pd.concat(sides, ignore_index=True),
+        "median |Δ|, SD",
+        kind="bars",
+        counts=True,
+        styles={
+            "before": Style(NEUTRAL, fill=0.55),
+            "by construction": Style(colour, fill=0.35),
+            "measured": Style(colour),
+        },
+    )
+
+
+def _opens(table: pd.DataFrame) -> dict[str, pd.Series]:
+    return {"opens": table["opens"]} if "opens" in table else {}
+
+
+def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:
+    value, low, high = (float(row[name]) for name in (side, f"{side}_low", f"{side}_high"))
+    told = f"95 % CI {low:.4g} to {high:.4g}" if low == low else "no interval"
+    return f"{row['name']}, {side}\n{value:.4g}{unit} ({told})\nn = {counted(row['n'])}"
+
+
+def _along(
+    table: pd.DataFrame,
+    strength: float,
+    chosen: float | None,
+    colour: Mapping[str, str],
+    *,
+    axis: str,
+    span: tuple[float | None, float | None],
+) -> Figure:
+    """A figure over λ: the allowed strengths shaded, λ* and the strength that is looked at marked."""
+    rows = table.assign(
+        series=[f"{name}, {_SPLITS[split]}" for name, split in zip(table["name"], table["split"], strict=True)]
+    )
+    frame = pd.DataFrame(
+        {
+            "label": rows["strength"].astype(float),
+            "series": rows["series"],
+            "panel": "",
+            "value": rows["value"],
+            "low": rows["low"],
+            "high": rows["high"],
+            "n": rows["n"],
+            "hover": [_strength_hover(row) for row in rows[_TOLD].to_dict("records")],
+        }
+    )
+    styles = {
+        f"{name}, {words}": Style(colour[name], **_LINES[split])
+        for name in sorted(table["name"].unique())
+        for split, words in _SPLITS.items()
+        if split in set(table["split"])
+    }
+    marks = [] if chosen is None else [Reference(chosen, "along", "λ*", "dot")]
+    marks += [Reference(strength, "along", "λ")] if strength != chosen else []
+    grid = table.drop_duplicates("strength").sort_values("strength")
+    allowed = _stretches(grid["strength"].to_numpy(float), grid["allowed"].to_numpy(bool))
+    frame["opens"] = [f"{each:g}" for each in frame["label"]]
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        axis,
+        kind="lines",
+        bounds="band",
+        click="to choose this strength",
+        span=span,
+        along=Axis("strength λ", span=(-0.02, 1.02)),
+        styles=styles,
+        references=tuple(marks),
+        height=290,
+        shades=tuple(Shade(low, high, "along", ALLOWED, 0.1) for low, high in allowed),
+    )
+
+
+_TOLD = ["series", "strength", "value", "low", "high", "n"]
+"""Columns of a point that its hover says."""
+
+
+def _strength_hover(row: Mapping[Any, Any]) -> str:
+    band = f" (95 % band {row['low']:.4g} to {row['high']:.4g})" if row["low"] == row["low"] else ""
+    return f"{row['series']}\nλ = {row['strength']:g}: {row['value']:.4g}{band}\nn = {counted(row['n'])}"
+
+
+def _stretches(
+    strengths: Sequence[float] | np.ndarray, allowed: Sequence[bool] | np.ndarray
+) -> list[tuple[float, float]]:
+    """Runs of allowed strengths, each from half a step before its first to half a step behind its last."""
+    half = (strengths[1] - strengths[0]) / 2 if len(strengths) > 1 else 0.5
+    found: list[tuple[float, float]] = []
+    for value, ok in zip(strengths, allowed, strict=True):
+        if ok and found and abs(found[-1][1] - (value - half)) < 1e-9:
+            found[-1] = (found[-1][0], value + half)
+        elif ok:
+            found.append((value - half, value + half))
+    return [(max(low, strengths[0]), min(high, strengths[-1])) for low, high in found]

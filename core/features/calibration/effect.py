@@ -1,0 +1,259 @@
+"""What a calibration changes on a split, before and after, every number with its interval.
+
+Intervals, 95 %: medians in percent by BCa (:mod:`core.statistics.bootstrap`), flip risk in closed form
+(:mod:`core.statistics.flip_risk`), Spearman's ρ, sensitivities and the ratio of after to before by the percentiles of
+bootstrap samples (:mod:`core.features.calibration.orbits`), Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n -
+4) [1], with Student's quantile for the normal one, which is too short for few. Items of one source are taken together:
+for τ, whose formula knows independent items alone, n is the number of sources. A ratio's samples hold both sides at
+once, each with its own spread.
+
+References:
+    [1] Fieller, E. C., Hartley, H. O. and Pearson, E. S. (1957). Tests for rank correlation coefficients. I.
+        Biometrika 44(3/4), 470-481.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from core.features.calibration.orbits import LEVEL, Family, Orbits, Side, median, ratio, side_of
+from core.features.calibration.readings import Corrections, Terms, corrections
+from core.features.calibration.sweep import moved
+from core.statistics.bootstrap import Interval, too_few
+from core.statistics.changes import item_medians, percent_changes
+from core.statistics.flip_risk import GAPS, flip_risk_intervals
+from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman, spearman_bands
+
+COLUMNS = (
+    "measure",
+    "axis",
+    "name",
+    "gap",
+    "before",
+    "before_low",
+    "before_high",
+    "after",
+    "after_low",
+    "after_high",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "n",
+    "note",
+)
+
+
+OF_FAMILIES = ("sensitivity", "percent", "flip risk")
+OF_AXES = "axis sensitivity"
+OF_ORDER = ("spearman", "kendall_b", "kendall_c")
+MEASURES = (*OF_FAMILIES, OF_AXES, *OF_ORDER)
+"""``sensitivity`` (by family, in SD of that side's clean scores; the societal families' rows are the societal gap),
+``percent`` (the same as |%Δ|), ``flip risk`` (by family and gap), ``axis sensitivity`` (mean over the axis' families),
+``spearman``, ``kendall_b``, ``kendall_c`` (by H)."""
+
+Record = dict[str, object]
+
+Bands = Mapping[str, tuple[np.ndarray, np.ndarray]]
+"""By H: bounds of ρ before and after."""
+
+
+def before_after(
+    scores: Orbits,
+    terms: Terms,
+    strength: float,
+    others: Mapping[str, np.ndarray],
+    *,
+    gaps: Sequence[float] = GAPS,
+    measures: Collection[str] = MEASURES,
+) -> pd.DataFrame:
+    """What calibration changes on a split, normally the held-out one; each side on its own scale.
+
+    A correction that only shrinks the scale gains nothing. So sensitivities are divided by the standard deviation, and
+    gaps of the flip risk are shares of the interquartile range, of the clean scores of the same side.
+
+    Args:
+        scores: of the split.
+        terms: learnt on the dev split.
+        strength: λ.
+        others: H by name, float64 [n].
+        gaps: of the flip risk, as shares of the interquartile range of each side's clean scores.
+        measures: what is asked for; the rest is not worked out.
+
+    Returns:
+        COLUMNS, a row a measure and what it is of. ``ratio`` is after over before, of sensitivities alone.
+        Intervals are NaN where undefined; ``note`` says why, of one side alone by name.
+    """
+    return effect_of(scores, corrections(scores, terms), strength, others, gaps=gaps).rows(measures)
+
+
+def effect_of(
+    scores: Orbits,
+    changes: Corrections,
+    strength: float,
+    others: Mapping[str, np.ndarray],
+    *,
+    gaps: Sequence[float] = GAPS,
+) -> "TwoSides":
+    """The same of corrections that were made already, or measured, a measure at a time; see :func:`before_after`."""
+
+    def bands() -> Bands:
+        return spearman_bands(scores.clean, changes.clean, others, [0.0, strength], level=LEVEL, sources=scores.sources)
+
+    return TwoSides(scores, moved(scores, changes, strength), others, bands=bands, gaps=gaps)
+
+
+class TwoSides:
+    """Two scorings of the same pairs, and what differs between them; each measure is worked out once.
+
+    Args:
+        scores: before.
+        after: the same families, probes and items, after.
+        others: H by name, float64 [n].
+        bands: makes the bounds of ρ before and after.
+        gaps: of the flip risk.
+    """
+
+    def __init__(
+        self,
+        scores: Orbits,
+        after: Orbits,
+        others: Mapping[str, np.ndarray],
+        *,
+        bands: Callable[[], Bands] = dict,
+        gaps: Sequence[float] = GAPS,
+    ) -> None:
+        self._scores, self._after, self._others, self._make_bands, self._gaps = scores, after, others, bands, gaps
+        self._known: dict[tuple[str, str], list[Record]] = {}
+        self._ranked: dict[str, tuple[RankAgreement, RankAgreement]] = {}
+
+    def rows(self, measures: Collection[str] = MEASURES) -> pd.DataFrame:
+        """What differs, see :func:`before_after`; ``measures``: of these alone, in the order of the whole."""
+        families = self._scores.families
+        axes = dict.fromkeys(family.axis for family in families.values())
+        asked = [(measure, name) for name in families for measure in OF_FAMILIES]
+        asked += [(OF_AXES, axis) for axis in axes]
+        asked += [(measure, name) for name in self._others for measure in OF_ORDER]
+        records = [record for each in asked if each[0] in measures for record in self._records(each)]
+        return pd.DataFrame(records, columns=list(COLUMNS))
+
+    def _records(self, asked: tuple[str, str]) -> list[Record]:
+        if asked not in self._known:
+            measure, name = asked
+            self._known[asked] = [{"measure": measure, **each} for each in self._made(measure, name)]
+        return self._known[asked]
+
+    def _made(self, measure: str, name: str) -> Iterator[Record]:
+        if measure in OF_ORDER:
+            yield {"name": name, **self._agreement(measure, name)}
+        elif measure == OF_AXES:
+            names = [each for each, family in self._scores.families.items() if family.axis == name]
+            yield {"axis": name, "name": name, **self._sizes(names)}
+        else:
+            pair = before, _ = self._scores.families[name], self._after.families[name]
+            head = {"axis": before.axis, "name": name}
+            if measure == "sensitivity":
+                yield {**head, **self._sizes([name])}
+            elif measure == "percent":
+                yield {**head, **_both(*(_percent(each, self._scores.sources) for each in pair))}
+            else:
+                risks = [
+                    _risks(each, [gap * side.half for gap in self._gaps], self._scores.sources)
+                    for each, side in zip(pair, self._sides, strict=True)
+                ]
+                for gap, *both in zip(self._gaps, *risks, strict=True):
+                    yield {**head, "gap": gap, **_both(*both)}
+
+    @cached_property
+    def _sides(self) -> tuple[Side, Side]:
+        before, still = side_of(self._scores), np.array_equal(self._scores.clean, self._after.clean, equal_nan=True)
+        return before, side_of(self._after, like=before, still=still)
+
+    def _sizes(self, names: Sequence[str]) -> Record:
+        return {**_both(*(each.mean(names) for each in self._sides)), **ratio(*self._sides, names)}
+
+    @cached_property
+    def _bands(self) -> Bands:
+        return self._make_bands()
+
+    def _agreement(self, measure: str, name: str) -> Record:
+        """Of a scoring with H, on both sides."""
+        sources, ratings = self._scores.sources, self._others[name]
+        before, after = self._scores.clean, self._after.clean
+        still = np.array_equal(before, after, equal_nan=True)  # of readings that leave clean scores alone
+        if measure == "spearman":
+            first = spearman(before, ratings)
+            found = first, first if still else spearman(after, ratings)
+            rho = [
+                Interval(value, float(low), float(high), n, LEVEL)
+                for (value, n), low, high in zip(found, *self._bands[name], strict=True)
+            ]
+            return _both(*rho)
+        whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
+        count = int(whole.sum()) if sources is None else len(np.unique(sources[whole]))
+        sides = self._kendalls(name, still=still)
+        return _both(*(_kendall(getattr(each, measure), each.n, count) for each in sides))
+
+    def _kendalls(self, name: str, *, still: bool) -> tuple[RankAgreement, RankAgreement]:
+        if name not in self._ranked:
+            first = rank_agreement(self._scores.clean, self._others[name])
+            self._ranked[name] = first, first if still else rank_agreement(self._after.clean, self._others[name])
+        return self._ranked[name]
+
+
+def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Side) -> dict[str, object]:
+    """Mean over every family of its sensitivity, before and after a strength, and their ratio.
+
+    Args:
+        scores: of one split.
+        changes: what is added to them at a strength of 1.
+        strength: λ.
+        before: :func:`core.features.calibration.orbits.side_of` the scores, which no strength changes.
+    """
+    still, names = not (strength * changes.clean).any(), list(scores.families)
+    after = side_of(moved(scores, changes, strength), like=before, still=still)
+    return {**_both(before.mean(names), after.mean(names)), **ratio(before, after, names)}
+
+
+def _both(before: Interval, after: Interval) -> dict[str, object]:
+    return {
+        "before": before.estimate,
+        "before_low": before.low,
+        "before_high": before.high,
+        "after": after.estimate,
+        "after_low": after.low,
+        "after_high": after.high,
+        "n": before.n,
+        "note": _noted(before.note, after.note),
+    }
+
+
+def _noted(before: str, after: str) -> str:
+    """Why a side has no interval, or what it is of."""
+    if before == after:
+        return before
+    return "; ".join(f"{side}: {said}" for side, said in (("before", before), ("after", after)) if said)
+
+
+def _percent(family: Family, sources: np.ndarray | None) -> Interval:
+    return median(item_medians(np.abs(percent_changes(family.scores, family.baselines))), sources)
+
+
+def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) -> list[Interval]:
+    items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
+    return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, sources=sources, level=LEVEL)
+
+
+def _kendall(tau: float, n: int, sources: int) -> Interval:
+    """Fieller's interval of τ on Fisher's scale, with Student's quantile, of as many values as there are sources.
+
+    Where items share sources it is wider than it need be: a source of several items says more than one item.
+    """
+    few = too_few(n, sources)
+    if few or not abs(tau) < 1:
+        return Interval(tau, math.nan, math.nan, n, LEVEL, few or "every pair in one order")
+    reach = float(stdtrit(sources - 2, (1 + LEVEL) / 2)) * math.sqrt(0.437 / (sources - 4))
+    return Interval(tau, math.tanh(math.atanh(tau) - reach), math.tanh(math.atanh(tau) + reach), n, LEVEL)

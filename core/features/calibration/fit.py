@@ -1,0 +1,355 @@
+"""One calibration from the table of scores: split by source, learn on dev, choose λ* there, report on the test half."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.memo import once
+from core.analysis.table import View
+from core.errors import InvalidInput
+from core.features.calibration.orbits import Orbits, dev_split, orbits
+from core.features.calibration.readings import (
+    BY_CONSTRUCTION,
+    CHOSEN,
+    CONSTRUCTED,
+    EACH,
+    FIXED,
+    MEASURED,
+    READINGS,
+    SENSITIVITY,
+    UNIFORM,
+    WEIGHTED,
+    Terms,
+    corrections,
+    learn,
+    weighed,
+)
+from core.features.calibration.sweep import Choice, Sweep, Sweeps, ceilings_of, choose, raised, sweep
+from core.probes.base import IDENTITY
+from core.statistics.rank_agreement import spearman_bands
+from core.statistics.wording import counted
+
+ORACLE = "oracle"
+WEIGHTS = (UNIFORM, SENSITIVITY, EACH, ORACLE)
+"""Uniform; proportional to each family's sensitivity; 1 for each; the best on the test split, an upper bound."""
+
+FEW = 30
+"""Held-out items below which a result is called one of few before any number is."""
+
+HUMAN = "human ratings"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A calibration with everything that the page and the command report of it.
+
+    Args:
+        evaluator: whose scores are calibrated.
+        terms: learnt on the dev split.
+        choice: of a strength, and where the constraint holds, on the dev split; see :attr:`whence` for its worth.
+        dev: sweep over the dev split, which chose.
+        test: sweep over the held-out split, which is reported.
+        scores: the test split.
+        others: H by name over the test split, float64 [n].
+        dev_scores, dev_others: the same of the dev split.
+        epsilon: correlation with each H that may be lost.
+        oracle: whether the weights saw the test split: an upper bound, no result.
+        n_dev: items with a clean score.
+        n_test: likewise.
+    """
+
+    evaluator: str
+    terms: Terms
+    choice: Choice
+    dev: Sweep
+    test: Sweep
+    scores: Orbits
+    others: Mapping[str, np.ndarray]
+    dev_scores: Orbits
+    dev_others: Mapping[str, np.ndarray]
+    epsilon: float
+    oracle: bool
+    n_dev: int
+    n_test: int
+
+    @property
+    def basis(self) -> str:
+        """What the held-out numbers rest on: the formula, or scores that were stored."""
+        return CONSTRUCTED if self.terms.reading in BY_CONSTRUCTION else MEASURED
+
+    @property
+    def whence(self) -> str:
+        """Where the strength comes from: one of CHOSEN and FIXED."""
+        return CHOSEN if self.basis == MEASURED else FIXED
+
+    def caveats(self, strength: float, *, measured: bool = False) -> tuple[str, ...]:
+        """What must be said before any number of this calibration, in sentences; the gravest first.
+
+        Args:
+            strength: λ.
+            measured: whether what was measured of it stands beside.
+        """
+        said = []
+        if self.n_test < FEW:
+            many = f"{counted(self.n_test, 'item')} {'is' if self.n_test == 1 else 'are'}"
+            said.append(f"Only {many} held out: what is reported of them says little.")
+        if self.terms.reading in BY_CONSTRUCTION:
+            said.append(self._constructed(strength, measured))
+        if higher := raised(self.test, strength):
+            listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
+            said.append(f"On the held-out split this strength moves further than before: {listed}.")
+        if self.oracle:
+            said.append("Oracle weights have seen the held-out split: an upper bound, not a result.")
+        return tuple(said)
+
+    def _constructed(self, strength: float, measured: bool) -> str:
+        weights = self.terms.weights
+        if self.terms.reading == "ridge":
+            return (
+                f"By construction in large part: the ridge reading is told each item's own n shifts under a family and "
+                f"takes λ · n / (n + {self.terms.ridge:g}) of their median back."
+            )
+        if self.terms.reading == "absolute":
+            return (
+                "By construction, not measured: the absolute reading cancels on involutions, so no λ changes a shift "
+                "under a flip on the score's own scale; only its spread changes."
+            )
+        cap, at = max(weights.values()), self.test.lambdas.index(strength)
+        more = (
+            "What was measured stands beside it, and chooses λ where it holds the dev split."
+            if measured
+            else "Score the variants of the variants to measure it, and to choose λ by what the dev split then says."
+        )
+        return (
+            f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w on the score's "
+            f"own scale. With {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
+            f"{cap:.3g}, so no shift falls by more than {100 * cap:.3g} %, whatever the scores are, and a larger λ "
+            f"always lowers it further: the sweep chooses no λ. {self._shrunk(at)}{more}"
+        )
+
+    def _shrunk(self, at: int) -> str:
+        """What of a fall is only a smaller scale."""
+        share = self.test.spread[at] / self.test.spread[0]
+        if np.isnan(share):
+            return ""
+        if share >= 1:
+            return "The spread of the clean scores, which sensitivities are divided by, does not shrink. "
+        return (
+            f"The spread of the clean scores, which sensitivities are divided by, shrinks to {100 * share:.1f} % of "
+            "what it was: that much of the fall is no gain. "
+        )
+
+    def bands(self, *, level: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Bootstrap band of ρ along λ by H, on the test split; see :func:`spearman_bands`."""
+        change = corrections(self.scores, self.terms).clean
+        return spearman_bands(
+            self.scores.clean, change, self.others, self.test.lambdas, level=level, sources=self.scores.sources
+        )
+
+
+def fit(
+    view: View,
+    *,
+    evaluator: str,
+    reading: str = READINGS[0],
+    weights: str = UNIFORM,
+    epsilon: float = 0.01,
+    against: Sequence[str] | None = None,
+    ratings: pd.DataFrame | None = None,
+    judged: Mapping[str, pd.Series] = MappingProxyType({}),
+) -> Fit:
+    """Learn, choose and hold out.
+
+    Args:
+        view: of the table of scores, one corpus of it.
+        evaluator: whose scores are calibrated.
+        reading: see :mod:`core.features.calibration.readings`.
+        weights: one of WEIGHTS.
+        epsilon: correlation with each H that may be lost.
+        against: names of H; None: every other evaluator of the table, and people where ``ratings`` has any.
+        ratings: columns corpus, item, probe, subject, rating (more is better): people's; those of the unedited
+            pair are used, averaged an item.
+        judged: further H by name, a number of the unedited pair by (corpus, item); see
+            :mod:`core.features.calibration.reference_order`.
+
+    Raises:
+        InvalidInput: if the evaluator has no shifts, weights or an H is not known, or a split would be empty.
+    """
+    if weights not in WEIGHTS:
+        raise InvalidInput(f"weights must be one of {', '.join(WEIGHTS)}, got {weights!r}")
+    dev, test, dev_others, test_others = halves(
+        view, evaluator=evaluator, against=against, ratings=ratings, judged=judged
+    )
+    oracle = weights == ORACLE and reading in WEIGHTED
+    terms = (
+        oracle_terms(dev, test, test_others, reading=reading, epsilon=epsilon)
+        if oracle
+        else learn(dev, reading=reading, weights=weights if reading in WEIGHTED else UNIFORM)
+    )
+    swept = sweep(dev, terms, dev_others)
+    return Fit(
+        evaluator=evaluator,
+        terms=terms,
+        choice=choose(swept, epsilon=epsilon),
+        dev=swept,
+        test=sweep(test, terms, test_others),
+        scores=test,
+        others=test_others,
+        dev_scores=dev,
+        dev_others=dev_others,
+        epsilon=epsilon,
+        oracle=oracle,
+        n_dev=swept.n,
+        n_test=int((~np.isnan(test.clean)).sum()),
+    )
+
+
+def halves(
+    view: View,
+    *,
+    evaluator: str,
+    against: Sequence[str] | None = None,
+    ratings: pd.DataFrame | None = None,
+    judged: Mapping[str, pd.Series] = MappingProxyType({}),
+) -> tuple[Orbits, Orbits, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Scores of the dev and of the test split, and what each is held to; see :func:`fit`.
+
+    Raises:
+        InvalidInput: if the evaluator has no shifts, an H is not known, or a split would be empty.
+    """
+    own = orbits(view, evaluator)
+    others = _others(view, own, ratings, judged, against)
+    on_dev = _on_dev(view.table.view())[view.items]
+    if on_dev.all() or not on_dev.any():
+        raise InvalidInput(f"{counted(len(own.items), 'item')} cannot be split into dev and test; audit more of them")
+    dev_others = {name: values[on_dev] for name, values in others.items()}
+    test_others = {name: values[~on_dev] for name, values in others.items()}
+    return own.part(on_dev), own.part(~on_dev), dev_others, test_others
+
+
+@once
+def _on_dev(whole: View) -> np.ndarray:
+    """Which items of a table are on the dev side, whatever a slice keeps of them, bool [N]."""
+    return dev_split(whole.table.items["source"].astype(str).tolist())
+
+
+def _others(
+    view: View,
+    own: Orbits,
+    ratings: pd.DataFrame | None,
+    judged: Mapping[str, pd.Series],
+    against: Sequence[str] | None,
+) -> dict[str, np.ndarray]:
+    table = view.table
+    found = {name: table.clean(name)[view.items] for name in table.evaluators if name != own.evaluator}
+    if ratings is not None and len(ratings):
+        rated = ratings[(ratings["probe"] == IDENTITY) & (ratings["subject"] == table.scope.subject)]
+        people = rated.groupby(["corpus", "item"], observed=True)["rating"].mean()
+        values = people.reindex(pd.MultiIndex.from_tuples(own.items)).to_numpy(dtype=np.float64)
+        if not np.isnan(values).all():
+            found[HUMAN] = values
+    if judged:
+        items = pd.MultiIndex.from_tuples(own.items)
+        found |= {name: values.reindex(items).to_numpy(dtype=np.float64) for name, values in judged.items()}
+    if against is None:
+        return found
+    unknown = [name for name in against if name not in found]
+    if unknown:
+        raise InvalidInput(f"nothing to hold the score to is named {unknown[0]!r}; there are: {', '.join(found)}")
+    return {name: found[name] for name in against}
+
+
+def sweep_table(
+    found: Fit,
+    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
+    *,
+    measured: Mapping[str, Sweep] = MappingProxyType({}),
+    allowed: np.ndarray | None = None,
+) -> pd.DataFrame:
+    """Both sweeps as one long table: what the page draws and the command writes.
+
+    Args:
+        found: of :func:`fit`.
+        bands: of :meth:`Fit.bands`; they belong to the test split.
+        measured: sweeps with every score of them scored, by split (``measured`` on the test split, ``measured dev``).
+        allowed: strengths that were allowed where λ was chosen, bool [l]; None: those of the fit.
+
+    Returns:
+        Columns split (dev, test, and those measured), strength, allowed, measure (``sensitivity`` by family and
+        ``axis sensitivity``, both over the spread of the calibrated clean scores; ``total sensitivity``, their sum over
+        families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
+    """
+    rows: list[tuple[Any, ...]] = []
+    inside_bounds = found.choice.allowed if allowed is None else allowed
+    for split, swept in {"dev": found.dev, "test": found.test, **measured}.items():
+        series = [("sensitivity", name, values / swept.spread) for name, values in swept.sensitivity.items()]
+        series += [("axis sensitivity", axis, values) for axis, values in axis_sensitivity(found, swept).items()]
+        series += [("total sensitivity", "", swept.total), ("spread", "", swept.spread)]
+        series += [("spearman", name, values) for name, values in swept.spearman.items()]
+        for measure, name, values in series:
+            nothing = np.full(len(swept.lambdas), np.nan)
+            inside = measure == "spearman" and split == "test" and bands is not None and name in bands
+            low, high = bands[name] if inside and bands is not None else (nothing, nothing)
+            along = zip(swept.lambdas, inside_bounds, values, low, high, strict=True)
+            rows += [(split, at, kept, measure, name, *told, swept.n) for at, kept, *told in along]
+    columns = ("split", "strength", "allowed", "measure", "name", "value", "low", "high", "n")
+    return pd.DataFrame(rows, columns=list(columns))
+
+
+def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
+    """Mean over each axis' families of sensitivity over spread along λ; families without a score are left out."""
+    axes: dict[str, list[np.ndarray]] = {}
+    for name, family in found.scores.families.items():
+        if not np.isnan(swept.sensitivity[name]).any():
+            axes.setdefault(family.axis, []).append(swept.sensitivity[name] / swept.spread)
+    return {axis: np.mean(values, axis=0) for axis, values in sorted(axes.items())}
+
+
+# Oracle weights: those that look best on the held-out split itself, an upper bound and never a result.
+
+
+def oracle_terms(
+    dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str, epsilon: float = 0.01
+) -> Terms:
+    """The weights that look best on the test split itself: an upper bound, never a result.
+
+    Candidates: uniform, sensitivity-proportional, 1 for each family, and all weight on one family.
+
+    Args:
+        dev: where everything but the weights is learnt.
+        test: where the weights are chosen.
+        others: H over the test items.
+        reading: one of READINGS.
+        epsilon: of the constraint, on the test split.
+    """
+    learnt = learn(dev, reading=reading)
+    sweeps = Sweeps(test, learnt, others, ceilings=ceilings_of(test))
+    return best_of(oracle_candidates(dev, learnt, sweeps), epsilon=epsilon)
+
+
+def oracle_candidates(dev: Orbits, terms: Terms, sweeps: Sweeps) -> list[tuple[Terms, Sweep]]:
+    """Every weighting that the oracle chooses among, swept on the test split.
+
+    Args:
+        dev: where the terms were learnt.
+        terms: with any weights.
+        sweeps: of the test split.
+    """
+    single = [{name: float(name == one) for name in dev.families} for one in dev.families]
+    weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
+    candidates = [weighed(terms, dev, each) for each in weights]
+    return [(each, sweeps.sweep(each)) for each in candidates]
+
+
+def best_of(candidates: Sequence[tuple[Terms, Sweep]], *, epsilon: float) -> Terms:
+    """The terms that lower the total most under the constraint."""
+
+    def reached(candidate: tuple[Terms, Sweep]) -> float:
+        swept = candidate[1]
+        return float(swept.total[swept.lambdas.index(choose(swept, epsilon=epsilon).strength)])
+
+    return min(candidates, key=reached)[0]

@@ -1,0 +1,131 @@
+"""Figures of a comparison: both sides' medians joined by a line, and the difference with its interval."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from core.charts.spec import Figure, Shade, Style
+from core.charts.style import PALETTE, counted, signed
+
+_IN = {"%": ", % of the baseline score", "pp": ", percentage points", "SD": ", SD of the baseline scores"}
+_SIDES = {"A": Style(PALETTE[0], size=10), "B": Style(PALETTE[1], "square", size=10)}
+_DIFFERENCE = "A − B"
+
+
+def of_scatter(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows whose scatter stands where the figures here look for the drift."""
+    ends = {f"{side}_{end}": table[f"{side}_size_{end}"] for side in ("a", "b") for end in ("low", "high")}
+    return table.assign(
+        **ends,
+        a_value=table["a_size"],
+        b_value=table["b_size"],
+        difference=table["size_difference"],
+        low=table["size_low"],
+        high=table["size_high"],
+        verdict=table["scatter"],
+    )
+
+
+def dumbbell(
+    table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str, str] | None = None, of: str = "Δ"
+) -> Figure:
+    """The medians of A and B for every level, joined by a line.
+
+    Args:
+        table: rows of ``core.features.compare.two_sides.compare``, or :func:`of_scatter` of them; ``a_opens`` and
+            ``b_opens`` where marks can be clicked.
+        unit: behind the numbers.
+        digits: decimals in the hover.
+        names: label -> the words for it.
+        of: what the medians are of.
+    """
+    sides = []
+    for side, column in (("A", "a"), ("B", "b")):
+        value, low, high, n = (table[f"{column}_{name}"] for name in ("value", "low", "high", "n"))
+        rows = zip(table["label"], value, low, high, n, strict=True)
+        hover = [
+            f"{side}, {label}\nmedian {_with(v, lo, hi, unit, digits)}\nn = {counted(int(count))}"
+            for label, v, lo, hi, count in rows
+        ]
+        sides.append(
+            pd.DataFrame(
+                {
+                    "label": table["label"].astype(str),
+                    "series": side,
+                    "panel": "",
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                    "n": n,
+                    "hover": hover,
+                    **({"opens": table[f"{column}_opens"]} if f"{column}_opens" in table else {}),
+                }
+            )
+        )
+    return Figure(
+        "",
+        "",
+        "",
+        pd.concat(sides, ignore_index=True),
+        _title(f"median {of} of each side", unit),
+        unit=unit,
+        names=names or {},
+        counts=True,
+        styles=_SIDES,
+        joined=True,
+    )
+
+
+def differences(
+    table: pd.DataFrame, *, unit: str, digits: int, margin: float | None, names: Mapping[str, str] | None = None
+) -> Figure:
+    """The difference A - B of every level with its interval, filled where it is paired, open where it is not.
+
+    Args:
+        table: as there.
+        unit: behind the numbers.
+        digits: decimals in the hover.
+        margin: drawn grey around zero; None draws none.
+        names: label -> the words for it.
+    """
+    hover = [
+        f"{row['label']}, A − B, {row['how']}\n{_with(row['difference'], row['low'], row['high'], unit, digits)}\n"
+        f"n = {counted(int(row['n_items']))}; {row['verdict']}"
+        for row in table.to_dict("records")
+    ]
+    frame = pd.DataFrame(
+        {
+            "label": table["label"].astype(str),
+            "series": _DIFFERENCE,
+            "panel": "",
+            "value": table["difference"],
+            "low": table["low"],
+            "high": table["high"],
+            "n": table["n_items"],
+            "hollow": ~table["how"].str.startswith("paired").to_numpy(dtype=bool),
+            "hover": hover,
+        }
+    )
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        _title(_DIFFERENCE, unit),
+        unit=unit,
+        names=names or {},
+        counts=True,
+        styles={_DIFFERENCE: Style(PALETTE[2], "diamond", size=10)},
+        shades=() if margin is None else (Shade(-margin, margin),),
+    )
+
+
+def _title(words: str, unit: str) -> str:
+    return words + _IN.get(unit.strip(), "")
+
+
+def _with(value: float, low: float, high: float, unit: str, digits: int) -> str:
+    if low != low:
+        return f"{signed(value, digits=digits, unit=unit)} (no interval)"
+    ends = f"{signed(low, digits=digits, unit='')} to {signed(high, digits=digits, unit=unit)}"
+    return f"{signed(value, digits=digits, unit=unit)} (95 % CI {ends})"

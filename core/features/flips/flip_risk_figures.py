@@ -1,0 +1,249 @@
+"""Figures of the page Flip risk: a map of families and evaluators, risk against the gap, flips of two systems."""
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.charts.spec import Axis, Figure, Ray, Reference, Style
+from core.charts.style import NEUTRAL, PALETTE, counted
+
+BOUND = 50.0
+"""No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
+
+NULL = "null"
+"""The axis of edits that nobody can see."""
+
+FLIPPED, STRICTLY = "pairs whose order changes", "without ties"
+
+_DASHES = ("solid", "dash", "dashdot", "longdash")
+_TICKS = (0.1, 0.3, 1, 3, 10, 30)
+
+
+def risk_map(cells: pd.DataFrame) -> Figure:
+    """Families against evaluators.
+
+    Args:
+        cells: rows of ``core.analysis.flip_cells.flip_risks`` at one gap; ``opens`` where cells can be clicked.
+
+    Returns:
+        Risk in percent as colour and number, from 0 to the bound; hover: interval, d, n.
+    """
+    rows = cells.assign(last=cells["axis"] == NULL).sort_values(["last", "axis", "family"], kind="stable")
+    frame = pd.DataFrame(
+        {
+            "label": rows["family"].astype(str),
+            "series": rows["evaluator"].astype(str),
+            "panel": "",
+            "value": 100 * rows["risk"],
+            "low": 100 * rows["low"],
+            "high": 100 * rows["high"],
+            "n": rows["n_items"],
+            "text": [f"{100 * risk:.1f}" if risk == risk else "" for risk in rows["risk"]],
+            "hover": [_cell_hover(row) for row in _told(rows)],
+            **_opens(rows),
+        }
+    )
+    styles = {name: Style() for name in sorted(cells["evaluator"].astype(str).unique())}
+    return Figure("", "", "", frame, "risk of ranking flip, %", kind="map", unit=" %", span=(0, BOUND), styles=styles)
+
+
+def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[str, str]]) -> Figure:
+    """Risk against the gap, a panel an evaluator, a line a family; the gap on a logarithmic scale, without 0.
+
+    Args:
+        cells: rows of ``core.analysis.flip_cells.cell_curves`` or ``flip_risks``; ``opens`` likewise.
+        gap: the gap that is looked at, a share.
+        styles: of :func:`family_styles`.
+    """
+    rows = cells[cells["gap"] > 0].sort_values(["evaluator", "family", "gap"], kind="stable")
+    nothing = np.full(len(rows), np.nan)
+    frame = pd.DataFrame(
+        {
+            "label": 100 * rows["gap"].astype(float),
+            "series": rows["family"].astype(str),
+            "panel": rows["evaluator"].astype(str),
+            "value": 100 * rows["risk"],
+            "low": 100 * rows["low"] if "low" in rows else nothing,
+            "high": 100 * rows["high"] if "high" in rows else nothing,
+            "n": rows["n_items"],
+            "hover": [_cell_hover(row) for row in _told(rows)],
+            **_opens(rows),
+        }
+    )
+    looks = {family: Style(colour, dash=dash, width=2) for family, (colour, dash) in sorted(styles.items())}
+    marks = (Reference(BOUND, dash="dot"), *([Reference(100 * gap, on="along")] if gap > 0 else []))
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        "",
+        kind="lines",
+        bounds="none",
+        unit=" %",
+        span=(0, BOUND + 3),
+        styles=looks,
+        height=270,
+        along=Axis("gap d, %", log=True, ticks=_TICKS),
+        references=marks,
+    )
+
+
+TOLD, TOLD_APART = "captions of the same picture", "told, if of different pictures"
+
+
+def reliability(rows: pd.DataFrame) -> Figure:
+    """What was told of near ties against what became of them, a panel an evaluator.
+
+    Args:
+        rows: of ``core.features.flips.flip_questions``, shares in percent; those of every family by told risk are
+        drawn.
+
+    Returns:
+        A mark a bin of told risks, with the interval of the share that turned; a ring where the risk of different
+        pictures would have had it told. On the line as many turned as were told.
+    """
+    own = rows[(rows["family"] == "every family") & rows["told_of"].str.contains(" to ")]
+    several = len(set(own["corpus"])) > 1
+    panel = own["evaluator"].astype(str) + (", " + own["corpus"].astype(str) if several else "")
+    marks = pd.DataFrame(
+        {
+            "label": "",  # its place along says it
+            "series": TOLD,
+            "panel": panel,
+            "x": own["told"],
+            "value": own["turned"],
+            "low": own["low"],
+            "high": own["high"],
+            "n": own["n_items"],
+            "hover": [_tie_hover(row) for row in own.to_dict("records")],
+        }
+    )
+    rings = marks.assign(series=TOLD_APART, x=own["apart"], low=math.nan, high=math.nan)
+    return Figure(
+        "",
+        "",
+        "",
+        pd.concat([rings, marks], ignore_index=True),
+        "really turned",
+        kind="scatter",
+        unit=" %",
+        span=(0, 100),
+        along=Axis("told", unit=" %", span=(0, BOUND + 2)),
+        rays=(Ray(1.0, "as told"),),
+        styles={TOLD: Style(PALETTE[0]), TOLD_APART: Style(NEUTRAL, fill=0)},
+        height=210,
+    )
+
+
+def _tie_hover(row: dict[Hashable, Any]) -> str:
+    ends = "no interval" if row["low"] != row["low"] else f"95 % CI {row['low']:.1f} to {row['high']:.1f}"
+    return (
+        f"told {row['told_of']}, on average {row['told']:.1f} %\n{row['turned']:.1f} % turned ({ends})\n"
+        f"told if of different pictures: {row['apart']:.1f} %\n"
+        f"n = {counted(row['n_items'])}, {row['n_pairs']} pairs"
+    )
+
+
+def _opens(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    return {"opens": rows["opens"]} if "opens" in rows else {}
+
+
+def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Give each family a colour and a dash: every axis has a dash, colours begin anew in each; null edits are grey.
+
+    Args:
+        cells: columns axis, family.
+
+    Returns:
+        (``#rrggbb``, dash) by family.
+    """
+    styles: dict[str, tuple[str, str]] = {}
+    axes = [axis for axis in ("spatial", "societal") if axis in set(cells["axis"])]
+    axes += sorted(set(map(str, cells["axis"])) - {*axes, NULL})
+    for rank, axis in enumerate(axes):
+        for place, family in enumerate(sorted(cells.loc[cells["axis"] == axis, "family"].unique())):
+            styles[str(family)] = (PALETTE[place % (len(PALETTE) - 1)], _DASHES[rank % len(_DASHES)])
+    return styles | {str(family): (NEUTRAL, "dot") for family in cells.loc[cells["axis"] == NULL, "family"].unique()}
+
+
+def flip_shares(table: pd.DataFrame, *, colour: str) -> Figure:
+    """How often the order of two systems changes, a row a family.
+
+    Args:
+        table: columns family, share, low, high, strict, n_items, n_pairs; shares in [0, 1].
+        colour: ``#rrggbb``.
+
+    Returns:
+        A dot at the share with its interval, and a ring at the share without ties.
+    """
+    hover = [_share_hover(row) for row in table.to_dict("records")]
+    shares = pd.DataFrame(
+        {
+            "label": table["family"].astype(str),
+            "series": FLIPPED,
+            "panel": "",
+            "value": 100 * table["share"],
+            "low": 100 * table["low"],
+            "high": 100 * table["high"],
+            "n": table["n_items"],
+            "hover": hover,
+        }
+    )
+    rings = shares.assign(series=STRICTLY, value=100 * table["strict"], low=np.nan, high=np.nan)
+    top = float(pd.concat([shares["high"], shares["value"], rings["value"]]).max())
+    return Figure(
+        "",
+        "",
+        "",
+        pd.concat([shares, rings], ignore_index=True),
+        "",
+        unit=" %",
+        overlay=True,
+        span=(-1, max(1.1 * top, 5.0) if top == top else 5.0),
+        styles={FLIPPED: Style(colour), STRICTLY: Style(colour, size=14, fill=0)},
+    )
+
+
+_TOLD = {
+    "family",
+    "evaluator",
+    "risk",
+    "low",
+    "high",
+    "null_risk",
+    "gap",
+    "d",
+    "n_items",
+    "n_shifts",
+    "note",
+}
+"""Columns of a cell that its hover says."""
+
+
+def _told(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    return cells[[name for name in cells if name in _TOLD]].to_dict("records")
+
+
+def _share_hover(row: dict[Hashable, Any]) -> str:
+    share, low, high, strict = (100 * row[name] for name in ("share", "low", "high", "strict"))
+    told = f"95 % CI {low:.1f} to {high:.1f}" if low == low else "no interval"
+    return (
+        f"{row['family']}\n{share:.1f} % of pairs flip ({told})\n{strict:.1f} % change sides without a tie\n"
+        f"n = {counted(row['n_items'])}, {row['n_pairs']} pairs"
+    )
+
+
+def _cell_hover(row: dict[Hashable, Any]) -> str:
+    low, high = (100 * row.get(name, math.nan) for name in ("low", "high"))
+    told = f" (95 % CI {low:.1f} to {high:.1f})" if low == low else ""
+    floor = 100 * row.get("null_risk", math.nan)
+    told += f", null edits {floor:.1f} %" if floor == floor else ""
+    note = f"\n{row['note']}" if row.get("note") else ""
+    return (
+        f"{row['family']}, {row['evaluator']}\nRRF {100 * row['risk']:.1f} %{told}\n"
+        f"gap {100 * row['gap']:g} %, d = {row['d']:.4g}\nn = {counted(row['n_items'])}, {row['n_shifts']} shifts{note}"
+    )

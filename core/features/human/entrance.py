@@ -1,0 +1,208 @@
+"""What comes before an annotator's first vote: consent, practice, and the link of a recruiting platform.
+
+Each is set by a row of the log, so that it can be set in a study that is running, and what was set before is kept.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from core.errors import InvalidInput
+from core.features.human.definition import ORIGINAL, VARIANT, Definition, StudyItem
+from core.features.human.kinds import Kind, Value
+
+CONSENT_LIMIT = 20_000
+MOST_EXERCISES = 10
+MOST_TRIES = 3
+WHY_LIMIT = 300
+PREFERRED = "preferred"
+"""What of an item is asked about, beside its versions."""
+
+
+class Stage(StrEnum):
+    """Where an annotator is: each comes before the next; ``screened`` is an end."""
+
+    CONSENT = "consent"
+    INSTRUCTIONS = "instructions"
+    PRACTICE = "practice"
+    SCREENED = "screened"
+    VOTES = "votes"
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What annotators agree to before anything of them is kept.
+
+    Args:
+        text: as the coordinator wrote it; plain text.
+        digest: its sha256, which an agreement names.
+    """
+
+    text: str
+    digest: str
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> "Consent | None":
+        """Read a row of the log; an empty text asks for nothing."""
+        text = check_consent(row["text"])
+        return cls(text, hashlib.sha256(text.encode()).hexdigest()) if text else None
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """One item for practice, with the answers that are right.
+
+    Args:
+        item: id within the study.
+        right: ``original``, ``variant`` or ``preferred`` -> answers that are right; what is not named may be anything.
+        why: shown after the answer.
+    """
+
+    item: str
+    right: Mapping[str, tuple[Value, ...]]
+    why: str
+
+    def misses(self, said: Mapping[str, Any]) -> tuple[str, ...]:
+        """What was answered wrongly: names of ``right``.
+
+        Args:
+            said: of :func:`core.features.human.votes.resolve`.
+        """
+        return tuple(name for name, values in self.right.items() if said.get(name) not in values)
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """Items that everybody judges first, with feedback; their answers enter no number.
+
+    Args:
+        exercises: in the order in which they are shown.
+        needed: how many must be right to go on; 0: nobody is turned away.
+        tries: how often an annotator may go through them.
+    """
+
+    exercises: tuple[Exercise, ...]
+    needed: int
+    tries: int
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any], definition: Definition) -> "Practice | None":
+        """Read a row of the log; without an exercise there is no practice.
+
+        Raises:
+            InvalidInput: if an item, an answer or a number is not one.
+        """
+        exercises = tuple(_exercise(each, definition) for each in row["exercises"])
+        if len(exercises) > MOST_EXERCISES:
+            raise InvalidInput(f"practice has at most {MOST_EXERCISES} items, got {len(exercises)}")
+        if len({each.item for each in exercises}) < len(exercises):
+            raise InvalidInput("practice names an item twice; leave one of them out")
+        needed, tries = int(row["needed"]), int(row["tries"])
+        if not 0 <= needed <= len(exercises):
+            raise InvalidInput(f"of {len(exercises)} practice items 0 to {len(exercises)} can be needed, got {needed}")
+        if not 1 <= tries <= MOST_TRIES:
+            raise InvalidInput(f"practice takes 1 to {MOST_TRIES} tries, got {tries}")
+        return cls(exercises, needed, tries) if exercises else None
+
+    def told(self) -> dict[str, Any]:
+        """As a row of the log holds it."""
+        exercises = [
+            {"item": each.item, "right": {name: list(values) for name, values in each.right.items()}, "why": each.why}
+            for each in self.exercises
+        ]
+        return {"exercises": exercises, "needed": self.needed, "tries": self.tries}
+
+
+@dataclass(frozen=True, slots=True)
+class Prolific:
+    """The one link by which everybody comes whom Prolific sends.
+
+    Args:
+        digest: sha256 of its token; None where the link is closed.
+        nonce: what the token is made of, with the study's secret.
+        items: how many items each participant is asked about, items with a known answer included.
+        completion: code of those who have answered.
+        screened_out: code of those whom practice turned away; empty where they return their submission.
+    """
+
+    digest: str | None
+    nonce: str | None
+    items: int
+    completion: str
+    screened_out: str
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> "Prolific":
+        """Read a row of the log."""
+        digest, nonce = row["token_sha256"], row["nonce"]
+        return cls(
+            None if digest is None else str(digest),
+            None if nonce is None else str(nonce),
+            int(row["items"]),
+            str(row["completion"]),
+            str(row["screened_out"]),
+        )
+
+
+def check_consent(text: object) -> str:
+    """Return a text of consent without the blanks around it.
+
+    Raises:
+        InvalidInput: if it is no text, too long, or holds characters that cannot be read.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput("the consent is a text")
+    clean = text.replace("\r\n", "\n").strip()
+    if len(clean) > CONSENT_LIMIT:
+        raise InvalidInput(f"the consent has at most {CONSENT_LIMIT} characters, got {len(clean)}; link to the rest")
+    odd = next((each for each in clean if not (each.isprintable() or each in "\n\t")), None)
+    if odd is not None:
+        raise InvalidInput(f"the consent is plain text; it holds the unreadable character {odd!r}, leave it out")
+    return clean
+
+
+def by_construction(definition: Definition) -> tuple[Exercise, ...]:
+    """Exercises of a study's items with a known answer: one caption names what the picture does not show."""
+    return tuple(_known(item, definition.asked) for item in definition.items if item.attention)
+
+
+def asked_of(item: StudyItem, kind: Kind) -> tuple[str, ...]:
+    """What an item is asked about: the versions that it shows and, of two, which is preferred."""
+    if item.shows != "pair":
+        return (item.shows,)
+    return (ORIGINAL, VARIANT, *((PREFERRED,) if kind.sides == 2 else ()))
+
+
+def answers_to(what: str, kind: Kind) -> tuple[Value, ...]:
+    """Every answer about a version, lowest first; or the versions and ``tie`` of a preference."""
+    if what == PREFERRED:
+        return (ORIGINAL, VARIANT, "tie")
+    return tuple(range(kind.lowest, kind.lowest + len(kind.scale)))
+
+
+def _known(item: StudyItem, kind: Kind) -> Exercise:
+    levels = answers_to(VARIANT, kind)
+    wrong = tuple(value for value in levels if kind.share(float(value)) < 0.5)
+    fits = tuple(value for value in levels if value not in wrong)
+    right: dict[str, tuple[Value, ...]] = {ORIGINAL: fits, VARIANT: wrong, PREFERRED: (ORIGINAL,)}
+    asked = asked_of(item, kind)
+    why = f"The picture does not show what this caption names: “{item.variant_caption}”"
+    return Exercise(item.id, {name: right[name] for name in asked}, why)
+
+
+def _exercise(told: Mapping[str, Any], definition: Definition) -> Exercise:
+    item = definition.item(str(told["item"]))
+    asked = asked_of(item, definition.asked)
+    right: dict[str, tuple[Value, ...]] = {}
+    for name, values in told["right"].items():
+        known = answers_to(name, definition.asked) if name in asked else ()
+        if not values or any(value not in known for value in values):
+            raise InvalidInput(
+                f"practice item {item.id} takes answers about {', '.join(asked)}, got {name!r}: {values!r}"
+            )
+        right[name] = tuple(values)
+    if not right:
+        raise InvalidInput(f"practice item {item.id} has no right answer; name one")
+    return Exercise(item.id, right, " ".join(str(told["why"]).split())[:WHY_LIMIT])

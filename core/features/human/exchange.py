@@ -1,0 +1,337 @@
+"""Votes out as CSV, Parquet or JSON, and votes in that were made elsewhere."""
+
+import io
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from core.corpora.table_cells import LONGEST, check_columns
+from core.errors import BadCorpus, InvalidInput
+from core.features.human.kinds import Value
+from core.features.human.ledger import Ledger
+from core.features.human.other_tools import (
+    LINE,
+    NOTED,
+    UNLABELLED,
+    VERSION_OF,
+    WHEN,
+    rows_of_potato,
+    rows_of_records,
+    rows_of_table,
+)
+from core.features.human.studies import COMMENT_LIMIT, Study
+from core.features.human.votes import vote_table
+from core.store.text_files import exact, guarded_csv
+from core.yes_no import says_nothing, yes_or_no
+
+FORMATS = ("csv", "parquet", "json")
+MOST_BYTES = 32 * 2**20
+MOST_ROWS = 200_000
+READ = (*FORMATS, "jsonl")
+"""Endings of files that votes are read from."""
+
+NEEDED = ("annotator", "id")
+
+
+def export_votes(study: Study, form: str, *, withdrawn: bool = False) -> bytes:
+    """Write the finished and the skipped votes of a study.
+
+    Tokens and secrets are never among them; names of annotators stay with the coordinator.
+
+    Args:
+        form: one of FORMATS. JSON is one object with the study's definition and its votes.
+        withdrawn: with the rows of withdrawn annotators, marked as such.
+
+    Raises:
+        InvalidInput: for another format.
+    """
+    table = _raw(study, vote_table(study, withdrawn=withdrawn, skipped=True))
+    if form == "csv":
+        return guarded_csv(table).encode()
+    if form == "parquet":
+        buffer = io.BytesIO()
+        table.to_parquet(buffer, index=False)
+        return buffer.getvalue()
+    if form == "json":
+        votes = json.loads(table.to_json(orient="records"))
+        return json.dumps({"study": study.definition.to_json(), "votes": votes}, indent=1, ensure_ascii=False).encode()
+    raise InvalidInput(f"votes are written as {', '.join(FORMATS)}, got {form[:40]!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an import took in.
+
+    Args:
+        count: votes that were new or changed.
+        told: a sentence for each kind of row that counts otherwise than by itself.
+    """
+
+    count: int
+    told: tuple[str, ...]
+
+
+def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
+    """Take votes in that were made elsewhere, with the columns of an export or as another tool writes them.
+
+    The file is checked as a whole before the first row is written: one bad row refuses it all, naming the row.
+    Annotators are renamed ``x-<name>`` and kept apart from those who were invited here; only in an export of this
+    very study do names mean those invited here, and there a file may not change what they said. A vote that is here
+    already with the same answers is left out, so the same file twice changes nothing; other answers of an imported
+    annotator are a correction. Who withdrew, here or by the file, counts no more.
+
+    Args:
+        data: CSV, Parquet, JSON or JSON lines with annotator, id (of the study's item), left (``original`` or
+            ``variant``: what stood left) and one column a question (A, B, preference, or rating); seconds, comment,
+            skipped, withdrawn and client_time may be there. Or a file of :mod:`core.features.human.other_tools`.
+        name: of the file; its ending tells the format.
+
+    Raises:
+        InvalidInput: saying what of the file cannot be used, and in which row.
+    """
+    ledger, told = study.state(), Counter[str]()
+    votes, gone = list[dict[str, Any]](), dict[str, None]()
+    for number, row in enumerate(_rows(study, data, name), start=1):
+        with _where(name, row.get(LINE, number)):
+            who = _annotator(study, row)
+            if row.get(NOTED):
+                told[row[NOTED]] = 0
+            if row.get(NOTED) == UNLABELLED:
+                continue
+            here = ledger.annotators.get(who)
+            if yes_or_no(row.get("withdrawn")) or (here is not None and here.withdrawn):
+                gone[who] = None
+                told["{} of annotators who withdrew, left out"] += 1
+            else:
+                votes.append(_checked(study, row, who) | {LINE: row.get(LINE, number)})
+    kept = [vote for vote in _settled(votes, told, name) if vote["annotator"] not in gone]
+    taken = 0
+
+    def rows(ledger: Ledger) -> list[dict[str, Any]]:
+        nonlocal taken
+        new = [vote for vote in kept if _differs(ledger, vote)]
+        taken = len(new)
+        names = dict.fromkeys(vote["annotator"] for vote in new)
+        made = [{"row": "import", "annotator": each, "source": name[:120]} for each in names]
+        known = [ledger.annotators[each] for each in gone if each in ledger.annotators]
+        made += [{"row": "withdraw", "annotator": each.id} for each in known if each.imported and not each.withdrawn]
+        return made + [row for vote in new for row in _log_rows(ledger, vote)]
+
+    study.record(rows, share=True)
+    return Taken(
+        taken, tuple(each.format(f"{count} {'vote' if count == 1 else 'votes'}") for each, count in told.items())
+    )
+
+
+def _rows(study: Study, data: bytes, name: str) -> Sequence[Mapping[str, Any]]:
+    if len(data) > MOST_BYTES:
+        raise InvalidInput(f"{name[:80]} has more than {MOST_BYTES} bytes; split it")
+    ending = name.rsplit(".", 1)[-1].lower()
+    try:
+        rows = _read(study, data, ending, name)
+    except (InvalidInput, BadCorpus) as error:
+        raise InvalidInput(f"{name[:80]}: {error}") from error
+    except Exception as error:  # each reader has errors of its own for hostile bytes
+        raise InvalidInput(f"{name[:80]} cannot be read as {ending}: {repr(error)[:200]}") from error
+    if not 1 <= len(rows) <= MOST_ROWS:
+        raise InvalidInput(f"{name[:80]} has {len(rows)} rows; 1 to {MOST_ROWS} are read")
+    missing = [column for column in NEEDED if column not in rows[0]]
+    if missing:
+        raise InvalidInput(f"{name[:80]} has no column {missing[0]!r}; it needs {', '.join(NEEDED)} and the questions")
+    return rows
+
+
+def _read(study: Study, data: bytes, ending: str, name: str) -> Sequence[Mapping[str, Any]]:
+    kind = study.definition.asked
+    if ending not in READ:
+        raise InvalidInput(f"votes are read from {', '.join(READ)}")
+    if ending in ("csv", "parquet"):
+        records: list[Any] = _table(data, ending, name).to_dict("records")
+        return (rows_of_table(records, kind) if records else None) or records
+    if ending == "jsonl":
+        records = [_line(line, number) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    else:
+        told = json.loads(data)
+        if isinstance(told, dict) and "instance_id_to_label_to_value" in told:
+            return rows_of_potato(told, kind)
+        records = told["votes"] if isinstance(told, dict) else told
+    if not all(isinstance(each, dict) for each in records):
+        raise InvalidInput("it should be a list of objects")
+    return (rows_of_records(records, kind, name=name) if records else None) or records
+
+
+def _table(data: bytes, ending: str, name: str) -> pd.DataFrame:
+    if ending == "parquet":
+        return pd.read_parquet(io.BytesIO(data)).rename(columns=str)
+    check_columns(data[: LONGEST + 1].decode("utf-8", "replace"), where=name[:80])
+    told = io.BytesIO(data.removeprefix(b"\xef\xbb\xbf"))
+    return pd.read_csv(told, dtype=str, keep_default_na=False, nrows=MOST_ROWS + 1).map(exact)
+
+
+def _line(line: bytes, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise InvalidInput(f"line {number} is no whole JSON object ({error}); write the file again") from error
+
+
+@contextmanager
+def _where(name: str, number: int) -> Iterator[None]:
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{name[:80]}: row {number} of the file cannot be used: {error}") from error
+
+
+def _annotator(study: Study, row: Mapping[str, Any]) -> str:
+    """Id of a row's annotator here."""
+    told = _text(row, "annotator").strip()
+    if says_nothing(told) or len(told) > 60 or not told.isprintable():
+        raise InvalidInput(f"an annotator's name has 1 to 60 printable characters, got {told[:80]!r}")
+    if _text(row, "study") not in ("", study.id):
+        raise InvalidInput(f"it belongs to study {str(row['study'])[:60]!r}, not to {study.id!r}")
+    own = _text(row, "study") == study.id and told in study.state().annotators
+    return told if own or told.startswith("x-") else f"x-{told}"
+
+
+def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, Any]:
+    """One vote of known shape, or a sentence."""
+    item_id, _, beside = _text(row, "id").partition(":")
+    item = study.definition.item(item_id.zfill(4) if item_id.isdigit() else item_id)
+    left = beside or _text(row, "left") or ("" if item.shows == "pair" else item.shows)
+    if left not in (("original", "variant") if item.shows == "pair" else (item.shows,)):
+        raise InvalidInput(
+            f"left is what stood left, original or variant, got {left[:40]!r}; an id may say it: {item.id}:original"
+        )
+    answers = {each.name: _answer(row, each.name, study) for each in study.definition.asked.questions}
+    skipped = _skipped(row, answered=None not in answers.values())
+    if skipped is None and None in answers.values():
+        missing = next(name for name, value in answers.items() if value is None)
+        raise InvalidInput(f"question {missing!r} has no answer; give one, or a reason in the column 'skipped'")
+    told = {
+        "annotator": annotator,
+        "item": item.id,
+        "left": left,
+        "skipped": skipped,
+        "answers": {} if skipped else answers,
+    }
+    here = study.state().annotators.get(annotator)
+    if here is not None and not here.imported and _differs(study.state(), told):
+        raise InvalidInput(f"{annotator} was invited here and said something else of item {item.id} here")
+    return told | {
+        "seconds": _number(row, "seconds"),
+        "client_time": _number(row, "client_time"),
+        "comment": _text(row, "comment")[:COMMENT_LIMIT],
+        WHEN: row.get(WHEN) or "",
+        VERSION_OF: row.get(VERSION_OF),
+    }
+
+
+def _skipped(row: Mapping[str, Any], *, answered: bool) -> str | None:
+    """Why an item was skipped; None where it was not: the cell may say yes or no, or hold the reason."""
+    cell = row.get("skipped")
+    try:
+        return "skipped elsewhere" if yes_or_no(cell) else None
+    except InvalidInput as error:
+        if answered:
+            raise InvalidInput(f"every question has an answer, and skipped is {str(cell)[:60]!r}: {error}") from error
+        return str(cell)
+
+
+def _answer(row: Mapping[str, Any], question: str, study: Study) -> Value | None:
+    raw = row.get(question)
+    if says_nothing(raw):
+        return None
+    asked, said = study.definition.asked.question(question), str(raw).strip().casefold()
+    for answer in asked.answers:
+        if said in (str(answer.value).casefold(), f"{answer.value}.0", answer.label.casefold()):
+            return answer.value
+    return asked.check(str(raw))  # raises, naming what it takes
+
+
+def _settled(votes: list[dict[str, Any]], told: Counter[str], name: str) -> list[dict[str, Any]]:
+    """One vote an annotator and item: the last version of an annotation, and one of several annotations.
+
+    Raises:
+        InvalidInput: for annotations that differ, of which nothing says which came last.
+    """
+    groups: dict[tuple[str, str], dict[object, dict[str, Any]]] = {}
+    for place, vote in enumerate(votes):
+        own = groups.setdefault((vote["annotator"], vote["item"]), {})
+        key = (place,) if vote[VERSION_OF] is None else vote[VERSION_OF]
+        if key in own:
+            told["{} replaced by a later version of the same annotation"] += 1
+        own[key] = max(own.get(key, vote), vote, key=lambda each: each[WHEN]) if vote[WHEN] else vote
+    return [_one_of(list(own.values()), told, name) for own in groups.values()]
+
+
+def _one_of(doubled: list[dict[str, Any]], told: Counter[str], name: str) -> dict[str, Any]:
+    first, *more = doubled
+    if all(_said(each) == _said(first) for each in more):
+        if more:
+            told["{} given twice alike (same annotator and item), counted once"] += len(more)
+        return first
+    if not all(each[WHEN] for each in doubled):
+        rows = " and ".join(str(each[LINE]) for each in doubled[:2])
+        raise InvalidInput(
+            f"{name[:80]}: rows {rows} of the file are both of {first['annotator']!r} on item "
+            f"{first['item']} and say different things; keep one of them"
+        )
+    told["{} given twice otherwise (same annotator and item, another annotation): the later one counts"] += len(more)
+    return max(doubled, key=lambda each: str(each[WHEN]))
+
+
+def _said(vote: Mapping[str, Any]) -> tuple[Any, ...]:
+    return vote["answers"], vote["skipped"], vote["left"]
+
+
+def _differs(ledger: Ledger, vote: Mapping[str, Any]) -> bool:
+    entry = ledger.entries.get((vote["annotator"], vote["item"]))
+    if entry is None:
+        return True
+    return (entry.answers if entry.skipped is None else {}, entry.skipped, entry.left) != _said(vote)
+
+
+def _log_rows(ledger: Ledger, vote: Mapping[str, Any]) -> list[dict[str, Any]]:
+    entry = ledger.entries.get((vote["annotator"], vote["item"]))
+    version = entry.rows if entry else 0
+    about = {name: vote[name] for name in ("annotator", "item", "left", "seconds", "client_time")}
+    made: list[dict[str, Any]] = []
+    if vote["comment"]:
+        made.append({**about, "row": "comment", "comment": vote["comment"]})
+    if vote["skipped"]:
+        made.append({**about, "row": "skip", "reason": vote["skipped"][:200]})
+    made += [{**about, "row": "answer", "question": name, "answer": value} for name, value in vote["answers"].items()]
+    return [{**row, "version": version + index} for index, row in enumerate(made, start=1)]
+
+
+def _raw(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the answers as they were given, side by side: what an import reads."""
+    ledger = study.state()
+    entries = [ledger.entries[key] for key in zip(table["annotator"], table["id"], strict=True)]
+    for question in ledger.questions:
+        given = [None if entry.skipped is not None else entry.answers.get(question) for entry in entries]
+        table[question] = pd.Series(given, index=table.index, dtype=object if question == "preference" else "Int64")
+    return table
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return "" if value is None or value is pd.NA or value != value else str(value)
+
+
+def _number(row: Mapping[str, Any], name: str) -> float | None:
+    try:
+        value = float(row.get(name) or math.nan)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+__all__ = ["FORMATS", "READ", "Taken", "export_votes", "import_votes"]

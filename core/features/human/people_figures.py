@@ -1,0 +1,318 @@
+"""Figures of what people say: outcomes of a study, people beside evaluators, agreement with a suite."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from core.charts.spec import Figure, Style
+from core.charts.style import NEUTRAL, PALETTE, counted
+
+ALL_PAIRS = "all pairs"
+PEOPLE = "people"
+FEW = 5
+"""Below so many a mark is drawn hollow."""
+_ANALYSES = (Style(PALETTE[4], "diamond", size=8), Style(PALETTE[0], "x", size=8))
+
+
+def outcome_bars(table: pd.DataFrame) -> Figure:
+    """Shares with their intervals, one bar a line.
+
+    Args:
+        table: what, share, low, high, n; see ``Aggregates.table``.
+    """
+    hover = [
+        f"{what}\n{100 * share:.1f} % ({_interval(100 * low, 100 * high)})\nn = {n}"
+        if share == share
+        else f"{what}\nno votes"
+        for what, share, low, high, n in table[["what", "share", "low", "high", "n"]].itertuples(index=False)
+    ]
+    frame = pd.DataFrame(
+        {
+            "label": table["what"].astype(str),
+            "series": "share",
+            "panel": "",
+            "value": 100 * table["share"],
+            "low": 100 * table["low"],
+            "high": 100 * table["high"],
+            "n": table["n"],
+            "hover": hover,
+        }
+    )
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        "share",
+        kind="bars",
+        unit=" %",
+        span=(0, 102),
+        counts=True,
+        styles={"share": Style(PALETTE[0], fill=0.55)},
+    )
+
+
+def reanalysis_dots(table: pd.DataFrame) -> Figure:
+    """Median %Δ of every family, a panel an evaluator: all pairs (ring) and each re-analysis.
+
+    Args:
+        table: of ``Reanalysis``.
+    """
+    parts = [_medians(table.drop_duplicates(["evaluator", "family"]), ALL_PAIRS, "all")]
+    parts += [_medians(rows, str(name), "kept") for name, rows in table.groupby("analysis", sort=False)]
+    styles = {ALL_PAIRS: Style(NEUTRAL, size=11, fill=0)}
+    styles |= dict(zip(map(str, table["analysis"].unique()), _ANALYSES, strict=False))
+    return Figure("", "", "", pd.concat(parts, ignore_index=True), "median %Δ", unit=" %", styles=styles, counts=True)
+
+
+def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
+    """In how many comparisons the right side wins, a line a family: under people (a diamond) and every evaluator.
+
+    Args:
+        people: of ``people_rows``; where a preference was not asked, the right side wins by the higher mean rating.
+        evaluators: of ``evaluator_rows``.
+    """
+    named = "prefer" if people["prefer"].notna().any() else "higher"
+    bounds = {"value": people[named], "low": people[f"{named}_low"], "high": people[f"{named}_high"]}
+    parts = [pd.DataFrame({"label": people["family"], "series": PEOPLE, "n": people["n"], **bounds})]
+    for name, own in evaluators.groupby("evaluator", sort=True):
+        bounds = {"value": 100 - own["failure"], "low": 100 - own["failure_high"], "high": 100 - own["failure_low"]}
+        parts.append(pd.DataFrame({"label": own["family"], "series": str(name), "n": own["n"], **bounds}))
+    frame = pd.concat(parts, ignore_index=True).assign(panel="")
+    hover = [
+        f"{row['label']}, {row['series']}\nthe right one wins: {row['value']:.1f} % "
+        f"({_interval(row['low'], row['high'])})\nn = {counted(row['n'], 'comparison')}"
+        for row in frame.to_dict("records")
+    ]
+    frame = frame.assign(hover=hover, hollow=frame["n"] < FEW)
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        "right one wins",
+        unit=" %",
+        span=(0, 102),
+        counts=True,
+        styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)},
+    )
+
+
+def competence_dots(people: pd.DataFrame) -> Figure:
+    """Competence of every annotator under MACE with its interval, a panel a question.
+
+    Args:
+        people: of :func:`core.features.human.study_outcomes.study_competence`; and study, where there are several.
+    """
+    own = people.dropna(subset=["competence"])
+    panel = own["question"].astype(str)
+    if "study" in own:
+        panel = own["study"].astype(str) + ", " + panel
+    frame = pd.DataFrame(
+        {
+            "label": own["annotator"].astype(str),
+            "series": "competence",
+            "panel": panel,
+            "value": own["competence"],
+            "low": own["low"],
+            "high": own["high"],
+            "n": own["n"],
+            "hollow": own["n"] < FEW,
+        }
+    )
+    frame["hover"] = [
+        f"{row['label']}\nknows {row['value']:.0f} % under MACE ({_interval(row['low'], row['high'])})\n"
+        f"n = {row['n']} judged by others too"
+        for row in frame.to_dict("records")
+    ]
+    return Figure(
+        "S-human-competence-dots",
+        COMPETENCE_TITLE,
+        COMPETENCE_NOTE,
+        frame,
+        "answers by knowing",
+        unit=" %",
+        span=(0, 102),
+        counts=True,
+        styles={"competence": Style(PALETTE[0])},
+        paper="",
+    )
+
+
+COMPETENCE_TITLE = "Who answers by knowing?"
+COMPETENCE_NOTE = (
+    "Estimated share of items that an annotator answers by knowing rather than guessing, under MACE (Hovy and others "
+    "2013): who often says what the others say is taken to know. It is no share of right answers, and where most share "
+    "an error, who does not is taken to guess. Bars are 95 % profile-likelihood intervals; where one is wider than 50 "
+    "points, the votes do not tell and no number is given. Versions of an item count one by one."
+)
+
+
+def powered_dots(rows: pd.DataFrame) -> Figure:
+    """Rates of people over all pairs, a panel a question: from votes alone (a diamond) and joined with each evaluator.
+
+    Args:
+        rows: of :func:`core.features.human.powered_votes.powered_rows`; and study, where there are several.
+    """
+    parts = []
+    for name, own in rows.groupby([*(["study"] if "study" in rows else []), "question"], sort=False):
+        panel = ", ".join(map(str, name))
+        first = own.iloc[:1]
+        parts.append(_rates(first, ["votes alone"], "votes alone", panel, "votes"))
+        parts.append(_rates(own, own["evaluator"].astype(str), "joined with scores", panel, "joined"))
+    styles = {"votes alone": Style(NEUTRAL, "diamond", size=11), "joined with scores": Style(PALETTE[0])}
+    return Figure(
+        "S-human-powered-rates",
+        POWERED_TITLE,
+        POWERED_NOTE,
+        pd.concat(parts, ignore_index=True),
+        "rate over all pairs",
+        unit=" %",
+        span=(0, 102),
+        styles=styles,
+    )
+
+
+POWERED_TITLE = "What would people say of every pair?"
+POWERED_NOTE = (
+    "Rates over all items of the study's strata, from votes on some of them: from the votes alone, and joined with the "
+    "scores of an evaluator for all (prediction-powered inference, PPI++). λ is the weight of the scores, 0 where they "
+    "buy nothing. It rests on this alone: that the items with votes were drawn at random within the strata, as the "
+    "study drew them, and were not skipped for what they show. 95 % intervals about these items and people like the "
+    "annotators, of whom it takes three."
+)
+
+
+def _rates(rows: pd.DataFrame, labels: Iterable[str], series: str, panel: str, name: str) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "label": list(labels),
+            "series": series,
+            "panel": panel,
+            "value": rows[name].to_numpy(),
+            "low": rows[f"{name}_low"].to_numpy(),
+            "high": rows[f"{name}_high"].to_numpy(),
+            "n": rows["n"].to_numpy(),
+        }
+    )
+    hover = [
+        f"{row['label']}\n{row['value']:.1f} % ({_interval(row['low'], row['high'])})\n"
+        f"n = {counted(row['n'])} with votes"
+        for row in frame.to_dict("records")
+    ]
+    return frame.assign(hover=hover, hollow=frame["n"] < FEW)
+
+
+def kappa_map(pairs: pd.DataFrame) -> Figure:
+    """Weighted κ of every pair of annotators, a cell each on both sides of the diagonal; a panel a study.
+
+    Args:
+        pairs: one, other, kappa, low, high, n and n_items; see :func:`core.features.human.study_outcomes.study_kappas`;
+            and study, where there are several. A cell of fewer than FEW shared items is hollow.
+    """
+    turned = pairs.rename(columns={"one": "other", "other": "one"})
+    both = pd.concat([pairs, turned], ignore_index=True).dropna(subset=["kappa"])
+    names = sorted({*both["one"].astype(str), *both["other"].astype(str)})
+    both = both.sort_values(["one", "other"], kind="stable", ignore_index=True)
+    frame = pd.DataFrame(
+        {
+            "label": both["one"].astype(str),
+            "series": both["other"].astype(str),
+            "panel": both["study"].astype(str) if "study" in both else "",
+            "value": both["kappa"].astype(float),
+            "low": both["low"],
+            "high": both["high"],
+            "n": both["n"],
+        }
+    )
+    items = both["n_items"] if "n_items" in both else both["n"]
+    frame["text"] = [f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], items, strict=True)]
+    frame["hover"] = [
+        f"{row['label']} and {row['series']}\nκ = {row['value']:.2f} ({_interval(row['low'], row['high'])})\n"
+        f"n = {counted(n)} judged by both ({row['n']} versions)"
+        for row, n in zip(frame.to_dict("records"), items, strict=True)
+    ]
+    frame["hollow"] = (items < FEW).to_numpy()
+    return Figure(
+        "S-human-kappa-map",
+        KAPPA_TITLE,
+        KAPPA_NOTE,
+        frame,
+        "weighted κ",
+        kind="map",
+        diverging=True,
+        order=tuple(names),
+        styles={name: Style(NEUTRAL) for name in names},
+        paper="E, Figure 4",
+    )
+
+
+KAPPA_TITLE = "How far do two annotators agree?"
+KAPPA_NOTE = (
+    "Cohen’s κ with quadratic weights of every pair of annotators, on what both judged; versions of an item count one "
+    "by one. 1 is full agreement, 0 what chance would give. Pairs that judged fewer than two things together have no "
+    "cell."
+)
+
+
+def _medians(rows: pd.DataFrame, series: str, which: str) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "label": rows["family"].astype(str),
+            "series": series,
+            "panel": rows["evaluator"].astype(str),
+            "value": rows[f"median_{which}"],
+            "low": rows[f"low_{which}"],
+            "high": rows[f"high_{which}"],
+            "n": rows[f"n_{which}"],
+        }
+    )
+    return frame.assign(
+        hollow=frame["n"] < FEW,
+        hover=[
+            f"{row['label']}, {row['panel']}\n{series}: {row['value']:.2f} % ({_interval(row['low'], row['high'])})\n"
+            f"n = {counted(row['n'])}"
+            for row in frame.to_dict("records")
+        ],
+    )
+
+
+def _interval(low: float, high: float) -> str:
+    return "no interval" if low != low else f"95 % CI {low:.2f} to {high:.2f}"
+
+
+def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
+    """One dot an evaluator; where a suite has groups, a series each.
+
+    Args:
+        table: rows of :func:`core.features.suites.suite_tables.reached_table`; those without the measure are left out.
+        measure: column of the values; its bounds end in ``_low`` and ``_high``.
+        axis: the measure in words.
+    """
+    held = table[table[measure].notna()]
+    counts = held["n_pairs"] if measure.startswith("accuracy") else held["n_ratings"].fillna(held["n_pairs"])
+    labels = [
+        f"{who}, {told}" if told else str(who) for who, told in zip(held["evaluator"], held["references"], strict=True)
+    ]
+    several = len(set(held["group"])) > 1
+    own = not several and not held["references"].astype(bool).any()
+    frame = pd.DataFrame(
+        {
+            "label": labels,
+            "panel": "",
+            "series": held["group"].astype(str) if several else held["evaluator"].astype(str) if own else "all",
+            "value": held[measure],
+            "low": held[f"{measure}_low"],
+            "high": held[f"{measure}_high"],
+            "n": counts.fillna(0).astype(int),
+            "hover": [
+                f"{label}, {group}\n{value:.1f} ({low:.1f} to {high:.1f})"
+                if low == low
+                else f"{label}, {group}\n{value:.1f}"
+                for label, group, value, low, high in zip(
+                    labels, held["group"], held[measure], held[f"{measure}_low"], held[f"{measure}_high"], strict=True
+                )
+            ],
+        }
+    )
+    return Figure("", axis, "", frame.reset_index(drop=True), axis, overlay=own)

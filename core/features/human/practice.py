@@ -1,0 +1,158 @@
+"""Practice: items with feedback before the first vote. Its answers are rows of their own and enter no number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from core.errors import InvalidInput
+from core.features.human.entrance import Exercise, Practice, Stage
+from core.features.human.kinds import Value
+from core.features.human.ledger import Annotator, Ledger
+from core.features.human.sides import resolve
+from core.features.human.studies import Refused, Study, Superseded
+
+COLUMNS = ("annotator", "try", "item", "left", "said", "right", "practice")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Where an annotator is in practice.
+
+    Args:
+        exercise: to answer now, or None where the try is through.
+        number: 1-based place of the exercise in its try.
+        total: exercises of a try.
+        attempt: of this try, from 0.
+        answers: question -> what they said of this exercise so far.
+    """
+
+    exercise: Exercise | None
+    number: int
+    total: int
+    attempt: int
+    answers: dict[str, Value]
+
+
+def set_practice(study: Study, exercises: Sequence[Exercise], *, needed: int, tries: int) -> None:
+    """Set what is practised; without exercises there is no practice.
+
+    An item that has votes cannot become one for practice, and after somebody has practised it stays as it is: so no
+    vote is lost, and everybody practises alike.
+
+    Raises:
+        InvalidInput: if that would happen, or an exercise or a number is out of range.
+    """
+    row = {"row": "practice", **Practice(tuple(exercises), needed, tries).told()}
+    Practice.read(row, study.definition)
+
+    def rows(ledger: Ledger) -> list[dict[str, Any]]:
+        practised = sum(bool(each.rounds) for each in ledger.annotators.values())
+        if practised:
+            raise InvalidInput(
+                f"{practised} annotator(s) have practised already; practice stays as it is, so that "
+                "everybody does the same"
+            )
+        voted = {item for _, item in ledger.entries} & {each.item for each in exercises}
+        if voted:
+            raise InvalidInput(f"item {min(voted)} has votes already; choose one without any for practice")
+        return [row]
+
+    study.record(rows, share=True)
+
+
+def lesson(study: Study, annotator: str) -> Lesson:
+    """Where an annotator is in practice.
+
+    Raises:
+        InvalidInput: if there is no practice, or no such annotator.
+    """
+    ledger = study.state()
+    if ledger.practice is None or annotator not in ledger.annotators:
+        raise InvalidInput(f"study {study.id!r} has no practice for {annotator[:40]!r}")
+    return _lesson(ledger, ledger.annotators[annotator])
+
+
+def practise(study: Study, annotator: str, item: str, question: str, value: Value, *, attempt: int) -> None:
+    """Store one answer of practice; what was answered in a try stays as it is.
+
+    Raises:
+        Superseded: if another exercise, or another try, is due by now.
+        Refused: if the annotator does not practise now.
+        InvalidInput: for an unknown question or answer.
+    """
+    checked = study.definition.asked.question(question).check(value)
+
+    def rows(ledger: Ledger) -> list[dict[str, Any]]:
+        found = ledger.annotators.get(annotator)
+        if found is None or not found.active or ledger.stage(found) is not Stage.PRACTICE:
+            raise Refused("There is nothing to practise for you now; open your link again.")
+        now = _lesson(ledger, found)
+        due = now.exercise
+        if due is None or (due.item, now.attempt) != (item, attempt) or question in now.answers:
+            raise Superseded("This was answered in another tab or by a second press; here is where you are.")
+        left = study.definition.left_version(annotator, item)
+        return [
+            {
+                "row": "practise",
+                "annotator": annotator,
+                "item": item,
+                "try": attempt,
+                "question": question,
+                "answer": checked,
+                "left": left,
+            }
+        ]
+
+    study.record(rows)
+    state = study.state()
+    if state.passed(state.annotators[annotator]) is False:  # what was meant for them goes to others
+        study.record(lambda _: [], share=True)
+
+
+def said_in_practice(ledger: Ledger, annotator: Annotator, item: str, attempt: int) -> dict[str, Any]:
+    """What was said of the versions of a practice item in a try; see :func:`core.features.human.sides.resolve`."""
+    answered = annotator.rounds[attempt].get(item, {}) if attempt < len(annotator.rounds) else {}
+    return resolve(ledger.by_id[item], ledger.definition.left_version(annotator.id, item), answered)
+
+
+def practice_table(study: Study) -> pd.DataFrame:
+    """Every answer of practice, marked as such.
+
+    Returns:
+        COLUMNS, a row an annotator, try and item that was answered in full: what stood left, what was said of the
+        versions as text, whether all of it was right; ``practice`` is True throughout.
+    """
+    ledger = study.state()
+    rows = [
+        (
+            each.id,
+            number + 1,
+            item,
+            ledger.definition.left_version(each.id, item),
+            _told(said),
+            not exercise.misses(said),
+            True,
+        )
+        for each in ledger.annotators.values()
+        for number, answered in enumerate(each.rounds)
+        for item, exercise in ledger.exercises.items()
+        if len(answered.get(item, {})) == len(ledger.questions)
+        and (said := said_in_practice(ledger, each, item, number)) is not None
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _lesson(ledger: Ledger, annotator: Annotator) -> Lesson:
+    exercises = ledger.exercises
+    attempt = next((number for number in range(len(annotator.rounds) + 1) if ledger.hits(annotator, number) is None), 0)
+    answered = annotator.rounds[attempt] if attempt < len(annotator.rounds) else {}
+    for number, (item, exercise) in enumerate(exercises.items(), start=1):
+        if len(answered.get(item, {})) < len(ledger.questions):
+            return Lesson(exercise, number, len(exercises), attempt, dict(answered.get(item, {})))
+    return Lesson(None, len(exercises), len(exercises), attempt, {})
+
+
+def _told(said: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in said.items() if value is not None)

@@ -1,0 +1,396 @@
+"""Which items a study asks about: stratified, seeded, from any run; what is short is told and not filled.
+
+A stratum holds pairs of which people should find both versions equally good, or comparisons of a right side (the
+original) and a wrong one (the variant). Nothing that annotators see says which it is, and which side is right.
+
+Source: PROTOCOL section 6 (paper A, A.11; paper E, 5.2).
+"""
+
+import re
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from core.errors import InvalidInput
+from core.features.human.definition import ATTENTION, ORIGINAL, VARIANT, Example, StudyItem
+from core.features.human.kinds import Kind
+from core.probes.base import ENGLISH, IDENTITY, Expectation
+from core.probes.registry import further_readings
+from core.probes.words.grammar import noun_group
+from core.probes.words.templates import base_caption
+from core.seeds import stream
+from core.store.store import Store
+
+TOTAL = 480
+"""Paired items of the paper's study."""
+
+INVARIANT, DIRECTIONAL = Expectation.INVARIANT.value, Expectation.DIRECTIONAL.value
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """One part of the sample.
+
+    Args:
+        name: for tables.
+        weight: its part of the total: 80 of 480.
+        probes: regular expression that a probe's whole name matches; empty: all of the family.
+        bins: ``smallest`` or ``largest``: only items of that coverage bin, or None.
+        family: of the probes, where no expression names them.
+        expectation: of the probes: INVARIANT, or DIRECTIONAL for comparisons.
+    """
+
+    name: str
+    weight: int
+    probes: str
+    bins: str | None = None
+    family: str = ""
+    expectation: str = INVARIANT
+
+
+PAPER_STRATA = (
+    Stratum("vertical flip", 80, "vflip"),
+    Stratum("moved to TL or BR", 40, r"reposition-(TL|BR)"),
+    Stratum("rotated by 10°", 40, r"rotate[+-]10"),
+    Stratum("blur, smallest objects", 80, r"blur-.*", "smallest"),
+    Stratum("blur, largest objects", 80, r"blur-.*", "largest"),
+    Stratum("cultural", 40, r"cultural:.*"),
+    Stratum("economic", 40, r"economic:.*"),
+    Stratum("gender", 40, r"gender:.*"),
+    Stratum("emotion", 40, r"emotion:.*"),
+)
+"""Section 6: spatial 160, control 160, societal 160."""
+
+
+def family_strata(families: Sequence[str] = (), directional: Sequence[str] = ()) -> tuple[Stratum, ...]:
+    """Strata of equal weight, one a family.
+
+    Args:
+        families: whose edits should not matter.
+        directional: whose edits break the meaning: comparisons of a right and a wrong side.
+
+    Raises:
+        InvalidInput: if none is given.
+    """
+    if not families and not directional:
+        raise InvalidInput("no family is chosen to sample from; choose one or more")
+    plain = [Stratum(name, 1, "", family=name) for name in dict.fromkeys(families)]
+    broken = [
+        Stratum(f"{name}, {DIRECTIONAL}", 1, "", family=name, expectation=DIRECTIONAL)
+        for name in dict.fromkeys(directional)
+    ]
+    return (*plain, *broken)
+
+
+def strata_named(names: Sequence[str]) -> tuple[Stratum, ...]:
+    """The strata behind the names that a study keeps: those of the paper, or one a family."""
+    if tuple(names) == tuple(each.name for each in PAPER_STRATA):
+        return PAPER_STRATA
+    tail = f", {DIRECTIONAL}"
+    plain = [name for name in names if not name.endswith(tail)]
+    return family_strata(plain, [name.removesuffix(tail) for name in names if name.endswith(tail)])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was drawn.
+
+    Args:
+        items: drawn items in a random order, attention items last.
+        strata: rows of (stratum, target, available, taken).
+        examples: worked examples for the instructions, of items that are not asked about where there are enough.
+    """
+
+    items: tuple[StudyItem, ...]
+    strata: tuple[tuple[str, int, int, int], ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def shortfall(self) -> int:
+        """Items that were wanted and are not there."""
+        return sum(target - taken for _, target, _, taken in self.strata)
+
+
+def targets(strata: Sequence[Stratum], total: int) -> tuple[int, ...]:
+    """Share a total among strata by weight (largest remainder), e.g. 480 -> 80, 40, 40, 80, 80, 40, 40, 40, 40."""
+    weights = sum(stratum.weight for stratum in strata)
+    exact = [total * stratum.weight / weights for stratum in strata]
+    found = [int(value) for value in exact]
+    by_rest = sorted(range(len(strata)), key=lambda index: (found[index] - exact[index], index))
+    for index in by_rest[: total - sum(found)]:
+        found[index] += 1
+    return tuple(found)
+
+
+def largest_total(store: Store, run: str, *, strata: Sequence[Stratum] = PAPER_STRATA, limit: int = TOTAL) -> int:
+    """Largest total of which no stratum falls short, at most ``limit``; strata that hold nothing are not counted."""
+    pairs = candidates(store, run)
+    held = [len(rows_of(pairs, stratum)["item"].unique()) for stratum in strata]
+    filled = [(stratum, count) for stratum, count in zip(strata, held, strict=True) if count]
+    if not filled:
+        return 0
+    for total in range(limit, 0, -1):
+        wanted = targets(strata, total)
+        if all(count >= want or count == 0 for want, count in zip(wanted, held, strict=True)):
+            return total
+    return 1
+
+
+def candidates(store: Store, run: str) -> pd.DataFrame:
+    """Pairs of a run that a study could ask about: one row an (item, probe), ``expectation`` tells which kind.
+
+    Controls other than blur stay out: nobody doubts that a blurred photograph still shows the object, and that is
+    what the control is for. So do further readings of a directional edit, which are no headline, and probes both of
+    whose sides are true, of which there is nothing to find out. A study is in one language, English where the run
+    holds it; an item that was audited with several captions is asked about with the template, else with the first.
+    """
+    rows = store.query(
+        """
+        select s.corpus, s.item, s.probe, min(s.baseline) as baseline, s.subject, s.axis, s.family, s.coverage_bin,
+               s.caption as variant_caption, arg_min(s.baseline_caption, s.baseline) as original_caption,
+               s.label, s.category, max(i.pixels_sha256) as pixels_sha256,
+               coalesce(s.expectation, $invariant) as expectation, s.language, s.rank,
+               max(coalesce(i.item_group, i.pixels_sha256)) as source
+        from shifts s left join items i on i.run = s.run and i.corpus = s.corpus and i.item = s.item
+        where s.run = $run and s.baseline_caption is not null and s.axis <> 'null'
+              and (not s.control or s.family = 'blur')
+              and (coalesce(s.expectation, $invariant) = $invariant
+                   or (s.expectation = $directional and not list_contains($further, s.probe)))
+        group by all
+        order by s.corpus, s.item, s.probe, s.subject, s.rank desc
+        """,
+        {"run": run, "invariant": INVARIANT, "directional": DIRECTIONAL, "further": sorted(further_readings())},
+    )
+    spoken = min(rows["language"].unique(), key=lambda each: (each != ENGLISH, each), default=ENGLISH)
+    one = rows[rows["language"] == spoken]
+    return one.drop_duplicates(["corpus", "item", "probe"], keep="last").reset_index(drop=True)
+
+
+def families_of(pairs: pd.DataFrame, expectation: str) -> list[str]:
+    """Families that :func:`candidates` holds pairs of, sorted: INVARIANT or DIRECTIONAL ones."""
+    return sorted(map(str, pairs.loc[pairs["expectation"] == expectation, "family"].unique()))
+
+
+def draw_sample(
+    store: Store,
+    run: str,
+    *,
+    kind: Kind,
+    total: int,
+    seed: int,
+    strata: Sequence[Stratum] = PAPER_STRATA,
+    attention_rate: float = 0.05,
+    present: Mapping[str, Collection[str]] | None = None,
+) -> Sample:
+    """Draw a stratified sample.
+
+    Within a stratum an item comes once, under one of the stratum's probes, drawn at random; items that another
+    stratum took already come last. For single images a pair makes two items, one for each version.
+
+    Args:
+        store: holds the run.
+        run: id of the run.
+        kind: of the study.
+        total: pairs wanted over all strata.
+        seed: the same seed draws the same sample.
+        strata: parts and weights.
+        attention_rate: enough attention items are made for this share; none where it is 0.
+        present: item -> labels of everything that is annotated in its picture, so that no caption that is meant to
+            be wrong names something that is there after all; None: only the dominant object is known.
+
+    Raises:
+        InvalidInput: if the run is not here, the total is out of range, or nothing can be drawn.
+    """
+    if not 1 <= total <= 20_000:
+        raise InvalidInput(f"a sample has 1 to 20000 pairs, got {total}")
+    pairs = candidates(store, run)
+    if pairs.empty:
+        raise InvalidInput(f"run {run!r} holds no pairs that people could compare; audit with image or caption probes")
+    used: set[str] = set()
+    drawn: list[StudyItem] = []
+    table = []
+    for stratum, target in zip(strata, targets(strata, total), strict=True):
+        rows = rows_of(pairs, stratum)
+        taken = _draw(rows, target, used, seed=seed, name=stratum.name)
+        used |= set(taken["item"])
+        drawn += [_item(row, stratum.name) for row in taken.to_dict("records")]
+        table.append((stratum.name, target, int(rows["item"].nunique()), len(taken)))
+    if not drawn:
+        raise InvalidInput(f"run {run!r} holds nothing for the chosen strata; {_held(pairs)}")
+    shown = [each for item in drawn for each in _versions(item, kind)]
+    whole = _labelled(pairs)
+    wrong = _WrongLabels(whole, present or {})
+    compared = [item for item in drawn if item.directional]
+    wanted = max(round(len(shown) * max(attention_rate, 0.1)), 5) if attention_rate else 0
+    checks = _attention(whole, wrong, kind, compared, wanted=wanted, seed=seed)
+    ordered = sorted(shown, key=lambda item: float(stream(seed, "sample", item.item, item.probe, item.shows).random()))
+    numbered = tuple(replace(item, id=f"{index:04d}") for index, item in enumerate((*ordered, *checks), start=1))
+    return Sample(numbered, tuple(table), _examples(whole, wrong, used, kind, compared, seed))
+
+
+def _held(pairs: pd.DataFrame) -> str:
+    """Say which families could be chosen."""
+    named = {kind: ", ".join(families_of(pairs, kind)) or "none" for kind in (INVARIANT, DIRECTIONAL)}
+    return f"its invariant families: {named[INVARIANT]}; its directional ones: {named[DIRECTIONAL]}"
+
+
+def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
+    """The pairs that a stratum draws from.
+
+    Args:
+        pairs: columns probe, family, expectation, coverage_bin.
+        stratum: of a study.
+    """
+    pairs = pairs[pairs["expectation"] == stratum.expectation]
+    if not stratum.probes:
+        return pairs[pairs["family"] == stratum.family]
+    fits = [re.fullmatch(stratum.probes, str(name)) is not None for name in pairs["probe"]]
+    rows = pairs[np.array(fits, dtype=bool)]  # a list of none would be no mask
+    if stratum.bins is None or rows.empty:
+        return rows
+    order = sorted(pairs["coverage_bin"].dropna().unique(), key=lambda each: float(each.split("-")[0]))
+    wanted = order[:1] if stratum.bins == "smallest" else order[-1:]
+    return rows[rows["coverage_bin"].isin(wanted)]
+
+
+def _draw(rows: pd.DataFrame, target: int, used: set[str], *, seed: int, name: str) -> pd.DataFrame:
+    """One row an item, items that are new to the study first."""
+    mixed = rows.iloc[stream(seed, "stratum", name).permutation(len(rows))]
+    once = mixed.drop_duplicates(["corpus", "item"])
+    return once.assign(_used=once["item"].isin(used)).sort_values("_used", kind="stable").head(target)
+
+
+def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:
+    names = ("corpus", "item", "probe", "baseline", "subject", "axis", "family", "original_caption", "variant_caption")
+    edits = "image" if row["original_caption"] == row["variant_caption"] else "caption"
+    digest, source = row["pixels_sha256"], row["source"]
+    return StudyItem(
+        id="",
+        edits=edits,
+        stratum=stratum,
+        pixels_sha256=digest if isinstance(digest, str) else None,
+        expectation=str(row["expectation"]),
+        language=str(row["language"]),
+        rank=int(str(row["rank"])),
+        source=source if isinstance(source, str) else None,
+        **{name: str(row[name]) for name in names},
+    )
+
+
+def _versions(item: StudyItem, kind: Kind) -> list[StudyItem]:
+    if kind.sides == 2:
+        return [item]
+    return [replace(item, shows=ORIGINAL), replace(item, shows=VARIANT)]
+
+
+class _WrongLabels:
+    """Labels that a picture does not show: of another category, and annotated nowhere in it."""
+
+    def __init__(self, whole: pd.DataFrame, present: Mapping[str, Collection[str]]) -> None:
+        self._whole = whole
+        self._present = present
+
+    def draw(self, row: pd.Series, rng: np.random.Generator) -> str | None:
+        """Return one, or None where every label might be there."""
+        there = {str(row["label"]), *self._present.get(str(row["item"]), ())}
+        others = self._whole[self._whole["category"] != row["category"]]["label"].unique()
+        free = sorted(str(label) for label in others if label not in there)
+        return free[int(rng.integers(len(free)))] if free else None
+
+
+def _attention(
+    whole: pd.DataFrame, wrong: _WrongLabels, kind: Kind, compared: Sequence[StudyItem], *, wanted: int, seed: int
+) -> list[StudyItem]:
+    """Items whose variant's caption names an object that the picture does not show.
+
+    No comparison that people are asked about is met again as one: pictures of comparisons come last, and under them
+    no caption that is a side of theirs.
+    """
+    rng = stream(seed, ATTENTION)
+    mixed = whole.iloc[rng.permutation(len(whole))]
+    asked, taken = _pictured(mixed, compared), _sides(compared)
+    ordered = mixed.iloc[np.argsort(asked, kind="stable")]
+    if kind.sides == 2:
+        named = zip(ordered["item"], ordered["label"], strict=True)
+        ordered = ordered[[(str(item), base_caption(str(label))) not in taken for item, label in named]]
+    found = []
+    for _, row in ordered.head(wanted).iterrows():
+        label = wrong.draw(row, rng)
+        if label is None or (row["item"], base_caption(label)) in taken:
+            continue
+        digest = row["pixels_sha256"] if isinstance(row["pixels_sha256"], str) else None
+        found.append(
+            StudyItem(
+                id="",
+                corpus=str(row["corpus"]),
+                item=str(row["item"]),
+                probe=IDENTITY,
+                baseline=IDENTITY,
+                subject="template",
+                edits="caption",
+                original_caption=base_caption(str(row["label"])),
+                variant_caption=base_caption(label),
+                axis=ATTENTION,
+                family=ATTENTION,
+                stratum=ATTENTION,
+                shows="pair" if kind.sides == 2 else VARIANT,
+                pixels_sha256=digest,
+            )
+        )
+    return found
+
+
+def _pictured(whole: pd.DataFrame, items: Sequence[StudyItem]) -> np.ndarray:
+    """Which rows are of an item of these, or of the same picture, bool [rows]."""
+    pictures = {each.pixels_sha256 for each in items} - {None}
+    return np.asarray(whole["item"].isin({each.item for each in items}) | whole["pixels_sha256"].isin(pictures))
+
+
+def _sides(items: Sequence[StudyItem]) -> set[tuple[str, str]]:
+    """(item, caption) of every side."""
+    return {(each.item, each.caption(version)) for each in items for version in (ORIGINAL, VARIANT)}
+
+
+def _examples(
+    whole: pd.DataFrame, wrong: _WrongLabels, used: set[str], kind: Kind, compared: Sequence[StudyItem], seed: int
+) -> tuple[Example, ...]:
+    """A right, a half right and a wrong caption, each under a picture of its own where there are enough.
+
+    None is under a picture of a comparison, whose right answer it would tell; where no other is left there is none.
+    """
+    told = whole[~_pictured(whole, compared)]
+    spare = told[~told["item"].isin(used)]
+    chosen = spare if len(spare) >= 3 else told
+    chosen = chosen.iloc[stream(seed, "examples").permutation(len(chosen))[:3]]
+    values = (kind.lowest + len(kind.scale) - 1, kind.lowest + 1, kind.lowest)
+    found = []
+    for index, value in enumerate(values if len(chosen) else ()):
+        row = chosen.iloc[index % len(chosen)]
+        label, other = str(row["label"]), wrong.draw(row, stream(seed, "example", str(index)))
+        if other is None and index:
+            continue
+        caption, why = _worked(index, label, other or "")
+        found.append(Example(str(row["corpus"]), str(row["item"]), caption, value, why))
+    return tuple(found)
+
+
+def _worked(index: int, label: str, other: str) -> tuple[str, str]:
+    """Caption and reason of the right, the half right and the wrong example."""
+    if index == 0:
+        return base_caption(label), "Everything that the caption names is there."
+    if index == 1:
+        half = f"{base_caption(label).rstrip('.')} and {_named(other)}."
+        return half, f"One thing is right ({_named(label)}), the other is not there ({_named(other)})."
+    return base_caption(other), f"The picture does not show what the caption names ({_named(other)})."
+
+
+def _named(label: str) -> str:
+    """A label with its article: ``an inukshuk``, ``scissors``."""
+    return noun_group(label).removeprefix("is ").removeprefix("are ")
+
+
+def _labelled(pairs: pd.DataFrame) -> pd.DataFrame:
+    """One row an item that has a label and a category."""
+    return pairs.dropna(subset=["label", "category"]).drop_duplicates(["corpus", "item"]).reset_index(drop=True)

@@ -1,0 +1,111 @@
+"""How the work of a study is shared among its annotators, as its ledger stands."""
+
+from collections import Counter
+
+from core.features.human.assignment import assign, mix
+from core.features.human.ledger import Annotator, Ledger
+from core.seeds import stream
+
+JOINED_HOURS = 3.0
+"""After so long without an answer what was given to a participant of Prolific is given to the next who comes too."""
+
+
+def asked_items(ledger: Ledger, annotator: Annotator) -> list[str]:
+    """Items that were given to an annotator, done or not, in order; practice items are not among them."""
+    practised = ledger.exercises
+    return [item for item in annotator.queue if item not in practised]
+
+
+def waiting_items(ledger: Ledger, annotator: Annotator) -> list[str]:
+    """Items planned for an annotator that they are not through with, in order."""
+    return [item for item in asked_items(ledger, annotator) if not ledger.finished(annotator.id, item)]
+
+
+def queue_of_newcomer(ledger: Ledger, name: str, *, count: int, now: float) -> tuple[str, ...]:
+    """Items for somebody whom Prolific sends: those that lack most votes, and theirs for good.
+
+    Args:
+        ledger: as it stands.
+        name: of the newcomer; orders and places depend on it.
+        count: items at most, those with a known answer included.
+        now: seconds since 1970.
+
+    Returns:
+        Ids in the order in which they are shown; empty where no item lacks a vote that is not promised already.
+    """
+    told, checks = ledger.definition, _checks(ledger)
+    votes, held = ledger.votes(), _held(ledger, silent_since=now - JOINED_HOURS * 3600)
+    lack = {item: told.per_item - votes[item] - held[item] for item in _plain(ledger)}
+    open_items = [item for item, missing in lack.items() if missing > 0]
+    lot = {item: float(stream(told.seed, "join", name, item).random()) for item in open_items}
+    rate = ledger.attention_rate if checks else 0.0
+    plain = max(count - min(round(count * rate), len(checks)), 1)
+    chosen = sorted(open_items, key=lambda item: (-lack[item], lot[item]))[:plain]
+    queue = sorted(chosen, key=lambda item: float(stream(told.seed, "order", name, item).random()))
+    spare = sorted(checks, key=lambda item: float(stream(told.seed, "check", name, item).random()))[: count - plain]
+    return mix(queue, spare, rate=rate, annotator=name, seed=told.seed)
+
+
+def left_behind(ledger: Ledger, asking: Annotator, *, silent_since: float) -> list[str]:
+    """Other annotators who have work left and have said nothing since a time, in seconds since 1970."""
+    others = [each for each in ledger.annotators.values() if each.id != asking.id and not each.away and each.active]
+    return [
+        each.id
+        for each in others
+        if waiting_items(ledger, each) and (each.last or each.since or silent_since) < silent_since
+    ]
+
+
+def shared_queues(ledger: Ledger) -> dict[str, tuple[str, ...]]:
+    """Queues of all annotators when what is still needed is shared anew; empty for those who do not work now.
+
+    Participants of Prolific keep theirs, unless practice turned them away.
+    """
+    told = ledger.definition
+    people = ledger.annotators.values()
+    working = [each.id for each in people if each.active and each.pid is None and _works(ledger, each)]
+    through = {name: [item for item in ledger.by_id if ledger.finished(name, item)] for name in working}
+    begun = {
+        name: [item for (other, item) in ledger.entries if other == name and item not in through[name]]
+        for name in working
+    }
+    votes, held = ledger.votes(), _held(ledger)
+    queues = assign(
+        _plain(ledger),
+        working,
+        seen=through,
+        votes={item: votes[item] + held[item] for item in votes},
+        begun=begun,
+        per_item=told.per_item,
+        seed=told.seed,
+    )
+    mixed = {each.id: each.queue for each in people if each.pid is not None and ledger.passed(each) is not False}
+    for name, queue in queues.items():
+        unseen = [item for item in _checks(ledger) if item not in through[name]]
+        mixed[name] = mix(queue, unseen, rate=ledger.attention_rate, annotator=name, seed=told.seed)
+    return {name: mixed.get(name, ()) for name in ledger.annotators}
+
+
+def _plain(ledger: Ledger) -> list[str]:
+    """Items that are asked about."""
+    practised = ledger.exercises
+    return [item.id for item in ledger.definition.items if not item.attention and item.id not in practised]
+
+
+def _checks(ledger: Ledger) -> list[str]:
+    """Items with a known answer that nobody was told."""
+    practised = ledger.exercises
+    return [item.id for item in ledger.definition.items if item.attention and item.id not in practised]
+
+
+def _works(ledger: Ledger, annotator: Annotator) -> bool:
+    return not annotator.away and ledger.passed(annotator) is not False
+
+
+def _held(ledger: Ledger, *, silent_since: float = 0.0) -> Counter[str]:
+    """How many participants of Prolific each item waits for."""
+    held = Counter[str]()
+    for each in ledger.annotators.values():
+        if each.pid is not None and each.active and _works(ledger, each) and (each.last or 0.0) >= silent_since:
+            held.update(waiting_items(ledger, each))
+    return held

@@ -1,0 +1,454 @@
+"""``study``: create, invite, consent, practice, export, import, agreement: a coordinator's work without a browser."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.commands import _outputs
+from core.commands._shared import Code, exit_codes, note, print_json, table
+
+if TYPE_CHECKING:
+    from core.features.human.studies import Study
+
+_LEFT_OUT = "the same, without damaged rows of the log"
+
+app = typer.Typer(
+    help="Studies of human validation: create one, invite annotators, take votes out and in, read the agreement.",
+    invoke_without_command=True,
+    epilog=exit_codes(),
+)
+
+_Name = Annotated[str, typer.Argument(help="Id of the study, as 'study' lists it.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+
+
+@app.callback()
+def list_all(ctx: typer.Context, as_json: _Json = False) -> None:
+    """List the studies and how far they are."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from core.features.human.studies import list_studies
+
+    found, problems = list_studies()
+    rows = [_row(study) for study in found]
+    if as_json:
+        print_json([dict(zip(_COLUMNS, row, strict=True)) for row in rows])
+    else:
+        table(_COLUMNS, rows)
+    for problem in problems:
+        note(problem)
+    if not found:
+        note("no study yet; create one with: python -m core study create NAME --run RUN")
+
+
+@app.command(epilog=exit_codes(ok="created"), short_help="Draw a stratified sample of a run and open a study of it.")
+def create(
+    name: Annotated[str, typer.Argument(help="Id of the new study: letters, digits, dots, dashes, underscores.")],
+    run: Annotated[str, typer.Option(help="Id of the run to draw from.")] = "demo",
+    title: Annotated[str, typer.Option(help="For you; annotators never see it.")] = "",
+    kind: Annotated[str, typer.Option(help="acceptability, rating or preference.")] = "acceptability",
+    total: Annotated[int, typer.Option(help="Pairs to draw; what is short is told and not filled.")] = 480,
+    per_item: Annotated[int, typer.Option(help="Annotators an item.")] = 3,
+    attention: Annotated[float, typer.Option(help="Share of items with a known answer, 0 to 0.5.")] = 0.05,
+    family: Annotated[list[str] | None, typer.Option(help="Draw from these families instead of the paper's.")] = None,
+    directional: Annotated[
+        list[str] | None, typer.Option(help="Draw comparisons of a right and a wrong side from these families too.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample, the sides and the orders.")] = 2025,
+) -> None:
+    """Create a study. The strata are those of paper A, scaled to the total; families of your choice count alike.
+
+    A family of --directional breaks the meaning on purpose: people compare a right and a wrong side and are never
+    told which is which.
+    """
+    from core.features.human.creation import create_study
+    from core.features.human.precision import planned_precision
+    from core.features.human.sampling import PAPER_STRATA, family_strata
+    from core.store.store import default_store
+
+    strata = family_strata(family or (), directional or ()) if family or directional else PAPER_STRATA
+    with default_store() as store:
+        study = create_study(
+            store,
+            run,
+            study_id=name,
+            title=title or name,
+            kind=kind,
+            total=total,
+            per_item=per_item,
+            attention_rate=attention,
+            seed=seed,
+            strata=strata,
+        )
+    definition = study.definition
+    rows = [(*row, row[1] - row[3]) for row in definition.strata]
+    table(("stratum", "target", "available", "taken", "short"), rows)
+    short = sum(row[-1] for row in rows)
+    items = sum(not item.attention for item in definition.items)
+    typer.echo(f"study {study.id}: {items} items" + (f", {short} pairs short of {total}" if short else ""))
+    for sentence in planned_precision(definition.asked, items=items, annotators=per_item):
+        typer.echo(sentence)
+
+
+@app.command(epilog=exit_codes(ok="invited"), short_help="Invite annotators and print their personal links.")
+def invite(
+    name: _Name,
+    people: Annotated[list[str] | None, typer.Argument(help="Names, for you only.")] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Address under which annotators reach the dashboard; default: INVARISCOPE_PUBLIC_URL, else "
+            "http://localhost:8501."
+        ),
+    ] = None,
+) -> None:
+    """Invite annotators; without names, print the links of those who are invited already."""
+    address = _address(url)
+    study = _find(name)
+    if people:
+        study.invite(people)
+    rows = [
+        (each.id, each.name, f"{address}/human_validation?token={token}")
+        for each in study.state().annotators.values()
+        if (token := study.token(each.id))
+    ]
+    table(("annotator", "name", "link"), rows)
+
+
+@app.command(epilog=exit_codes(ok="set"), short_help="Ask annotators to agree to a text before anything else.")
+def consent(
+    name: _Name,
+    file: Annotated[Path | None, typer.Argument(help="Plain text, UTF-8; an empty file: no consent is asked.")] = None,
+) -> None:
+    """Set the text of consent; without a file, print the present one.
+
+    Who does not agree ends there, and nothing of them is stored. Who agreed to another wording is asked again.
+    """
+    from core.features.human.consent import set_consent
+
+    study = _find(name)
+    if file is not None:
+        set_consent(study, _read_text(file))
+    now = study.state().consent
+    if now is None:
+        note(f"study {name!r} asks for no consent")
+        return
+    agreed = sum(each.accepted == now.digest for each in study.state().annotators.values())
+    typer.echo(now.text)
+    note(f"sha256 {now.digest}; {agreed} agreed to it")
+
+
+@app.command(epilog=exit_codes(ok="set"), short_help="Let annotators practise, with feedback, before the first vote.")
+def practice(
+    name: _Name,
+    items: Annotated[
+        int, typer.Option(help="Items whose answer follows by construction; 0: no practice.", min=0, max=10)
+    ] = 3,
+    needed: Annotated[int, typer.Option(help="How many must be right to go on; 0: nobody is turned away.")] = 0,
+    tries: Annotated[int, typer.Option(help="How often one may go through them, 1 to 3.")] = 2,
+) -> None:
+    """Set what is practised; items of your own choice are added on the page. Nothing of it enters a number."""
+    from core.errors import InvalidInput
+    from core.features.human.entrance import by_construction
+    from core.features.human.practice import set_practice
+
+    study = _find(name)
+    known = by_construction(study.definition)
+    if items > len(known):
+        raise InvalidInput(
+            f"study {name!r} has {len(known)} items with a known answer, got {items} for practice; take "
+            "fewer, or create a study with more (--attention)"
+        )
+    set_practice(study, known[:items], needed=needed, tries=tries)
+    typer.echo(f"study {name}: {items} practice items, {needed} needed, tries {tries}")
+
+
+@app.command(epilog=exit_codes(ok="open"), short_help="Open the link for Prolific, with its completion code.")
+def prolific(
+    name: _Name,
+    items: Annotated[int, typer.Option(help="Items a participant, known answers included.")] = 40,
+    completion: Annotated[str, typer.Option(help="Completion code; default: the present one, else a new one.")] = "",
+    screened_out: Annotated[str, typer.Option(help="Code of those whom practice turns away.")] = "",
+    close: Annotated[bool, typer.Option("--close", help="Close the link; votes stay and count.")] = False,
+    url: Annotated[str | None, typer.Option(help="As for 'study invite'.")] = None,
+) -> None:
+    """Open the one link that Prolific sends everybody to, or change what it gives, and print it.
+
+    A participant who comes back goes on with their own items. The code shows after the last of them.
+    """
+    from core.features.human.prolific import close_link, link_query, new_code, open_link
+
+    study = _find(name)
+    if close:
+        close_link(study)
+        typer.echo(f"study {name}: the link for Prolific is closed")
+        return
+    now = study.state().prolific
+    open_link(
+        study,
+        items=items,
+        completion=completion or (now.completion if now else new_code()),
+        screened_out=screened_out or (now.screened_out if now else ""),
+    )
+    told = study.state().prolific
+    assert told is not None
+    typer.echo(f"{_address(url)}/human_validation?{link_query(study)}")
+    typer.echo(f"completion code: {told.completion}")
+    if told.screened_out:
+        typer.echo(f"screened-out code: {told.screened_out}")
+
+
+@app.command(epilog=exit_codes(ok="written", failures=_LEFT_OUT), short_help="Write the votes as CSV, Parquet or JSON.")
+def export(
+    name: _Name,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .csv, .parquet or .json; - for CSV on standard output.",
+            callback=_outputs.text,
+        ),
+    ],
+    withdrawn: Annotated[bool, typer.Option("--withdrawn", help="With withdrawn annotators, marked.")] = False,
+) -> None:
+    """Write the votes of a study; no link, no secret and no name is among them."""
+    from core.features.human.exchange import export_votes
+    from core.writing import write_whole
+
+    with _counted(name) as study:
+        if output == _outputs.STDOUT:
+            _outputs.write_text(output, export_votes(study, "csv", withdrawn=withdrawn).decode())
+            return
+        data = export_votes(study, output.suffix.lstrip(".").lower(), withdrawn=withdrawn)
+        write_whole(output, lambda temporary: _write(temporary, data))
+        typer.echo(f"{output}, {len(data) / 1000:.0f} kB")
+
+
+@app.command("import", epilog=exit_codes(ok="read"), short_help="Take in votes that were made elsewhere.")
+def take_in(
+    name: _Name,
+    file: Annotated[Path, typer.Argument(help="As an export, or of label-studio, potato, doccano or crowd-kit.")],
+) -> None:
+    """Read votes from a file; it is checked as a whole before the first row is written."""
+    from core.features.human.exchange import MOST_BYTES, import_votes
+
+    study = _find(name)
+    study.check()
+    with file.open("rb") as opened:
+        taken = import_votes(study, opened.read(MOST_BYTES + 1), name=file.name)
+    for sentence in taken.told:
+        note(sentence)
+    typer.echo(f"{taken.count} {'vote' if taken.count == 1 else 'votes'} new or changed")
+
+
+@app.command(
+    epilog=exit_codes(failures=_LEFT_OUT), short_help="Agreement of the annotators, each measure with n and interval."
+)
+def agreement(name: _Name, as_json: _Json = False) -> None:
+    """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α, pairwise weighted κ and competence.
+
+    Competence is the estimated share of items that an annotator answers by knowing rather than guessing, under MACE.
+    Rates of votes are about people and items like these, with what would halve their intervals.
+    """
+    from core.features.human.crossed_votes import whom_it_is_about
+    from core.features.human.study_outcomes import study_agreement, study_competence, study_kappas
+    from core.features.human.vote_rates import vote_rates
+    from core.features.human.votes import vote_table
+
+    with _counted(name) as study:
+        votes, kind = vote_table(study), study.definition.asked
+        rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
+        pairs, found = study_kappas(votes, kind), study_competence(votes, kind)
+        rated = vote_rates(votes, kind, live=study.live)
+        about = whom_it_is_about(int(rated["annotators"].max()), live=study.live) if len(rated) else ""
+        if as_json:
+            told = {"competence": found.people, "answers": found.answers, "rates": rated, "pairwise": pairs}
+            frames = {key: frame.to_dict("records") for key, frame in told.items()}
+            print_json({"agreement": rows, **frames, "about": about})
+            return
+        names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
+        table(names, [tuple(_told(row[name]) for name in names) for row in rows])
+        if len(pairs):
+            table(
+                tuple(pairs.columns),
+                [tuple(map(_told, row)) for row in pairs.itertuples(index=False)],
+                title="\nκ by pair",
+            )
+        for frame, title in (
+            (found.people, "\ncompetence under MACE (percent)"),
+            (found.answers, "\nlikeliest answers"),
+            (rated.drop(columns="more"), "\nrates of votes (percent)"),
+        ):
+            if len(frame):
+                table(
+                    tuple(frame.columns), [tuple(map(_told, row)) for row in frame.itertuples(index=False)], title=title
+                )
+        for row in rated.to_dict("records"):
+            typer.echo(f"{row['question']}: {row['more']}")
+        if about:
+            typer.echo(about)
+
+
+@app.command(
+    epilog=exit_codes(failures=_LEFT_OUT),
+    short_help="Do people prefer the right one, and the evaluators on the same pairs?",
+)
+def comparisons(name: _Name, as_json: _Json = False) -> None:
+    """Print what people say of right and wrong sides, by family, beside the evaluators' failures on the same ones."""
+    from core.features.human.crossed_votes import whom_it_is_about
+    from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
+    from core.features.human.votes import vote_table
+    from core.store.store import default_store
+
+    with _counted(name) as study:
+        judged, short = judged_comparisons(vote_table(study), study.definition.asked, live=study.live)
+        people = people_rows(judged)
+        with default_store() as store:
+            evaluators = evaluator_rows(judged, score_tables(store, study.definition.run, judged))
+        if as_json:
+            print_json(
+                {"people": people.to_dict("records"), "evaluators": evaluators.to_dict("records"), "short": short}
+            )
+            return
+        if not any(item.directional for item in study.definition.items):
+            note(
+                f"study {name!r} asks about no comparison; one that does takes: study create NAME --directional FAMILY"
+            )
+            return
+        if short:
+            note(f"comparisons with fewer than two votes on a side, left out: {short}")
+        for frame, title in ((people, "people"), (evaluators, "\nevaluators on the same comparisons")):
+            told = frame.dropna(axis=1, how="all")
+            if len(told):
+                rows = [tuple(map(_told, row)) for row in told.itertuples(index=False)]
+                table(tuple(told.columns), rows, title=f"{title} (shares in percent)")
+        if len(people):
+            typer.echo(whom_it_is_about(int(people["annotators"].max()), live=study.live))
+        if people.empty:
+            note("both sides of no comparison have two votes yet")
+        elif evaluators.empty:
+            note(f"the scores of run {study.definition.run!r} are not here, so no evaluator stands beside people")
+
+
+@app.command(
+    epilog=exit_codes(failures=_LEFT_OUT), short_help="Rates over all pairs, from votes alone and joined with scores."
+)
+def rates(name: _Name, as_json: _Json = False) -> None:
+    """Print what people would say of every pair, and what 100 more votes would buy.
+
+    Prediction-powered inference: the votes on a sample are joined with the scores of each evaluator for all pairs.
+    """
+    from core.analysis.reading import read_table
+    from core.analysis.scope import Scope
+    from core.features.human.powered_votes import powered_rows, what_more_votes_buy
+    from core.store.store import default_store
+
+    with _counted(name) as study:
+        asked = next(item for item in study.definition.items if not item.attention)
+        with default_store() as store:
+            scope = Scope(runs=(study.definition.run,), subject=asked.subject, language=asked.language)
+            found = powered_rows(study, read_table(store, scope))
+        if as_json:
+            print_json({"rates": found.to_dict("records")})
+            return
+        if found.empty:
+            note("no item has a vote yet")
+            return
+        table(
+            tuple(found.columns),
+            [tuple(map(_told, row)) for row in found.itertuples(index=False)],
+            title="rates (percent)",
+        )
+        for row in found.to_dict("records"):
+            typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
+
+
+_MOST_TEXT = 200_000
+
+_COLUMNS = ("study", "state", "kind", "run", "items", "votes", "wanted", "annotators")
+
+
+def _row(study: "Study") -> tuple[object, ...]:
+    definition, state = study.definition, study.state()
+    plain = [item.id for item in definition.items if not item.attention and item.id not in state.exercises]
+    votes = state.votes()
+    people = sum(not each.withdrawn for each in state.annotators.values())
+    return (
+        study.id,
+        state.status,
+        definition.kind,
+        definition.run,
+        len(plain),
+        sum(votes[item] for item in plain),
+        len(plain) * definition.per_item,
+        people,
+    )
+
+
+def _find(name: str) -> "Study":
+    """Open a study.
+
+    Raises:
+        UnknownName: where there is none of that name.
+    """
+    from core.errors import UnknownName
+    from core.features.human.definition import DEFINITION, check_study_id
+    from core.features.human.studies import Study, list_studies, studies_dir
+
+    folder = studies_dir() / check_study_id(name)
+    if not (folder / DEFINITION).is_file():
+        known = ", ".join(study.id for study in list_studies()[0]) or "none yet"
+        raise UnknownName(f"no study {name!r} here; there are: {known}")
+    return Study(folder)
+
+
+@contextmanager
+def _counted(name: str) -> Iterator["Study"]:
+    """Open a study whose votes are to be counted, and say what of its log does not count.
+
+    Raises:
+        StoreError: if nothing can be said of its votes.
+        Exit: at the end, with 1, where votes that were given could not be read.
+    """
+    study = _find(name)
+    whole = study.check()
+    for problem in study.problems():
+        note(problem)
+    yield study
+    if not whole:
+        raise typer.Exit(Code.FAILURES)
+
+
+def _address(url: str | None) -> str:
+    """Address of the dashboard for annotators, without a slash at its end."""
+    from core.settings import public_url
+
+    return (url or public_url() or "http://localhost:8501").rstrip("/")
+
+
+def _read_text(file: Path) -> str:
+    """Read a short text.
+
+    Raises:
+        InvalidInput: if it cannot be read as UTF-8, or is far too long.
+    """
+    from core.errors import InvalidInput
+
+    try:
+        if file.stat().st_size > _MOST_TEXT:
+            raise InvalidInput(f"{file} has {file.stat().st_size} bytes; a text of consent has at most {_MOST_TEXT}")
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{file} cannot be read as text ({error}); give a plain text file in UTF-8") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def _told(value: object) -> object:
+    return ("—" if value != value else f"{value:.3f}") if isinstance(value, float) else value

@@ -1,0 +1,463 @@
+"""What a study found: acceptability by majority, preferences, agreement, and the items that people disagree on.
+
+Outcomes are of pairs of which people should find both versions equally good; what they say of a right and a wrong side
+is in :mod:`core.features.human.judged_comparisons`.
+
+The item is what every share counts: the votes on one item are of one picture, so they are no independent trials. Items
+of one source (a cut-out, else a picture) are taken together, and the annotators are a sample of people as the items are
+one of items (:mod:`core.features.human.crossed_votes`).
+
+Source: PROTOCOL section 6 (paper A, A.11).
+"""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from core.features.human.crossed_votes import FEWEST_PEOPLE, exchange, rate, whom_it_is_about
+from core.features.human.definition import ORIGINAL, VARIANT
+from core.features.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
+from core.features.human.mace import competences
+from core.features.human.ratings import ACCEPTABLE
+from core.features.human.studies import Study
+from core.features.human.votes import vote_table
+from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
+from core.statistics.bootstrap import LEAST_N, Interval, too_few
+from core.statistics.shares import wilson
+
+MAJORITY = 2 / 3
+"""Share of votes that makes a majority."""
+
+CLOSE = 1e-9
+"""Difference of shares that is of rounding."""
+
+BOTH, ONE, NONE, NO_MAJORITY = "both", "one", "none", "no majority"
+OUTCOMES = (BOTH, ONE, NONE, NO_MAJORITY)
+FEWEST = 2
+"""Items with fewer votes have no majority worth the name and are counted apart."""
+
+
+def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
+    """Majorities of every item of an acceptability study.
+
+    Args:
+        votes: :func:`core.features.human.votes.vote_table`; attention items and comparisons are left out here.
+
+    Returns:
+        One row an item with at least FEWEST votes: id, corpus, item, probe, baseline, subject, axis, family, stratum,
+        source (see :func:`source_of`), votes, accepted_original, accepted_variant, accepted (shares of voters; the
+        last: both versions), outcome (of OUTCOMES), fully_correct (majority fully correct on both), preference
+        (``original``, ``variant``, ``tie`` or ``no majority``), leans (the version that more of its votes prefer, ties
+        aside; ``tie`` where as many prefer either), disagreement (share of unequal pairs of votes over all questions,
+        in [0, 1]).
+    """
+    plain = of_pairs(votes)
+    about = ["id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum"]
+    rows = [
+        {**dict(zip(about, rows.iloc[0][about], strict=True)), "source": source_of(rows), **_outcome(rows)}
+        for _, rows in plain.groupby("id", sort=True)
+        if len(rows) >= FEWEST
+    ]
+    return pd.DataFrame(rows, columns=[*about, "source", *_OUTCOME])
+
+
+def source_of(rows: pd.DataFrame) -> str:
+    """What an item shares with others: its cut-out or picture, else it is one of its own; ``rows`` its votes."""
+    first = rows.iloc[0]
+    return str(first["source"] or f"{first['corpus']}\x1f{first['item']}")
+
+
+def of_pairs(votes: pd.DataFrame) -> pd.DataFrame:
+    """Votes on pairs both of whose versions should be equally good: no attention item, no comparison."""
+    return votes[~votes["attention"] & ~votes["directional"]]
+
+
+_OUTCOME = (
+    "votes",
+    "accepted_original",
+    "accepted_variant",
+    "accepted",
+    "outcome",
+    "fully_correct",
+    "preference",
+    "leans",
+    "disagreement",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """The aggregates of section 6, over items, each with its interval for people and items like these.
+
+    Args:
+        outcomes: share of items by outcome (both, one, none acceptable, no majority).
+        majority_tie: share of items whose majority finds both equally good.
+        both_fully_correct: share of items that a majority finds fully correct in both versions.
+        variant_preferred: share of items that lean to the variant among those that lean to either version.
+        balance_p: exact two-sided sign test against one half, a source counting once, as most of its items that lean
+            do; NaN where no source leans, or votes still come in: a test that is looked at again and again is none.
+        n_items: items with two votes or more; those behind every share but ``variant_preferred``.
+        n_short: items with fewer than two votes, left out.
+        about: which people and items the intervals are about, in words.
+    """
+
+    outcomes: dict[str, Interval]
+    majority_tie: Interval
+    both_fully_correct: Interval
+    variant_preferred: Interval
+    balance_p: float
+    n_items: int
+    n_short: int
+    about: str
+
+    def table(self) -> pd.DataFrame:
+        """One row a number: what, share, low, high, n, note."""
+        named = {f"acceptable: {name}": found for name, found in self.outcomes.items()} | {
+            "both fully correct": self.both_fully_correct,
+            "preference: majority tie": self.majority_tie,
+            "preference: variant, of the items that lean": self.variant_preferred,
+        }
+        rows = [(name, each.estimate, each.low, each.high, each.n, each.note) for name, each in named.items()]
+        return pd.DataFrame(rows, columns=["what", "share", "low", "high", "n", "note"])
+
+
+def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
+    """Aggregate the votes of an acceptability study; see :class:`Aggregates`.
+
+    Args:
+        votes: :func:`core.features.human.votes.vote_table`.
+        live: votes still come in, so that the intervals have to hold at every look.
+    """
+    items = item_outcomes(votes)
+    plain = of_pairs(votes)
+    own = plain[plain["id"].isin(items["id"])]
+    found = exchange(_marks(own), *_codes(own, "id"), _told)
+    groups = items["source"].to_numpy()
+
+    def part(what: str, *, of: str | None = None) -> Interval:
+        bottom = None if of is None else _TOLD.index(of)
+        return rate(found, _TOLD.index(what), bottom=bottom, groups=groups, live=live).interval()
+
+    return Aggregates(
+        outcomes={name: part(name) for name in OUTCOMES},
+        majority_tie=part(TIE),
+        both_fully_correct=part(_FULLY),
+        variant_preferred=part(VARIANT, of=_LEANS),
+        balance_p=math.nan if live else _balance(items[items["leans"].isin((VARIANT, ORIGINAL))]),
+        n_items=len(items),
+        n_short=plain["id"].nunique() - len(items),
+        about=whom_it_is_about(plain["annotator"].nunique(), live=live),
+    )
+
+
+def _codes(rows: pd.DataFrame, unit: str) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the unit, in its order, and of the annotator of every row."""
+    units, people = (np.unique(rows[name].to_numpy(dtype=str), return_inverse=True)[1] for name in (unit, "annotator"))
+    return units, people
+
+
+_FULLY, _LEANS = "fully correct", "leans"
+_TOLD = (*OUTCOMES, _FULLY, TIE, VARIANT, _LEANS)
+
+
+def _marks(rows: pd.DataFrame) -> np.ndarray:
+    """Of every vote: 1, each version acceptable, each fully correct, each preferred, neither; float64 [n, 8]."""
+    versions = rows[[ORIGINAL, VARIANT]].to_numpy(dtype=np.float64)
+    preferred = rows["preferred"].to_numpy()[:, None] == np.array([ORIGINAL, VARIANT, TIE], dtype=object)
+    fully = versions == len(ACCEPTABILITY.scale) - 1
+    return np.column_stack([np.ones(len(rows)), versions >= ACCEPTABLE, fully, preferred]).astype(np.float64)
+
+
+def _told(sums: np.ndarray) -> np.ndarray:
+    """What sums of :func:`_marks` over an item say, a column each of _TOLD: as :func:`item_outcomes` has it."""
+    votes, shares = sums[:, 0], sums[:, 1:] / np.maximum(sums[:, :1], 1)
+    yes, no = shares[:, :2] >= MAJORITY - CLOSE, 1 - shares[:, :2] >= MAJORITY - CLOSE
+    decided, good = (yes | no).all(axis=1), yes.sum(axis=1)
+    fully = (shares[:, 2:4] >= MAJORITY - CLOSE).all(axis=1)
+    tie = sums[:, 7] >= (MAJORITY - CLOSE) * np.maximum(sums[:, 5:8].sum(axis=1), 1)
+    ahead = sums[:, 6] - sums[:, 5]
+    named = [decided & (good == count) for count in (2, 1, 0)]
+    return np.column_stack([*named, ~decided, fully, tie, ahead > 0, ahead != 0]) * (votes > 0)[:, None]
+
+
+def _balance(leaning: pd.DataFrame) -> float:
+    """p of the sign test over sources; see :class:`Aggregates`."""
+    ahead = np.where(leaning["leans"] == VARIANT, 1, -1)
+    sources = np.sign(pd.Series(ahead, dtype=np.int64).groupby(leaning["source"].to_numpy()).sum())
+    variant, original = (int((sources == sign).sum()) for sign in (1, -1))
+    return float(stats.binomtest(variant, variant + original).pvalue) if variant + original else math.nan
+
+
+def study_agreement(votes: pd.DataFrame, kind: Kind) -> list[Agreement]:
+    """Agreement on what was asked of the versions (both versions of an item together) and on the preference.
+
+    Intervals are over the items' sources.
+    """
+    plain = votes[~votes["attention"]]
+    of = _sources(plain)
+    scale = [kind.lowest + index for index in range(len(kind.scale))]
+    versions = [_counts(plain, version, scale) for version in (ORIGINAL, VARIANT)]
+    found = [agreement(np.stack(versions, axis=1), groups=of, question=version_name(kind), ordinal=True)]
+    if any(question.name == PREFERENCE for question in kind.questions):
+        found.append(agreement(_counts(plain, "preferred", [ORIGINAL, TIE, VARIANT]), groups=of, question=PREFERENCE))
+    return found
+
+
+def version_name(kind: Kind) -> str:
+    """What is asked of the versions, in a word."""
+    return "acceptability" if kind is ACCEPTABILITY else "rating"
+
+
+def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    """Quadratic-weighted κ of every pair of annotators on the scale of the kind; see ``pairwise_kappas``.
+
+    Returns:
+        Its columns, and n_items: the items that both judged, of which n are versions. Intervals are over the items'
+        sources, both versions of an item together.
+    """
+    plain = votes[~votes["attention"]]
+    judged = plain.groupby("annotator")["id"].agg(set)
+    long = plain.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
+    long = long.assign(unit=long["id"] + long["variable"], source=long["id"].map(_sources(plain)))
+    table = pairwise_kappas(long, levels=[kind.lowest + index for index in range(len(kind.scale))])
+    shared = [len(judged[one] & judged[other]) for one, other in zip(table["one"], table["other"], strict=True)]
+    return table.assign(n_items=pd.Series(shared, index=table.index, dtype="int64"))
+
+
+def disagreements(votes: pd.DataFrame, *, count: int = 24) -> pd.DataFrame:
+    """Items that people disagree on most, with their votes in words.
+
+    Returns:
+        The first ``count`` rows of id, votes, disagreement, original, variant (answers as text, e.g. ``2 2 0``),
+        preferred, comments; items on which all agree are not among them.
+    """
+    rows = []
+    for item, own in votes[~votes["attention"]].groupby("id", sort=True):
+        share = _disagreement(own)
+        if len(own) >= FEWEST and share > 0:
+            said = [text for text in own["comment"] if text]
+            rows.append(
+                (item, len(own), share, *(_in_order(own[name]) for name in (ORIGINAL, VARIANT, "preferred")), said)
+            )
+    names = ["id", "votes", "disagreement", ORIGINAL, VARIANT, "preferred", "comments"]
+    table = pd.DataFrame(rows, columns=names)
+    return table.sort_values(["disagreement", "id"], ascending=[False, True], ignore_index=True).head(count)
+
+
+def _outcome(rows: pd.DataFrame) -> dict[str, object]:
+    good = {version: rows[version] >= ACCEPTABLE for version in (ORIGINAL, VARIANT)}
+    shares = {version: float(each.mean()) for version, each in good.items()}
+    decided = {version: _majority(share) for version, share in shares.items()}
+    fully = len(ACCEPTABILITY.scale) - 1
+    return {
+        "votes": len(rows),
+        "accepted_original": shares[ORIGINAL],
+        "accepted_variant": shares[VARIANT],
+        "accepted": float((good[ORIGINAL] & good[VARIANT]).mean()),
+        "outcome": NO_MAJORITY if None in decided.values() else (NONE, ONE, BOTH)[sum(map(bool, decided.values()))],
+        "fully_correct": all(_majority(float((rows[version] == fully).mean())) is True for version in good),
+        "preference": majority_preference(rows["preferred"]),
+        "leans": _leans(rows["preferred"]),
+        "disagreement": _disagreement(rows),
+    }
+
+
+def majority_preference(preferred: pd.Series) -> str:
+    """What at least two thirds of an item's votes prefer: ORIGINAL, VARIANT or TIE; else NO_MAJORITY."""
+    shares = preferred.value_counts(normalize=True)
+    return str(shares.index[0]) if len(shares) and _majority(shares.iloc[0]) is True else NO_MAJORITY
+
+
+def _majority(share: float) -> bool | None:
+    """True or False where at least two thirds say so, else None."""
+    if share >= MAJORITY - CLOSE:
+        return True
+    return False if 1 - share >= MAJORITY - CLOSE else None
+
+
+def _leans(preferred: pd.Series) -> str:
+    """The version that more votes prefer, however many more; a tie where neither is ahead."""
+    ahead = int((preferred == VARIANT).sum()) - int((preferred == ORIGINAL).sum())
+    return VARIANT if ahead > 0 else ORIGINAL if ahead < 0 else TIE
+
+
+def _disagreement(rows: pd.DataFrame) -> float:
+    shares = []
+    for name in (ORIGINAL, VARIANT, "preferred"):
+        counts = rows[name].value_counts().to_numpy()
+        n = counts.sum()
+        if n >= FEWEST:
+            shares.append(1 - (counts * (counts - 1)).sum() / (n * (n - 1)))
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def _counts(votes: pd.DataFrame, column: str, answers: list[Any]) -> np.ndarray:
+    """Votes for each answer, [items, answers]; an item without votes on this column has a row of zeros."""
+    items = sorted(votes["id"].unique())
+    table = pd.crosstab(votes["id"], votes[column].astype(object))
+    return table.reindex(index=items, columns=answers, fill_value=0).to_numpy()
+
+
+def _sources(votes: pd.DataFrame) -> pd.Series:
+    """Source of every item, by id, in the order of the ids."""
+    return pd.Series({item: source_of(rows) for item, rows in votes.groupby("id", sort=True)}, dtype=object)
+
+
+def _in_order(values: pd.Series) -> str:
+    return " ".join(str(int(value)) if isinstance(value, float) else str(value) for value in values.dropna())
+
+
+# Who answers by knowing, and whether the answers change when those who do count more: MACE beside majorities.
+
+
+WIDEST = 50.0
+"""Points of a competence's interval beyond which the votes do not tell who knows, so that no number is named."""
+
+SKEWED = 0.8
+"""Share of the commonest answer from which on MACE, to which all answers are alike likely, may take it for habit."""
+
+PEOPLE = ("question", "annotator", "n", "competence", "low", "high", "with_others", "n_others", "note")
+ANSWERS = ("question", "n", "same", "other", "tied", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Competences:
+    """What MACE makes of a study's votes.
+
+    Args:
+        people: PEOPLE, a row a question and annotator: n units (versions of an item one by one) that others answered
+            too; competence (estimated share of units that this annotator answers by knowing rather than guessing,
+            under MACE; null where its interval is wider than WIDEST) with its 95 % profile-likelihood interval;
+            with_others (share of those n_others units on which the others have one commonest answer, that this
+            annotator answered so too), all in percent; note.
+        answers: ANSWERS, a row a question: n units with FEWEST votes or more, of which the likeliest answer is the
+            commonest one (same), is another (other), or the commonest ones were tied.
+    """
+
+    people: pd.DataFrame
+    answers: pd.DataFrame
+
+
+def study_competence(votes: pd.DataFrame, kind: Kind) -> Competences:
+    """Estimate the competence of every annotator of a study, question by question.
+
+    Args:
+        votes: :func:`core.features.human.votes.vote_table`; attention items are left out here.
+        kind: of the study.
+    """
+    people, answers = list[pd.DataFrame](), list[dict[str, object]]()
+    for question, rows, levels in _questions(votes[~votes["attention"]], kind):
+        shared = rows[rows.groupby("unit")["unit"].transform("size") >= FEWEST]
+        if shared.empty:
+            continue
+        why, skew = _obstacle(shared), _skew(shared)
+        found = competences(shared, levels=levels)
+        people.append(_people(shared, found.annotators, question, why, skew))
+        answers.append(_answers(shared, found.answers, question, why) | {"note": why or skew})
+    frame = pd.concat(people, ignore_index=True) if people else pd.DataFrame(columns=list(PEOPLE))
+    return Competences(frame[list(PEOPLE)], pd.DataFrame(answers, columns=list(ANSWERS)))
+
+
+def _questions(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFrame, list[object]]]:
+    long = votes.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
+    levels: list[object] = [kind.lowest + place for place in range(len(kind.scale))]
+    rated = long.assign(unit=long["id"] + long["variable"], answer=long["answer"].astype(int))
+    yield version_name(kind), rated[["annotator", "unit", "answer"]], levels
+    if any(question.name == PREFERENCE for question in kind.questions):
+        asked = votes.dropna(subset=["preferred"]).rename(columns={"id": "unit", "preferred": "answer"})
+        yield PREFERENCE, asked[["annotator", "unit", "answer"]], [ORIGINAL, TIE, VARIANT]
+
+
+def _obstacle(rows: pd.DataFrame) -> str:
+    """Why competence cannot be told; empty where it can."""
+    if rows["annotator"].nunique() < FEWEST_PEOPLE:
+        return f"{FEWEST_PEOPLE} annotators are needed: of two who differ nobody can say which one guesses"
+    return ONE_ANSWER if len(set(rows["answer"])) == 1 else ""
+
+
+def _skew(rows: pd.DataFrame) -> str:
+    """A warning where nearly all answers are alike; empty where they are not."""
+    top = float(rows["answer"].value_counts(normalize=True).iloc[0])
+    if top < SKEWED:
+        return ""
+    return (
+        f"{100 * top:.0f} % of the answers are one and the same; MACE expects all to be alike frequent and may take "
+        "this for habit, so low numbers are no reproach here"
+    )
+
+
+def _people(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str, skew: str) -> pd.DataFrame:
+    shares = pd.DataFrame([_with_others(rows, name) for name in found["annotator"]], columns=list(PEOPLE[6:8]))
+    table = found.assign(question=question, with_others=100 * shares["with_others"], n_others=shares["n_others"])
+    table[["competence", "low", "high"]] *= 100
+    few = [
+        too_few(n, n) or _undecided(low, high)
+        for n, low, high in zip(table["n"], table["low"], table["high"], strict=True)
+    ]
+    table["note"] = why or pd.Series(["; ".join(filter(None, (each, skew))) for each in few], dtype=object)
+    table.loc[table["high"] - table["low"] > WIDEST, "competence"] = math.nan
+    table.loc[table["n"] < LEAST_N, ["low", "high"]] = math.nan
+    if why:
+        table[["competence", "low", "high"]] = math.nan
+    return table
+
+
+def _undecided(low: float, high: float) -> str:
+    return f"these votes do not tell: anything from {low:.0f} to {high:.0f} %" if high - low > WIDEST else ""
+
+
+def _with_others(rows: pd.DataFrame, name: str) -> tuple[float, int]:
+    """How often an annotator gives the one commonest answer of the others, and on how many units they have one."""
+    own = rows[rows["annotator"] == name].set_index("unit")["answer"]
+    others = rows[(rows["annotator"] != name) & rows["unit"].isin(own.index)]
+    commonest = _commonest(others)
+    both = own.loc[commonest.index]
+    return (float((both == commonest).mean()) if len(both) else math.nan), len(both)
+
+
+def _commonest(rows: pd.DataFrame) -> pd.Series:
+    """The one commonest answer of each unit that has one."""
+    counts = rows.groupby(["unit", "answer"], sort=True).size()
+    top = counts[counts == counts.groupby("unit").transform("max")].reset_index()
+    single = top[~top["unit"].duplicated(keep=False)]
+    return single.set_index("unit")["answer"]
+
+
+def _answers(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str) -> dict[str, object]:
+    commonest = _commonest(rows)
+    likeliest = found.set_index("unit")["answer"]
+    same = int((likeliest.loc[commonest.index].to_numpy() == commonest.to_numpy()).sum())
+    n = len(likeliest)
+    counts = (same, len(commonest) - same) if not why else (np.nan, np.nan)
+    return {
+        "question": question,
+        "n": n,
+        "same": counts[0],
+        "other": counts[1],
+        "tied": n - len(commonest),
+    }
+
+
+def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> frozenset[str]:
+    """Families of which people were asked and most judged pairs are acceptable in both versions.
+
+    Args:
+        studies: that are here; those of other runs, and those that ask for something else, are passed over.
+        runs: ids of the runs that are read.
+
+    Returns:
+        Families the Wilson interval of whose share of accepted pairs lies above one half.
+    """
+    kept, judged = dict[str, int](), dict[str, int]()
+    for study in studies:
+        if study.definition.run not in runs or study.definition.asked is not ACCEPTABILITY:
+            continue
+        for row in item_outcomes(vote_table(study)).itertuples():
+            judged[str(row.family)] = judged.get(str(row.family), 0) + 1
+            kept[str(row.family)] = kept.get(str(row.family), 0) + (1 if str(row.outcome) == BOTH else 0)
+    return frozenset(name for name, n in judged.items() if wilson(kept[name] / n, n)[0] > 0.5)

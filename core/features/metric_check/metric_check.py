@@ -1,0 +1,521 @@
+"""A metric's report: what it promises, how far edits that change no meaning move it, and what it fails to see."""
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effect_of_items import effect
+from core.analysis.effects import with_holm
+from core.analysis.flip_shifts import APART, SAME
+from core.corpora.item_pictures import read_item
+from core.corpora.schema import Item
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
+from core.evaluators.cache import EmbeddingCache
+from core.evaluators.pool import Pool
+from core.evaluators.references import Referenced
+from core.features.lab.lab import LabRow, run_lab
+from core.features.metric_check.metric_breaks import (
+    BEYOND,
+    MOST_FAILURES,
+    NOTHING,
+    UNDECIDED,
+    Broken,
+    broken,
+    check_bounds,
+    judged,
+)
+from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe
+from core.probes.words.named_places import PLACES, place_named
+from core.probes.words.templates import base_caption
+from core.registry import STRANGERS
+from core.scoring.workbench import Workbench
+from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.changes import WITHHELD, Changes, item_medians
+from core.statistics.flip_risk import CaptionPairs, evident_gap
+from core.statistics.shift_pairs import ShiftPairs
+
+# What every evaluator promises, tried on one of them: a unit test for a metric.
+
+
+TOLERANCE = 1e-5
+"""Largest difference, relative to the larger of 1 and the score, that batching or order may make."""
+REFERENCES = ("A picture of something.", "Something that a person saw.")
+_ODD = ((1, 1), (1, 60), (60, 1), (37, 200))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One promise and whether it was kept.
+
+    Args:
+        check: short stable name, e.g. ``order``.
+        detail: one sentence; for a broken promise what came, with numbers.
+    """
+
+    check: str
+    passed: bool
+    detail: str
+
+
+def check_contract(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> list[Finding]:
+    """Try every promise of an evaluator on a few pairs.
+
+    Args:
+        evaluator: loaded.
+        images: at least 3 arrays, uint8 RGB [H, W, 3], of different pictures.
+        captions: one an image.
+
+    Returns:
+        shape, order, determinism, batches, range, nan, inputs, odd-images, fingerprint; for a dual encoder also
+        embeddings. A check that an exception stops is broken, and its detail names the exception.
+    """
+    checks: list[tuple[str, Callable[[_Bench], str]]] = [
+        ("shape", _shape),
+        ("order", _order),
+        ("determinism", _determinism),
+        ("batches", _batches),
+        ("range", _range),
+        ("nan", _nan),
+        ("inputs", _inputs),
+        ("odd-images", _odd_images),
+        ("fingerprint", _fingerprint),
+    ]
+    if isinstance(evaluator, DualEncoder):
+        checks.append(("embeddings", _embeddings))
+    bench = _Bench(evaluator, tuple(images), tuple(captions))
+    return [_try(name, check, bench) for name, check in checks]
+
+
+class _Broken(Exception):
+    """A promise that was not kept; its text says what came."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    evaluator: Evaluator
+    images: tuple[np.ndarray, ...]
+    captions: tuple[str, ...]
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        try:
+            if isinstance(self.evaluator, Referenced):
+                found = self.evaluator.score(images, captions, [REFERENCES] * len(captions))
+            else:
+                found = self.evaluator.score(images, captions)
+        except PartlyScored as partly:
+            found = partly.scores
+        if not isinstance(found, np.ndarray) or found.shape != (len(captions),) or found.dtype.kind != "f":
+            shape = getattr(found, "shape", None)
+            raise _Broken(
+                f"score gave {type(found).__name__} of shape {shape} and type {getattr(found, 'dtype', None)} for "
+                f"{len(captions)} pairs; return a float64 array of shape ({len(captions)},)"
+            )
+        return found
+
+
+def _try(name: str, check: "Callable[[_Bench], str]", bench: _Bench) -> Finding:
+    try:
+        return Finding(name, True, check(bench))
+    except _Broken as broken:
+        return Finding(name, False, str(broken))
+    except STRANGERS as error:  # a stranger's metric may raise anything
+        text = " ".join(str(error).split())
+        return Finding(name, False, f"raised {type(error).__name__}: {text[:200]}")
+
+
+def _shape(bench: _Bench) -> str:
+    scores = bench.score(bench.images, bench.captions)
+    empty = bench.score([], [])
+    if np.isnan(scores).all():
+        raise _Broken("every score is NaN; an ordinary photograph with a plain caption must have one")
+    return f"{len(scores)} pairs give {scores.dtype} [{len(scores)}], no pairs give [{len(empty)}]"
+
+
+def _order(bench: _Bench) -> str:
+    forwards = bench.score(bench.images, bench.captions)
+    backwards = bench.score(bench.images[::-1], bench.captions[::-1])[::-1]
+    return _same(forwards, backwards, "the pairs in reverse order")
+
+
+def _determinism(bench: _Bench) -> str:
+    first, second = (bench.score(bench.images, bench.captions) for _ in range(2))
+    if first.tobytes() != second.tobytes():
+        apart = float(np.nanmax(np.abs(first - second)))
+        raise _Broken(f"the same call gave other scores the second time, up to {apart:.3g} apart; fix its seed")
+    return "the same call gives the same bits"
+
+
+def _batches(bench: _Bench) -> str:
+    together = bench.score(bench.images, bench.captions)
+    pairs = zip(bench.images, bench.captions, strict=True)
+    alone = np.array([bench.score([image], [caption])[0] for image, caption in pairs])
+    return _same(together, alone, "each pair alone")
+
+
+def _range(bench: _Bench) -> str:
+    least, high = bench.evaluator.spec.score_range
+    low = -np.inf if least is None else least
+    scores = bench.score(bench.images, bench.captions)
+    finite = scores[np.isfinite(scores)]
+    if not len(finite):
+        raise _Broken("no pair of the test scores a number, so the range cannot be looked at")
+    outside = finite[(finite < low) | (finite > (np.inf if high is None else high))]
+    if len(outside):
+        raise _Broken(f"score {outside[0]:.6g} lies outside the range {low:g} to {_upper(high)} of its spec")
+    return f"{finite.min():.4g} to {finite.max():.4g}, inside {low:g} to {_upper(high)}"
+
+
+def _nan(bench: _Bench) -> str:
+    usual = bench.score(bench.images[:1], bench.captions[:1])
+    mixed = bench.score([bench.images[0]] * 2, ["", bench.captions[0]])
+    if np.isinf(mixed[0]):
+        raise _Broken("an empty caption scores infinity; give NaN for a pair that cannot be scored")
+    _same(usual, mixed[1:], "the same pair beside an empty caption")
+    if np.isnan(mixed[0]):
+        return "an empty caption is NaN and harms no other pair"
+    return f"an empty caption scores {mixed[0]:.4g}; NaN is for a pair that cannot be scored"
+
+
+def _inputs(bench: _Bench) -> str:
+    copies = [image.copy() for image in bench.images]
+    for copy in copies:
+        copy.flags.writeable = False
+    bench.score(copies, bench.captions)
+    return "read-only images are taken and left as they are"
+
+
+def _odd_images(bench: _Bench) -> str:
+    rng = np.random.default_rng(0)
+    images = [rng.integers(0, 256, (*shape, 3), dtype=np.uint8) for shape in _ODD]
+    scores = bench.score(images, [bench.captions[0]] * len(images))
+    if np.isinf(scores).any():
+        raise _Broken("an image of an odd shape scores infinity")
+    return "images of 1 × 1, 60 × 1, 1 × 60 and 200 × 37 px are taken"
+
+
+def _fingerprint(bench: _Bench) -> str:
+    evaluator = bench.evaluator
+    told = evaluator.fingerprint
+    again = type(evaluator).load(device="cpu").fingerprint
+    json.dumps(told.as_dict())
+    if told.key != again.key:
+        raise _Broken("loading it again gives another fingerprint; leave times and counters out of it")
+    if told.name != evaluator.spec.name:
+        raise _Broken(f"its fingerprint is of {told.name!r} and its spec of {evaluator.spec.name!r}; use one name")
+    return f"stable, {told.key}"
+
+
+def _embeddings(bench: _Bench) -> str:
+    evaluator = bench.evaluator
+    assert isinstance(evaluator, DualEncoder)
+    images, captions = evaluator.encode_images(bench.images), evaluator.encode_captions(bench.captions)
+    for what, rows in (("image", images), ("caption", captions)):
+        lengths = np.linalg.norm(rows.numpy(), axis=1)
+        if not np.allclose(lengths, 1, atol=1e-4):
+            raise _Broken(f"{what} embeddings have length {lengths.min():.4g} to {lengths.max():.4g}; normalise them")
+    if not isinstance(evaluator, Referenced):
+        _same(bench.score(bench.images, bench.captions), evaluator.combine(images, captions), "encode, then combine")
+    return f"unit length, {images.shape[1]} numbers"
+
+
+def _same(first: np.ndarray, second: np.ndarray, what: str) -> str:
+    if (np.isnan(first) != np.isnan(second)).any():
+        raise _Broken(f"{what}: a score is NaN in one call and a number in the other")
+    apart = np.abs(first - second) / np.maximum(1.0, np.abs(first))
+    worst = float(np.nanmax(apart)) if np.isfinite(apart).any() else 0.0
+    if worst > TOLERANCE:
+        raise _Broken(f"{what}: scores differ by up to {worst:.3g}, more than {TOLERANCE:g}")
+    return f"{what}: the same scores to {TOLERANCE:g}"
+
+
+def _upper(high: float | None) -> str:
+    return "infinity" if high is None else f"{high:g}"
+
+
+ITEMS = 24
+THRESHOLD = 5.0
+"""Percent; the least that a metric developer may want to hear of, not a constant of any paper."""
+PROBES = ("null", "vertical-flip", "horizontal-flip", "rotation", "blur", "cultural", "economic", "gender", "emotion")
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyShift:
+    """How far one family moves the metric.
+
+    Args:
+        size: median over items of an item's median |%Δ|, with its BCa interval; items of one source count together.
+        shift: median over items of an item's median %Δ, signed, likewise.
+        direction: which of median, movers and mean show that scores drift, in words, after Holm's correction over the
+            families that are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
+        missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
+        verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
+            it lies astride or there is none; NOTHING where no pair has a %Δ; WITHHELD where the metric gives negative
+            baselines. Neither of the last two decides anything.
+    """
+
+    family: str
+    axis: str
+    size: Interval
+    shift: Interval
+    missing: int
+    verdict: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyEvidence:
+    """Below which difference two scores are no evidence under a family; see :mod:`core.statistics.flip_risk`.
+
+    Args:
+        gap: of evidence, in units of the score.
+        pairs: SAME or APART: of which two captions it is.
+        apart: the gap if the two captions belonged to different pictures.
+    """
+
+    family: str
+    gap: Interval
+    pairs: str
+    apart: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class MetricReport:
+    """The whole report.
+
+    Args:
+        threshold: most that a family may move the metric, in percent.
+        failure: why it could not be run at all; empty otherwise.
+        broken: what it does where the meaning breaks; None where no directional probe was tried.
+        evidence: of each family with a shift, of two captions of one picture where the items have them and the image
+            is what is edited.
+    """
+
+    evaluator: str
+    fingerprint: Mapping[str, Any]
+    contract: tuple[Finding, ...]
+    families: tuple[FamilyShift, ...]
+    items: int
+    threshold: float
+    failure: str = ""
+    broken: Broken | None = None
+    evidence: tuple[FamilyEvidence, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every promise was kept, no family is shown to move it too far and no broken meaning escapes it."""
+        kept = all(each.passed for each in self.contract) and (self.broken is None or self.broken.passed)
+        return kept and not self.failure and all(each.verdict != BEYOND for each in self.families)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """What these items decide neither way: families, and the selectivity where one is asked for."""
+        broken = () if self.broken is None else self.broken.undecided
+        return (*(each.family for each in self.families if each.verdict in (UNDECIDED, NOTHING, WITHHELD)), *broken)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain dictionary for JSON."""
+        return {**asdict(self), "passed": self.passed, "undecided": list(self.undecided)}
+
+
+def check_metric(
+    reference: str,
+    items: Sequence[Item],
+    probes: Sequence[Probe],
+    *,
+    threshold: float = THRESHOLD,
+    directional: bool = False,
+    most_failures: float = MOST_FAILURES,
+    least_selectivity: float | None = None,
+    count: int = ITEMS,
+    pool: Pool | None = None,
+    progress: Progress | None = None,
+) -> MetricReport:
+    """Check one evaluator.
+
+    Args:
+        reference: a name, ``path/to/file.py:Name``, or any other reference.
+        items: of a corpus; those with an English caption serve, evenly spread, ``count`` of them.
+        probes: those that expect the score to stay; with ``directional`` those too that expect it to drop.
+        threshold: percent; a family fails where the interval of its median |%Δ| lies above.
+        directional: judge the probes that expect the score to drop too, and the selectivity.
+        most_failures: percent; a directional family that fails more often fails.
+        least_selectivity: that the metric must reach; None: it is told and not judged.
+
+    Raises:
+        InvalidInput: if the threshold, the count, the probes or the items cannot be used.
+        NotAvailable: if its weights are not here.
+    """
+    if not threshold > 0 or count < 3:
+        raise InvalidInput(f"threshold must be positive and count at least 3, got {threshold:g} and {count}")
+    check_bounds(most_failures, least_selectivity)
+    _check_expectations(probes, directional)
+    usable = [item for item in items if item.captions.get(ENGLISH)]
+    if len(usable) < 3:
+        raise InvalidInput(f"the corpus has {len(usable)} items with an English caption; at least 3 are needed")
+    places = np.linspace(0, len(usable) - 1, min(count, len(usable))).round().astype(int)
+    chosen = [usable[place] for place in places]
+    pool = Pool(device="cpu") if pool is None else pool
+    benches = [Workbench(item, read_item(item).pixels) for item in chosen]
+    with pool.lease(reference) as evaluator:
+        contract = check_contract(
+            evaluator, [bench.pixels for bench in benches[:5]], [item.captions[ENGLISH][0] for item in chosen[:5]]
+        )
+        fingerprint, name = evaluator.fingerprint.as_dict(), evaluator.spec.name
+    captions, cache = [_caption(item, whole=directional) for item in chosen], EmbeddingCache()
+    rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
+    harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
+    groups = np.unique([bench.item.drawn_with(bench.image_key) for bench in benches], return_inverse=True)[1]
+    named, outside = _families(harmless), {"null"} | {probe.family for probe in harmless if probe.control}
+    ways = _directions([family for family, _ in named], rows, groups, outside)
+    families = tuple(_family(each, rows, threshold, groups, way) for each, way in zip(named, ways, strict=True))
+    breaks = None
+    if directional and rows:
+        breaks = broken(probes, rows, most=most_failures, least=least_selectivity, sources=groups[: len(rows)])
+    others = _second_shifts(reference, benches[: len(rows)], captions, harmless, pool, cache)
+    found = (_evidence(each.family, rows, others, groups) for each in families)
+    evidence = tuple(each for each in found if each.gap.n)
+    return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks, evidence)
+
+
+def _second_shifts(
+    reference: str, benches: Sequence[Workbench], captions: Sequence[str], probes: Sequence[Probe], *means: Any
+) -> dict[int, list[LabRow]]:
+    """Rows of a second caption of each item that has one, under edits of the image, by the item's place.
+
+    It is the item's next English caption that names no place, else the template of its label.
+    """
+    edits = [probe for probe in probes if probe.edits is Edits.IMAGE]
+    found = {place: said for place, bench in enumerate(benches) if (said := _second(bench.item, captions[place]))}
+    if not edits or not found:
+        return {}
+    rows, _ = _shifts(reference, [benches[place] for place in found], list(found.values()), edits, *means)
+    return dict(zip(found, rows, strict=False))  # fewer where it could not be run
+
+
+def _second(item: Item, held: str) -> str:
+    texts = (text for text in item.captions[ENGLISH] if text != held and not place_named(text, ENGLISH, PLACES))
+    try:
+        return next(texts, "") or base_caption(item.label or "")
+    except InvariscopeError:  # a label that makes no template
+        return ""
+
+
+def _evidence(
+    family: str, rows: Sequence[Sequence[LabRow]], others: Mapping[int, Sequence[LabRow]], groups: np.ndarray
+) -> FamilyEvidence:
+    own = ((place, row) for place, item in enumerate(rows) for row in item if row.family == family)
+    known = [(place, row) for place, row in own if row.delta is not None]
+    apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], [place for place, _ in known], groups))
+    beside = {(place, row.probe): row for place, item in others.items() for row in item if row.delta is not None}
+    both = [(place, row, beside[place, row.probe]) for place, row in known if (place, row.probe) in beside]
+    after = np.array([(row.score or 0) - (other.score or 0) for _, row, other in both])
+    moved = np.array([(row.delta or 0) - (other.delta or 0) for _, row, other in both])
+    pairs = CaptionPairs(after - moved, after, [place for place, *_ in both], groups)
+    if pairs.n_items < 2:
+        return FamilyEvidence(family, apart, APART, apart)
+    return FamilyEvidence(family, pairs.evident(), SAME, apart)
+
+
+def _check_expectations(probes: Sequence[Probe], directional: bool) -> None:
+    allowed = (Expectation.INVARIANT, Expectation.DIRECTIONAL) if directional else (Expectation.INVARIANT,)
+    odd = [probe for probe in probes if probe.expectation not in allowed]
+    if odd:
+        told = "expects no drop of the score" if directional else "expects the score to move"
+        more = "leave it out" if directional else "leave it out, or check the directional ones too"
+        raise InvalidInput(f"probe {odd[0].name!r} {told}; {more}")
+    if directional and not any(probe.expectation is Expectation.DIRECTIONAL for probe in probes):
+        raise InvalidInput("no probe is directional; name one that expects the score to drop")
+
+
+def _caption(item: Item, *, whole: bool) -> str:
+    """The caption that is held: the first that stays true wherever things are; with ``whole`` the first of all.
+
+    Edits of words need a sentence; a sentence that names a place is held beside no edit that changes it.
+    """
+    texts = item.captions[ENGLISH]
+    if whole:
+        return texts[0]
+    return next((text for text in texts if not place_named(text, ENGLISH, PLACES)), texts[0])
+
+
+def _shifts(
+    reference: str,
+    benches: Sequence[Workbench],
+    captions: Sequence[str],
+    probes: Sequence[Probe],
+    pool: Pool,
+    cache: EmbeddingCache,
+    progress: Progress | None = None,
+) -> tuple[list[list[LabRow]], str]:
+    """Every probe's rows, an item at a time, and why there are none where the metric cannot be run."""
+    rows: list[list[LabRow]] = []
+    for index, (bench, caption) in enumerate(zip(benches, captions, strict=True)):
+        found = run_lab(bench, caption, probes, [reference], pool=pool, cache=cache)
+        if found.failures:
+            return rows, next(iter(found.failures.values()))
+        rows.append([row for row in found.rows if row.probe != IDENTITY and not _is_baseline(row)])
+        if progress is not None:
+            progress(index + 1, len(benches))
+    return rows, ""
+
+
+def _families(probes: Sequence[Probe]) -> list[tuple[str, str]]:
+    pairs = [("null", "null"), *((probe.family, probe.axis.value) for probe in probes)]
+    return list(dict.fromkeys(pairs))
+
+
+def _directions(
+    families: Sequence[str], rows: Sequence[Sequence[LabRow]], groups: np.ndarray, controls: Collection[str]
+) -> list[str]:
+    """See :class:`FamilyShift`."""
+    records: list[dict[str, Any]] = []
+    for family in families:
+        own = [[row for row in item if row.family == family] for item in rows]
+        probes = sorted({row.probe for item in own for row in item})
+        before, after = np.full((2, len(probes), len(own)), np.nan)
+        for place, item in enumerate(own):
+            for row in item:
+                if row.score is not None and row.baseline_score is not None:
+                    where = probes.index(row.probe), place
+                    before[where], after[where] = row.baseline_score, row.score
+        withheld = np.full(len(own), bool((before < 0).any()))
+        changes = Changes.of(after, before, ~np.isnan(after), withheld)
+        found = effect(changes, np.ones(len(own), dtype=bool), spread=math.nan, sources=groups[: len(own)])
+        tests = "" if family in controls else "families"
+        records.append({"place": len(records), "tests": tests, **({} if found is None else asdict(found))})
+    table = pd.DataFrame(records).dropna(subset=["p"]) if any("p" in each for each in records) else pd.DataFrame()
+    held = with_holm(table, by=("tests",)) if len(table) else pd.DataFrame(columns=["place", "direction"])
+    said = dict(zip(held["place"], held["direction"], strict=True))
+    return [str(said.get(place, "")) for place in range(len(families))]
+
+
+def _family(
+    family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray, direction: str
+) -> FamilyShift:
+    own = [[row for row in item if row.family == family[0]] for item in rows]
+    probes = sorted({row.probe for item in own for row in item})
+    percent = np.full((len(probes), len(own)), np.nan)
+    for place, item in enumerate(own):
+        for row in item:
+            percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
+    below = any(row.baseline_score is not None and row.baseline_score < 0 for item in rows for row in item)
+    if below:
+        percent[:] = np.nan
+    sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
+    size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
+    verdict = WITHHELD if below else judged(size, threshold)
+    missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
+    return FamilyShift(family[0], family[1], size, shift, missing, verdict, direction)
+
+
+def _is_baseline(row: LabRow) -> bool:
+    """Whether a row is one of a caption family's neutral controls, which the others are compared with."""
+    return row.control and row.baseline != IDENTITY

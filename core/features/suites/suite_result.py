@@ -1,0 +1,362 @@
+"""What evaluators reached on a suite, as one file: the command writes it, the page and the report read it.
+
+A file holds one suite, read in one way; every evaluator that is held to it is added, or takes its own place anew.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+import core
+from core import settings
+from core.corpora.score_files import read_scores
+from core.corpora.suites import ACCURACY, Compared, Rated, Suite, with_companions
+from core.corpora.suites.fleur_scores import read_text_scores
+from core.errors import InvalidInput
+from core.evaluators.imported import stored_name
+from core.features.suites.suite_measures import COLUMNS, Ranks, decisions_of, ranked, suite_table
+from core.features.suites.suite_pairs import imported_scores, scores_of_text
+from core.file_contents import file_sha256
+from core.scoring.suite_scores import Setting, SuiteScores
+from core.store.text_files import write_json
+
+MOST_BYTES = 8 << 20
+MOST = 10_000
+"""Most rows, evaluators and captioners of a file."""
+
+Text = Annotated[str, StringConstraints(max_length=2000)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+Count = Annotated[int, Field(ge=0)]
+Number = Annotated[float, Field(allow_inf_nan=False)] | None
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Row(_Part):
+    """One number of :func:`core.features.suites.suite_measures.suite_table`."""
+
+    measure: Name
+    group: Text
+    value: Number
+    low: Number
+    high: Number
+    n: Count
+    ties: Count
+    note: Text
+
+
+class RankRow(_Part):
+    """One captioner of :class:`core.features.suites.suite_measures.Ranks`."""
+
+    system: Name
+    n: Count
+    people: Number
+    people_low: Number
+    people_high: Number
+    metric: Number
+    metric_low: Number
+    metric_high: Number
+    people_strength: Number
+    metric_strength: Number
+    people_rank: Count
+    metric_rank: Count
+    people_rank_low: Number = None
+    people_rank_high: Number = None
+    metric_rank_low: Number = None
+    metric_rank_high: Number = None
+
+
+class Reached(_Part):
+    """What one evaluator reached.
+
+    Args:
+        evaluator: its name.
+        made_with: its fingerprint, or the file that its scores were imported from.
+        references: what its captions were compared with, in words; empty where it takes no references.
+        calibrated: name of the calibrator's file and its strength; empty without one.
+        unscored: captions without a score.
+        rows: its numbers.
+        ranks: of captioners, where the suite names some.
+        spearman: of both orders of captioners, with its interval over images; an older file has no interval.
+        kendall: likewise.
+        battles: that people and the evaluator both decided.
+        images: of these.
+        note: on the strengths and intervals.
+    """
+
+    evaluator: Name
+    made_with: Text
+    references: Text = ""
+    calibrated: Text = ""
+    unscored: Count = 0
+    rows: Annotated[tuple[Row, ...], Field(max_length=MOST)]
+    ranks: Annotated[tuple[RankRow, ...], Field(max_length=MOST)] = ()
+    spearman: Number = None
+    spearman_low: Number = None
+    spearman_high: Number = None
+    kendall: Number = None
+    kendall_low: Number = None
+    kendall_high: Number = None
+    battles: Count | None = None
+    images: Count | None = None
+    note: Text = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What another entry of the same evaluator shares with it."""
+        return self.evaluator, self.references, self.calibrated
+
+    def table(self) -> pd.DataFrame:
+        """The rows as :func:`core.features.suites.suite_measures.suite_table` gave them."""
+        return pd.DataFrame([each.model_dump() for each in self.rows], columns=list(COLUMNS)).fillna(
+            {"value": math.nan, "low": math.nan, "high": math.nan}
+        )
+
+
+class Decided(_Part):
+    """A decision; see :class:`core.corpora.suites.Decision`."""
+
+    id: Name
+    what: Name
+    done: Text
+    count: Count
+    of: Text
+
+
+class Source(_Part):
+    """A file of the suite: its name without folder, and the hash of its bytes."""
+
+    name: Name
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+
+
+class SuiteResult(_Part):
+    """Evaluators on one suite.
+
+    Args:
+        suite: its name.
+        convention: what the field reports of it.
+        sources: its files.
+        options: how they were read where that is not the usual way, in words.
+        judgements: ratings or comparisons.
+        images: of these.
+        decisions: of reading and measuring.
+        reached: by each evaluator.
+    """
+
+    format: Literal["invariscope-suite"] = "invariscope-suite"
+    version: Literal[1] = 1
+    invariscope: Text = core.__version__
+    suite: Name
+    convention: Literal["tau_b", "tau_c", "tau_b_raters", "accuracy"]
+    sources: Annotated[tuple[Source, ...], Field(min_length=1, max_length=100)]
+    options: tuple[Text, ...] = ()
+    judgements: Count
+    images: Count
+    decisions: Annotated[tuple[Decided, ...], Field(max_length=100)]
+    reached: Annotated[tuple[Reached, ...], Field(max_length=MOST)] = ()
+
+    @property
+    def id(self) -> str:
+        """Name of its file without the ending: the suite, and a hash of its files and of how they were read."""
+        told = "\n".join([*(each.sha256 for each in self.sources), *self.options])
+        name = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in self.suite.casefold())
+        return f"{name[:40]}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+
+    @property
+    def rated(self) -> bool:
+        """Whether people rated its captions; otherwise they compared two."""
+        return self.convention != ACCURACY
+
+    @property
+    def told(self) -> str:
+        """The suite in words: its name, its files, and how they were read."""
+        return ", ".join([f"{self.suite}: {' + '.join(each.name for each in self.sources)}", *self.options])
+
+
+def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) -> SuiteResult:
+    """The result of a suite that no evaluator was held to yet.
+
+    Args:
+        suite: as it was read.
+        files: it was read from; those that were read beside them are added.
+        options: how, where that is not the usual way.
+    """
+    judged: list[Rated | Compared] = [*suite.rated, *suite.compared]
+    return SuiteResult(
+        suite=suite.name,
+        convention=suite.convention,  # type: ignore[arg-type]  # checked by the model
+        sources=tuple(Source(name=each.name, sha256=file_sha256(each)) for each in with_companions(files)),
+        options=tuple(options),
+        judgements=len(judged),
+        images=len({each.image for each in judged}),
+        decisions=tuple(
+            Decided(id=each.id, what=each.what, done=each.done, count=each.count, of=each.of)
+            for each in decisions_of(suite)
+        ),
+    )
+
+
+def reached(
+    suite: Suite,
+    scores: SuiteScores,
+    *,
+    evaluator: str,
+    made_with: str,
+    setting: Setting | None = None,
+    calibrated: str = "",
+) -> Reached:
+    """What an evaluator's scores reach on a suite.
+
+    Args:
+        suite: whose judgements.
+        scores: in its order.
+        evaluator: name of the evaluator.
+        made_with: see :class:`Reached`.
+        setting: how it was compared with references; None: it takes none.
+        calibrated: see :class:`Reached`.
+    """
+    table, ranks = suite_table(suite, scores), ranked(suite, scores)
+    sides = (scores.rated, scores.preferred, scores.other)
+    missing = sum(int(np.isnan(np.atleast_2d(each)).any(axis=0).sum()) for each in sides)
+    return Reached(
+        evaluator=evaluator,
+        made_with=made_with,
+        references=setting.told if setting else "",
+        calibrated=calibrated,
+        unscored=missing,
+        rows=tuple(map(Row.model_validate, _plain(table))),
+        ranks=tuple(map(RankRow.model_validate, _plain(ranks.table))) if ranks else (),
+        **(_agreement(ranks) if ranks else {}),
+    )
+
+
+def added(result: SuiteResult, *more: Reached) -> SuiteResult:
+    """The result with further evaluators; one that it holds already is replaced where it stands."""
+    found = {each.key: each for each in result.reached} | {each.key: each for each in more}
+    return result.model_copy(update={"reached": tuple(found.values())})
+
+
+def store(result: SuiteResult) -> Path:
+    """Write a result into the data folder, with what its file holds already; return the file.
+
+    Raises:
+        InvalidInput: if the file that is there is no such result.
+        StoreError: if it cannot be written.
+    """
+    path = settings.suites_dir() / f"{result.id}.json"
+    if path.exists():
+        result = added(result, *(each for each in read_result(path).reached if each.key not in _keys(result)))
+    write_json(path, result.model_dump(mode="json"))
+    return path
+
+
+def read_result(path: Path) -> SuiteResult:
+    """Read a result.
+
+    Raises:
+        InvalidInput: if it cannot be read, is too large, or is no such file; the sentence says where.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InvalidInput(f"{path} is larger than {MOST_BYTES >> 20} MB and no result of a suite; remove it")
+        return SuiteResult.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; restore it or remove it") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidInput(
+            f"{path} is no result of a suite: {where}: {first['msg']}; make it anew with python -m core suite"
+        ) from error
+
+
+Files = tuple[tuple[str, int, int], ...]
+"""What results depend on: name, time and size of each file."""
+
+
+def stored(files: Files | None = None) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
+    """Every result of the data folder, by suite and file, and a sentence for each file that is none.
+
+    Args:
+        files: of :func:`changed`, those to read; None: all that are there now.
+    """
+    found, problems = list[SuiteResult](), list[str]()
+    for name, _, _ in changed() if files is None else files:
+        try:
+            found.append(read_result(settings.suites_dir() / name))
+        except InvalidInput as error:
+            problems.append(str(error))
+    return tuple(sorted(found, key=lambda each: (each.suite, each.id))), tuple(problems)
+
+
+def changed() -> Files:
+    """The files of the data folder as they are now; one that changes is another."""
+    found = []
+    for path in sorted(settings.suites_dir().glob("*.json")):
+        try:
+            about = path.stat()
+        except OSError:  # removed in the meantime
+            continue
+        found.append((path.name, about.st_mtime_ns, about.st_size))
+    return tuple(found)
+
+
+def _keys(result: SuiteResult) -> set[tuple[str, str, str]]:
+    return {each.key for each in result.reached}
+
+
+def _plain(table: pd.DataFrame) -> list[dict[str, object]]:
+    """Rows without NaN, which strict JSON has none of."""
+    return [
+        {str(name): None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+        for row in table.astype(object).to_dict("records")
+    ]
+
+
+def _agreement(ranks: Ranks) -> dict[str, Any]:
+    """How far both orders of captioners agree, as fields of :class:`Reached`."""
+    told: dict[str, Any] = {"battles": ranks.battles, "images": ranks.spearman.n, "note": ranks.note}
+    for name, found in (("spearman", ranks.spearman), ("kendall", ranks.kendall)):
+        told |= {name: _finite(found.estimate), f"{name}_low": _finite(found.low), f"{name}_high": _finite(found.high)}
+    return told
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+# Scores that were made elsewhere, held to a suite: what the command and the page do with a file of them.
+
+
+def reached_elsewhere(suite: Suite, path: Path, *, column: str = "", called: str = "") -> tuple[Reached, list[str]]:
+    """What imported scores reach on a suite.
+
+    Args:
+        suite: whose captions were scored.
+        path: a file as for import-scores, by the ids of ``--export-pairs``; or FLEUR's text, ``.txt``.
+        column: of the scores, where the file has several.
+        called: the metric's name; empty: the name of the file.
+
+    Returns:
+        What they reach, and one sentence for each caption without a score or with several.
+
+    Raises:
+        InvalidInput: if the file cannot be used, or is of another suite.
+    """
+    name = stored_name(called or path.stem)
+    if path.suffix.lower() == ".txt":
+        text = read_text_scores(path, column=column)
+        told, found = text.told, scores_of_text(suite, text)
+    else:
+        scores = read_scores(path, column=column)
+        told, found = scores.told, imported_scores(suite, scores)
+    return reached(suite, found, evaluator=name, made_with=f"imported from {told}"), list(found.errors)

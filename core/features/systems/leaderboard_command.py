@@ -1,0 +1,334 @@
+"""``leaderboard``: any number of captioners, ranked with intervals, also under harmless edits."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.commands import _outputs
+from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, table
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.corpora.schema import Corpus
+    from core.corpora.system_files import System
+    from core.features.systems.system_file import Leaderboard
+    from core.probes.base import Probe
+
+EPILOG = exit_codes(ok="every caption has a score", failures="ranked, but some captions have no score")
+
+USUAL = "conse-lite0"
+"""Evaluator where none is named."""
+
+SHOWN = 5
+PAIRS_SHOWN = 20
+
+
+def leaderboard(
+    systems: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Files of captions, [NAME=]candidates.json, .jsonl, or a .csv with a column for each system; "
+            "or the name of a leaderboard that is kept."
+        ),
+    ] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder of the pictures; instead of --corpus.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Corpus of the pictures: 'corpora' lists them.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
+    people: Annotated[
+        Path | None, typer.Option("--references", help="Captions by people, as for 'score'. Default: the corpus's.")
+    ] = None,
+    human: Annotated[
+        bool, typer.Option("--human", help="Add the row 'human': one reference of each picture, drawn by the seed.")
+    ] = False,
+    evaluators: Annotated[
+        list[str] | None, typer.Option(help=f"Names or path/to/file.py:Name, comma-separated. Default: {USUAL}.")
+    ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--beside-references",
+            help="Also BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do.",
+        ),
+    ] = False,
+    edits: Annotated[
+        list[str] | None,
+        typer.Option(help="Harmless edits of the picture: names, families or axes of 'probes', e.g. vflip,blur,null."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first pictures that all systems caption.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the edits and of the drawn references.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name to keep it under. Default: the corpus's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write every table as CSV into this folder too.", callback=_outputs.folder)
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every table as JSON for a script.")] = False,
+) -> None:
+    """Rank captioners by mean score, each rank with its interval, and say which neighbours a harmless edit swaps.
+
+    The scores are kept in one file of data/leaderboards, which the page Systems opens; its name alone prints it again.
+    """
+    from core.features.systems.system_file import list_leaderboards, path_of, read_leaderboard
+
+    if not systems:
+        kept = list_leaderboards()
+        table(("leaderboard", "file"), [(each, path_of(each)) for each in kept])
+        if not kept:
+            note("no leaderboard yet; make one with: python -m core leaderboard A.json B.json --images photos/")
+        return
+    if images is None and corpus is None:
+        if len(systems) > 1 or "=" in systems[0] or Path(systems[0]).suffix:
+            raise InvalidInput("a leaderboard needs the pictures: give --images FOLDER or --corpus NAME")
+        if systems[0] not in list_leaderboards():
+            raise InvalidInput(
+                f"no leaderboard {systems[0]!r} is kept here; there is {', '.join(list_leaderboards()) or 'none'}"
+            )
+        made = read_leaderboard(path_of(systems[0]))
+    else:
+        chosen = _edits(edits)
+        pictures = _pictures(images, corpus, root, option)
+        made = _scored(
+            pictures,
+            _systems(systems),
+            chosen,
+            references(evaluators) or (USUAL,),
+            people=people,
+            human=human,
+            compare=compare,
+            limit=limit,
+            seed=seed,
+            name=name,
+            device=device,
+        )
+    _tell(made, out=out, as_json=as_json)
+    if made.left_out:
+        raise typer.Exit(Code.FAILURES)
+
+
+def _pictures(images: Path | None, corpus: str | None, root: Path | None, option: list[str] | None) -> "Corpus":
+    from core.corpora.registry import find
+
+    if images is not None and (corpus is not None or root is not None):
+        raise InvalidInput("--images and --corpus exclude each other; give the folder or the corpus")
+    if images is not None:
+        return find("folder").load(images, **key_values(option))
+    return find(str(corpus)).load(root, **key_values(option))
+
+
+def _systems(given: list[str]) -> "list[System]":
+    from core.corpora.ordinary_paths import ordinary
+    from core.corpora.system_files import read_systems
+
+    found: list[System] = []
+    for each in given:
+        called, separator, path = each.partition("=")
+        if not separator or ordinary(Path(each)).exists():
+            called, path = "", each
+        found += read_systems(Path(path), name=called)
+    return found
+
+
+def _edits(given: list[str] | None) -> "tuple[Probe, ...]":
+    from core.probes.base import Edits, Expectation
+    from core.probes.registry import select
+
+    chosen = select(listed(given)) if given else ()
+    wrong = [
+        each.name for each in chosen if each.edits is not Edits.IMAGE or each.expectation is not Expectation.INVARIANT
+    ]
+    if wrong:
+        raise InvalidInput(f"{wrong[0]!r} is no harmless edit of the picture alone; choose such as vflip, blur or null")
+    return chosen
+
+
+def _scored(
+    pictures: "Corpus",
+    systems: "list[System]",
+    edits: "tuple[Probe, ...]",
+    names: tuple[str, ...],
+    *,
+    people: Path | None,
+    human: bool,
+    compare: bool,
+    limit: int | None,
+    seed: int | None,
+    name: str | None,
+    device: str | None,
+) -> "Leaderboard":
+    from core.commands._progress import progress
+    from core.corpora.caption_tables import read_references
+    from core.evaluators.pool import Pool, check_available
+    from core.evaluators.registry import find
+    from core.features.systems.board_references import score_references
+    from core.features.systems.board_scores import check_board, enter, score_board
+    from core.features.systems.system_file import (
+        Leaderboard,
+        checked_name,
+        free_name,
+        joined,
+        path_of,
+        with_references,
+        write_leaderboard,
+    )
+    from core.seeds import RUN_SEED
+
+    seed = RUN_SEED if seed is None else seed
+    if name is not None and path_of(checked_name(name)).exists():
+        raise InvalidInput(f"a leaderboard {name!r} is kept already, at {path_of(name)}; choose another --name")
+    entered = enter(
+        pictures, systems, references=None if people is None else read_references(people), people=human, seed=seed
+    )
+    for sentence in entered.remarks:
+        note(sentence)
+    items = (entered.common or entered.items)[:limit] if limit else entered.items
+    for kind in map(find, names):
+        check_board(kind.spec, entered)
+        check_available(kind)
+    rejected: list[str] = []
+    parts, prints, left_out = [], {}, []
+    pool = Pool(device=device)
+    for reference in names:
+        with pool.lease(reference) as loaded, progress("scoring", unit="images") as update:
+            found = score_board(loaded, entered, edits, items=items, seed=seed, progress=update)
+            prints[loaded.spec.name] = loaded.fingerprint.key
+        parts.append(found.rows)
+        left_out += list(found.left_out)
+        rejected += [each for each in found.edits if each not in rejected]
+    found_beside = score_references(parts[0], entered.references) if compare else None
+    remarks = [*rejected, *([found_beside.remark] if found_beside and found_beside.remark else [])]
+    made = Leaderboard(
+        name or free_name(pictures.name),
+        joined(parts),
+        pictures.name,
+        prints,
+        (*entered.remarks, *remarks),
+        tuple(left_out),
+        seed,
+    )
+    if found_beside:
+        made = with_references(made, found_beside)
+    for sentence in remarks:
+        note(sentence)
+    note(f"kept as {made.name!r}: {write_leaderboard(made)}")
+    return made
+
+
+def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
+    from core.features.systems.system_captions import tables
+
+    found = tables(made)
+    if out is not None:
+        from core.store.text_files import csv_text
+        from core.writing import write_folder_whole
+
+        def fill(folder: Path) -> None:
+            for stem, frame in found.items():
+                (folder / f"{stem}.csv").write_text(csv_text(frame), encoding="utf-8", errors="backslashreplace")
+
+        write_folder_whole(out, fill)
+        note(f"{len(found)} tables in {out}")
+    if as_json:
+        print_json(
+            {
+                "leaderboard": made.name,
+                "corpus": made.corpus,
+                "evaluators": dict(made.evaluators),
+                "remarks": list(made.remarks),
+                "left_out": list(made.left_out),
+                **{stem: frame.to_dict("records") for stem, frame in found.items()},
+            }
+        )
+        return
+    _show(found)
+    for sentence in made.left_out[:SHOWN]:
+        note(sentence)
+    if len(made.left_out) > SHOWN:
+        note(f"and {len(made.left_out) - SHOWN:,} more without a score")
+    prints = ", ".join(f"{evaluator}, fingerprint {key}" for evaluator, key in made.evaluators.items())
+    note(f"{made.name}: corpus {made.corpus}, scored by {prints}")
+
+
+def _show(found: "dict[str, pd.DataFrame]") -> None:
+    from core.features.systems.system_board import rank_range
+
+    for evaluator, rows in found["standings"].groupby("evaluator", sort=False):
+        n = int(rows["n_items"].iloc[0])
+        table(
+            ("rank", "system", "mean (95 % CI)", "rank interval", "first, %", "sure"),
+            [
+                (
+                    row["rank"],
+                    row["system"],
+                    _with(row, "mean"),
+                    rank_range(row["rank_low"], row["rank_high"]),
+                    _percent(row["first"]),
+                    rank_range(row["sure_low"], row["sure_high"]),
+                )
+                for row in rows.to_dict("records")
+            ],
+            title=f"{evaluator}, n = {n:,} pictures that all systems caption",
+        )
+        if told := str(rows["note"].iloc[0]):
+            note(f"{evaluator}: {told}")
+    if len(beside := found["references"]):
+        from core.scoring.reference_metrics import TOKENIZER
+
+        table(
+            ("system", "metric", "value (95 % CI)", "n"),
+            [(row["system"], row["metric"], _with(row, "value"), row["n_items"]) for row in beside.to_dict("records")],
+            title="Beside references, on the pictures that all systems caption",
+        )
+        note(f"words of captions: {TOKENIZER}")
+    pairs = found["differences"]
+    if len(pairs):
+        table(
+            ("evaluator", "higher", "lower", "difference (95 % CI)", "p (Holm)", "sure"),
+            [
+                (
+                    row["evaluator"],
+                    row["higher"],
+                    row["lower"],
+                    _with(row, "difference"),
+                    _p(row["p_holm"]),
+                    "yes" if row["sure"] else "no",
+                )
+                for row in pairs.head(PAIRS_SHOWN).to_dict("records")
+            ],
+            title="Pairwise differences",
+        )
+    if len(pairs) > PAIRS_SHOWN:
+        note(f"and {len(pairs) - PAIRS_SHOWN:,} more pairs; --out writes them all")
+    if len(found["swaps"]):
+        table(
+            ("evaluator", "family", "higher", "lower", "swapped by", "probability, %", "by chance, %"),
+            [
+                (
+                    row["evaluator"],
+                    row["family"],
+                    row["higher"],
+                    row["lower"],
+                    f"{row['swapped']} of {row['edits']} edits",
+                    _percent(row["probability"]),
+                    _percent(row["chance"]),
+                )
+                for row in found["swaps"].to_dict("records")
+            ],
+            title="Neighbours under harmless edits",
+        )
+
+
+def _with(row: dict[object, object], column: str) -> str:
+    value, low, high = (float(str(row[name])) for name in (column, "low", "high"))
+    return f"{value:.4f} ({low:.4f} to {high:.4f})" if low == low else f"{value:.4f} (no interval)"
+
+
+def _percent(value: float) -> str:
+    return "—" if math.isnan(value) else f"{100 * value:.1f}"
+
+
+def _p(value: float) -> str:
+    return "—" if math.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"

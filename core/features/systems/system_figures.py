@@ -1,0 +1,211 @@
+"""Figures of leaderboards: means, ranks with their intervals, neighbours that swap, scores at several scales."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+
+from core.charts.spec import Axis, Figure, Reference, Style
+from core.charts.style import PALETTE, colours, counted
+
+BY_CHANCE = "other pictures"
+"""Column of the map of swaps that no edit makes: how often a sample of pictures alone changes the order."""
+
+_CLICK = "for its pictures"
+
+
+def system_means(standings: pd.DataFrame) -> Figure:
+    """Mean score of every system with its interval, the highest on top.
+
+    Args:
+        standings: rows of one evaluator of ``core.features.systems.system_board.board``.
+    """
+    evaluator = str(standings["evaluator"].iloc[0]) if len(standings) else ""
+    hover = [
+        f"{row['rank']}. {row['system']}\nmean {row['mean']:.4f} ({_interval(row['low'], row['high'], 4)})\n"
+        f"n = {counted(row['n_items'], 'picture')}"
+        for row in standings.to_dict("records")
+    ]
+    frame = pd.DataFrame(
+        {
+            "label": standings["system"].astype(str),
+            "series": evaluator,
+            "panel": "",
+            "value": standings["mean"],
+            "low": standings["low"],
+            "high": standings["high"],
+            "n": standings["n_items"],
+            "hover": hover,
+            "opens": _of_system(standings),
+        }
+    )
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        f"mean score of {evaluator}",
+        order=tuple(frame["label"]),
+        styles={evaluator: Style(colours([evaluator])[evaluator])},
+        click=_CLICK,
+    )
+
+
+def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
+    """Rank of every system by every evaluator with its interval; 1 on the left.
+
+    Args:
+        standings: of any evaluators.
+        order: systems from the top.
+    """
+    hover = [
+        f"{row['system']}, {row['evaluator']}\nrank {row['rank']} ({_interval(row['rank_low'], row['rank_high'], 0)})\n"
+        f"n = {counted(row['n_items'], 'picture')}"
+        for row in standings.to_dict("records")
+    ]
+    frame = pd.DataFrame(
+        {
+            "label": standings["system"].astype(str),
+            "series": standings["evaluator"].astype(str),
+            "panel": "",
+            "value": standings["rank"].astype(float),
+            "low": standings["rank_low"],
+            "high": standings["rank_high"],
+            "n": standings["n_items"],
+            "hover": hover,
+            "opens": _of_system(standings),
+        }
+    )
+    return Figure(
+        "", "", "", frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order, click=_CLICK
+    )
+
+
+def swap_map(swaps: pd.DataFrame) -> Figure:
+    """Neighbours against families: how probably an edit changes their order; beside it what other pictures would do.
+
+    Args:
+        swaps: one evaluator's rows of ``core.features.systems.system_board.by_family``.
+    """
+    pairs = swaps["higher"].astype(str) + " above " + swaps["lower"].astype(str)
+    hover = [
+        f"{pair}, {row['family']}\n{_percent(row['probability'])} of samples change order; the means swap under "
+        f"{row['swapped']} of {row['edits']} edits\nn = {counted(row['least_n'], 'picture')} or more"
+        for pair, row in zip(pairs, swaps.to_dict("records"), strict=True)
+    ]
+    edited = pd.DataFrame(
+        {
+            "label": pairs,
+            "series": swaps["family"].astype(str),
+            "panel": "",
+            "value": 100 * swaps["probability"],
+            "low": np.nan,
+            "high": np.nan,
+            "n": swaps["least_n"],
+            "hover": hover,
+            "opens": [
+                json.dumps({name: str(row[name]) for name in ("evaluator", "higher", "lower", "family")})
+                for row in swaps.to_dict("records")
+            ],
+        }
+    )
+    chance = swaps.assign(pair=pairs).groupby("pair", sort=False).agg(value=("chance", "mean"), n=("least_n", "min"))
+    alone = pd.DataFrame(
+        {
+            "label": chance.index,
+            "series": BY_CHANCE,
+            "panel": "",
+            "value": 100 * chance["value"],
+            "low": np.nan,
+            "high": np.nan,
+            "n": chance["n"],
+            "hover": [
+                f"{pair}\n{_percent(value)} of samples of pictures have another order, without an edit"
+                for pair, value in chance["value"].items()
+            ],
+            "opens": "",
+        }
+    )
+    frame = pd.concat([edited, alone], ignore_index=True)
+    frame["text"] = [f"{value:.0f}" if value == value else "" for value in frame["value"]]
+    families = [*dict.fromkeys(edited["series"]), BY_CHANCE]
+    return Figure(
+        "",
+        "",
+        "",
+        frame,
+        "samples that change order, %",
+        kind="map",
+        unit=" %",
+        span=(0, 100),
+        order=tuple(dict.fromkeys(pairs)),
+        styles={name: Style() for name in families},
+        along=Axis("neighbours"),
+        click=_CLICK,
+    )
+
+
+def _of_system(standings: pd.DataFrame) -> list[str]:
+    return [
+        json.dumps({name: str(row[name]) for name in ("evaluator", "system")}) for row in standings.to_dict("records")
+    ]
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    return f"95 % CI {low:.{digits}f} to {high:.{digits}f}" if low == low else "no interval"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share == share else "no share"
+
+
+_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
+
+
+def scale_shares(bins: pd.DataFrame, *, id_: str = "", title: str = "", note: str = "", paper: str = "") -> Figure:
+    """Share of the captions against the score, a line a scale and a panel an evaluator.
+
+    Args:
+        bins: of ``core.features.systems.system_captions.scales``; a column ``panel`` names the panels, else
+        ``evaluator``. id_, title, note, paper: of the figure.
+    """
+    panels = bins["panel"] if "panel" in bins else bins["evaluator"]
+    scale = [f"w = {w:g}" for w in bins["w"]]
+    order = [f"w = {w:g}" for w in sorted(bins["w"].unique())]
+    styles = {
+        name: Style(PALETTE[place % len(PALETTE)], dash=_DASHES[place % len(_DASHES)], size=0)
+        for place, name in enumerate(order)
+    }
+    hover = [
+        f"{name}, {row['from_']:.2f} to {row['to']:.2f}\n{row['share']:.1f} % of {row['n_captions']} captions"
+        for name, row in zip(scale, bins.to_dict("records"), strict=True)
+    ]
+    frame = pd.DataFrame(
+        {
+            "label": bins["middle"],
+            "series": scale,
+            "panel": panels.astype(str),
+            "value": bins["share"],
+            "low": math.nan,
+            "high": math.nan,
+            "n": bins["n_captions"],
+            "hover": hover,
+        }
+    )
+    return Figure(
+        id_,
+        title,
+        note,
+        frame,
+        "share of the captions",
+        kind="lines",
+        unit=" %",
+        span=(0, None),
+        bounds="none",
+        along=Axis("score"),
+        references=(Reference(1.0, on="along", text="1", dash="dot"),),
+        styles=styles,
+        paper=paper,
+        height=220,
+    )

@@ -1,0 +1,294 @@
+"""``train``: evaluators made here, whose weights nobody publishes or that read other languages."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.commands import _outputs
+from core.commands._progress import Update, progress
+from core.commands._shared import exit_codes, key_values, listed, note, table
+
+if TYPE_CHECKING:
+    from core.corpora.schema import Corpus
+    from core.features.training.sentences import Sentence
+    from core.features.training.train_mcs import Distilled
+    from core.features.training.train_pr_mcs import Trained
+    from core.features.training.tuning import HeldOut
+
+EPILOG = exit_codes(ok="trained")
+
+app = typer.Typer(help="Train an evaluator of your own: MCS, PR-MCS.", no_args_is_help=True, epilog=EPILOG)
+
+_Root = Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")]
+_Option = Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=train2017.")]
+_Epochs = Annotated[int, typer.Option(min=1, help="Passes over everything.")]
+_LearningRate = Annotated[float, typer.Option(help="Of AdamW.")]
+_CheckpointEvery = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
+_Seed = Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")]
+_Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")]
+_Resume = Annotated[bool, typer.Option("--resume", help="Go on with what a stopped training left.")]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start over.")]
+
+
+@app.callback()
+def group() -> None:
+    """Train an evaluator of your own: MCS, PR-MCS."""
+
+
+@app.command("pr-mcs", epilog=EPILOG, short_help="Tune MCS's text encoder against perturbed captions.")
+def pr_mcs(
+    corpus: Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")] = "coco",
+    root: _Root = None,
+    option: _Option = None,
+    languages: Annotated[
+        list[str] | None, typer.Option(help="en, de, fr, es, ja, comma-separated. Default: all that there are.")
+    ] = None,
+    weights: Annotated[Path | None, typer.Option(help="Folder of MCS's weights. Default: those of 'mcs'.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Gets pr-mcs/ and pr-mcs-training/. Default: where 'pr-mcs' is looked for.",
+            callback=_outputs.folder_above,
+        ),
+    ] = None,
+    epochs: _Epochs = 5,
+    batch: Annotated[int, typer.Option(min=2, help="Triplets in a step.")] = 64,
+    learning_rate: _LearningRate = 5e-5,
+    lambda1: Annotated[float, typer.Option(help="Weight of 1 - cos(image, original).", min=0)] = 0.1,
+    lambda2: Annotated[float, typer.Option(help="Weight of max(margin, cos(image, perturbed)).", min=0)] = 0.05,
+    lambda3: Annotated[float, typer.Option(help="Weight of max(margin, cos(original, perturbed)).", min=0)] = 0.05,
+    margin: Annotated[float, typer.Option(help="Cosine below which a perturbed caption costs no more.")] = 0.1,
+    held_out: Annotated[float, typer.Option(help="Share of the images that are only measured.")] = 0.1,
+    captions: Annotated[
+        int | None, typer.Option(min=2, help="Most captions to learn from, drawn by the seed. Default: all.")
+    ] = None,
+    checkpoint_every: _CheckpointEvery = 500,
+    seed: _Seed = None,
+    device: _Device = None,
+    resume: _Resume = False,
+    overwrite: _Overwrite = False,
+) -> None:
+    """Tune MCS's text encoder so that repeated, removed, masked, jumbled and substituted words cost score.
+
+    The image tower stays as it is. A training that was stopped goes on with the same options and --resume.
+    """
+    from core import settings
+    from core.evaluators.pool import best_device
+    from core.features.training.train_pr_mcs import ENCODER, TRAINING, train_pr_mcs
+    from core.features.training.tuning import LossWeights, Recipe
+    from core.outputs import check_folder
+    from core.seeds import RUN_SEED
+
+    recipe = Recipe(
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        checkpoint_every=checkpoint_every,
+        seed=RUN_SEED if seed is None else seed,
+        losses=LossWeights(lambda1, lambda2, lambda3, margin),
+    )
+    found = _corpus(corpus, root, option)
+    target = out or settings.weights_dir()
+    if out is not None:
+        for name in (ENCODER, TRAINING):
+            check_folder(out / name)
+    with _kept(target / TRAINING), ExitStack() as stack:
+        trained = train_pr_mcs(
+            found,
+            recipe,
+            out=target,
+            weights=weights,
+            languages=listed(languages),
+            held_out=held_out,
+            most=captions,
+            device=device or best_device(),
+            resume=resume,
+            overwrite=overwrite,
+            reading=_Bar(stack, "pictures", "images"),
+            report=_Bar(stack, "training", "steps"),
+        )
+    _tell(trained)
+    _export(target / TRAINING)
+
+
+@app.command("mcs", epilog=EPILOG, short_help="Teach a multilingual encoder where CLIP puts English sentences.")
+def mcs(
+    student: Annotated[
+        Path, typer.Option(help="Folder of the encoder that learns: the hub's format or sentence-transformers'.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="Gets the encoder and mcs-training/; mcs@OUT scores.", callback=_outputs.folder_above),
+    ],
+    corpus: Annotated[
+        str | None, typer.Option(help="demo, multi30k, folder, …: captions that translate each other, in order.")
+    ] = None,
+    root: _Root = None,
+    option: _Option = None,
+    sentences: Annotated[
+        Path | None, typer.Option(help="Instead of a corpus: CSV or JSONL, a column a language, en among them.")
+    ] = None,
+    languages: Annotated[
+        list[str] | None, typer.Option(help="Beside English, comma-separated. Default: all that there are.")
+    ] = None,
+    teacher: Annotated[
+        Path | None, typer.Option(help="CLIP checkpoint with OpenAI's names. Default: that of 'clipscore'.")
+    ] = None,
+    epochs: _Epochs = 5,
+    batch: Annotated[int, typer.Option(min=2, help="Texts in a step.")] = 64,
+    learning_rate: _LearningRate = 5e-5,
+    held_out: Annotated[float, typer.Option(help="Share of the pictures, or lines, that are only measured.")] = 0.1,
+    checkpoint_every: _CheckpointEvery = 500,
+    seed: _Seed = None,
+    device: _Device = None,
+    resume: _Resume = False,
+    overwrite: _Overwrite = False,
+) -> None:
+    """Teach a multilingual encoder to embed a translation where CLIP's own text tower embeds the English sentence.
+
+    That is how MCS is made. A training that was stopped goes on with the same options and --resume.
+    """
+    from core.evaluators.pool import best_device
+    from core.features.training.train_mcs import TEXT, TRAINING, train_mcs
+    from core.features.training.trainer import Schedule
+    from core.outputs import check_folder
+    from core.seeds import RUN_SEED
+
+    schedule = Schedule(
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        checkpoint_every=checkpoint_every,
+        seed=RUN_SEED if seed is None else seed,
+    )
+    for name in (TEXT, TRAINING):
+        check_folder(out / name)
+    found, left_out, described = _sentences(corpus, root, option, sentences, listed(languages))
+    with _kept(out / TRAINING), ExitStack() as stack:
+        trained = train_mcs(
+            found,
+            schedule,
+            student=student,
+            out=out,
+            described=described,
+            teacher=teacher,
+            held_out=held_out,
+            device=device or best_device(),
+            resume=resume,
+            overwrite=overwrite,
+            reading=_Bar(stack, "teacher", "sentences"),
+            report=_Bar(stack, "training", "steps"),
+        )
+    _tell_mcs(trained)
+    for reason, count in {**left_out, **trained.left_out}.items():
+        note(f"left out: {count:,} {reason}")
+    _export(out / TRAINING)
+
+
+def _corpus(name: str, root: Path | None, option: list[str] | None) -> "Corpus":
+    from core.corpora.registry import find
+
+    chosen = key_values(option)
+    if name == "coco" and "slice" not in chosen:
+        chosen["slice"] = "all"  # the audit's usual slice leaves out most captions
+    return find(name).load(root, **chosen)
+
+
+def _sentences(
+    corpus: str | None, root: Path | None, option: list[str] | None, file: Path | None, languages: tuple[str, ...]
+) -> "tuple[tuple[Sentence, ...], dict[str, int], str]":
+    """Sentences with their translations, how many were left out by reason, and where they come from."""
+    from core.errors import InvalidInput
+    from core.features.training.sentences import of_corpus, of_file
+
+    if (corpus is None) == (file is None):
+        raise InvalidInput("give either --corpus or --sentences: what the encoder learns from")
+    if file is not None:
+        return *of_file(file, languages), file.name
+    assert corpus is not None
+    found = _corpus(corpus, root, option)
+    return *of_corpus(found, languages), found.description
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[None]:
+    """Say after Ctrl-C what goes on from here."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"stopped; {folder} keeps what was done: the same command with --resume goes on")
+        raise
+
+
+class _Bar:
+    """Progress that begins with its first report and ends the one before: a terminal shows one at a time."""
+
+    def __init__(self, stack: ExitStack, what: str, unit: str) -> None:
+        self._stack, self._what, self._unit = stack, what, unit
+        self._update: Update | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._update is None:
+            self._stack.close()
+            self._update = self._stack.enter_context(progress(self._what, unit=self._unit))
+        self._update(done, total)
+
+
+def _tell(trained: "Trained") -> None:
+    gain = trained.gain
+    rows = [
+        (
+            name,
+            *(f"{side.drop.get(name, float('nan')):.1f}" for side in (gain.before, gain.after)),
+            *(f"{100 * side.detected.get(name, float('nan')):.0f}" for side in (gain.before, gain.after)),
+        )
+        for name in gain.after.drop
+    ]
+    rows.append(("mean (95 % CI)", _interval(gain.before), _interval(gain.after), "", ""))
+    title = (
+        f"Drop of perturbed captions in %, {gain.after.captions:,} captions of {gain.after.images:,} held-out images"
+    )
+    table(("edit", "drop before", "drop after", "fall % before", "fall % after"), rows, title=title)
+    note(f"Spearman's ρ with the scores before, unperturbed captions: {gain.spearman:.3f}")
+    for name, count in trained.left_out.items():
+        note(f"left out: {count:,} {name}")
+    note(f"{trained.folder / 'pr-mcs'} is the encoder; score with pr-mcs@{trained.folder}")
+
+
+def _interval(found: "HeldOut") -> str:
+    return f"{found.mean_drop:.1f} ({found.low:.1f} to {found.high:.1f})"
+
+
+def _tell_mcs(trained: "Distilled") -> None:
+    before, after = trained.gain.before, trained.gain.after
+    rows = [
+        (
+            name,
+            *(f"{side.found[name]:.1f}" for side in (before, after)),
+            *(f"{side.cosine[name]:.3f}" for side in (before, after)),
+        )
+        for name in after.found
+    ]
+    told = (f"{side.mean_found:.1f} ({side.low:.1f} to {side.high:.1f})" for side in (before, after))
+    rows.append(("mean (95 % CI)", *told, "", ""))
+    title = (
+        f"Held-out texts that find their English sentence among {after.candidates:,}, in %: {after.texts:,} texts of "
+        f"{after.sources:,} sources"
+    )
+    table(("language", "found before", "found after", "cosine before", "cosine after"), rows, title=title)
+    note(f"learned from {trained.train:,} texts; score with mcs@{trained.folder}")
+
+
+def _export(folder: Path) -> None:
+    from core.charts.interactive import page
+    from core.features.training.trainer import CURVES, table
+    from core.features.training.training_figures import curves
+    from core.writing import write_bytes
+
+    found = table(folder / CURVES)
+    write_bytes(folder / "curves.csv", found.to_csv(index=False).encode())
+    write_bytes(folder / "curves.html", page(curves(found)))
+    note(f"curves: {folder / 'curves.html'}, {folder / 'curves.csv'}")

@@ -1,0 +1,398 @@
+"""MCS from a multilingual encoder, which learns where CLIP's own text encoder puts an English sentence.
+
+The teacher's embeddings are computed once, the student is trained and measured by how well a text finds its English
+sentence among them, and the result is kept.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.metrics.clipscore import ClipScore
+from core.evaluators.metrics.mcs import Mcs, load_sentence_transformer
+from core.evaluators.registry import find
+from core.evaluators.weights.fetched import Place
+from core.features.training.encoder_files import keep_encoder, kept_embeddings, make_room
+from core.features.training.sentences import Lesson, Sentence, batches, lessons, split
+from core.features.training.trainer import Report, Schedule, Trainer, digest_of
+from core.file_contents import known_sha256
+from core.seeds import stream
+from core.store.text_files import write_json
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from core.evaluators.towers.encoder import Towers
+
+
+MOST_MEASURED = 2000
+"""Held-out sentences that are looked for at most: each is compared with each."""
+RESAMPLES = 2000
+_CHUNK = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Held-out sentences, looked for by their texts.
+
+    Args:
+        found: by language, percent of the texts to whose embedding the teacher's of their own English sentence is the
+            nearest by cosine, among those of all ``candidates``.
+        mean_found: mean of ``found`` over the languages, in percent.
+        low, high: its 95 % interval, percentile bootstrap over sources.
+        cosine: by language, mean cosine with the teacher's embedding.
+        error: by language, the loss: mean squared difference, over texts and dimensions.
+        candidates, texts, sources: how many distinct English sentences, texts and sources.
+    """
+
+    found: Mapping[str, float]
+    mean_found: float
+    low: float
+    high: float
+    cosine: Mapping[str, float]
+    error: Mapping[str, float]
+    candidates: int
+    texts: int
+    sources: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a file."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def look_for(
+    held_out: Sequence[Lesson],
+    teacher: "Mapping[str, Tensor]",
+    embed: "Callable[[Sequence[str]], Tensor]",
+    *,
+    seed: int,
+) -> Found:
+    """Embed held-out texts and look for the English sentence of each.
+
+    Args:
+        teacher: embeddings of English sentences, float32 [d], by their text.
+        embed: maps n texts to embeddings, float32 [n, d] on the CPU.
+        seed: of the interval.
+    """
+    import torch
+
+    english = list(dict.fromkeys(each.english for each in held_out))
+    place = {text: index for index, text in enumerate(english)}
+    targets = torch.stack([teacher[text] for text in english])
+    made = embed([each.text for each in held_out])
+    own = torch.tensor([place[each.english] for each in held_out])
+    hit = (_nearest(made, targets) == own).numpy()
+    cosines = torch.nn.functional.cosine_similarity(made.double(), targets[own].double(), dim=-1).numpy()
+    errors = (made.double() - targets[own].double()).square().mean(dim=-1).numpy()
+    languages = np.array([each.language for each in held_out])
+    names = list(dict.fromkeys(languages.tolist()))
+    sources = list(dict.fromkeys(each.source for each in held_out))
+    rows = _counts(held_out, hit, names, sources)
+    drawn = stream(seed, "interval").multinomial(len(sources), np.full(len(sources), 1 / len(sources)), size=RESAMPLES)
+    low, high = np.nanpercentile(_mean_found(rows, drawn), [2.5, 97.5])
+
+    def mean(values: np.ndarray) -> dict[str, float]:
+        return {name: float(values[languages == name].mean()) for name in names}
+
+    return Found(
+        {name: 100 * share for name, share in mean(hit).items()},
+        float(_mean_found(rows, np.ones((1, len(sources))))[0]),
+        float(low),
+        float(high),
+        mean(cosines),
+        mean(errors),
+        len(english),
+        len(held_out),
+        len(sources),
+    )
+
+
+def drawn(held_out: Sequence[Lesson], *, seed: int) -> tuple[Lesson, ...]:
+    """The lessons of at most MOST_MEASURED held-out English sentences, drawn by the seed, in their order."""
+    english = list(dict.fromkeys(each.english for each in held_out))
+    order = stream(seed, "measured").permutation(len(english))[:MOST_MEASURED]
+    kept = {english[index] for index in order}
+    return tuple(each for each in held_out if each.english in kept)
+
+
+def _nearest(made: "Tensor", targets: "Tensor") -> "Tensor":
+    import torch
+    from torch.nn.functional import normalize
+
+    unit = normalize(targets, dim=-1).T
+    return torch.cat([(normalize(part, dim=-1) @ unit).argmax(dim=-1) for part in made.split(_CHUNK)])
+
+
+def _counts(
+    held_out: Sequence[Lesson], hit: np.ndarray, names: Sequence[str], sources: Sequence[str]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each language how many texts of each source are found, and how many there are."""
+    rank = {name: index for index, name in enumerate(sources)}
+    rows = np.array([rank[each.source] for each in held_out])
+    languages = np.array([each.language for each in held_out])
+    return [
+        (
+            np.bincount(rows[languages == name], weights=hit[languages == name], minlength=len(sources)),
+            np.bincount(rows[languages == name], minlength=len(sources)).astype(float),
+        )
+        for name in names
+    ]
+
+
+def _mean_found(rows: Sequence[tuple[np.ndarray, np.ndarray]], drawn: np.ndarray) -> np.ndarray:
+    """Mean over the languages in percent, for each row of how often every source counts."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        every = [(drawn @ found) / (drawn @ of) for found, of in rows]
+    mean: np.ndarray = 100 * np.nanmean(every, axis=0)
+    return mean
+
+
+@dataclass(frozen=True, slots=True)
+class DistillationLoss:
+    """The mean squared difference of a batch, a scalar."""
+
+    total: "Tensor"
+
+    def numbers(self) -> dict[str, float]:
+        """As a plain number."""
+        return {"total": float(self.total.detach())}
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What is learned from.
+
+    Args:
+        teacher: embeddings of every English sentence as CLIP's text tower gives them, float32 [d] of any length, by
+            their text.
+        identity: digest of what it all comes from, for a resumed training.
+    """
+
+    train: Sequence[Lesson]
+    held_out: Sequence[Lesson]
+    teacher: "Mapping[str, Tensor]"
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBoth:
+    """Held-out sentences before and after."""
+
+    before: Found
+    after: Found
+    steps: int
+
+
+class Distiller(Trainer[Lesson, Found, FoundBoth]):
+    """Trains a text encoder against a teacher's embeddings."""
+
+    def __init__(self, network: Any, given: Lessons, schedule: Schedule, *, folder: Path, device: str = "cpu") -> None:
+        super().__init__(network, schedule, identity=given.identity, folder=folder, device=device)
+        self.given = given
+        self._measured_on = drawn(given.held_out, seed=schedule.seed)
+
+    def batches(self, epoch: int) -> list[list[Lesson]]:
+        """Every text once, shuffled."""
+        return batches(self.given.train, size=self.schedule.batch, seed=self.schedule.seed, epoch=epoch)
+
+    def losses(self, batch: Sequence[Lesson], epoch: int) -> DistillationLoss:
+        """L(t, s) = 1/N · Σ (t − s)², t the teacher's embedding of the English sentence, s the student's of the text.
+
+        Source: paper B, section 3.1 (teacher learning).
+        """
+        import torch
+
+        wanted = torch.stack([self.given.teacher[each.english] for each in batch]).to(self.device)
+        made = self.embed([each.text for each in batch])
+        return DistillationLoss(torch.nn.functional.mse_loss(made, wanted))
+
+    def measure(self) -> Found:
+        """How many held-out texts find their English sentence."""
+        return look_for(self._measured_on, self.given.teacher, self.embed_all, seed=self.schedule.seed)
+
+    def gain(self, before: Found, after: Found, done: int) -> FoundBoth:
+        """Both measurements."""
+        return FoundBoth(before, after, done)
+
+    def told(self, gain: FoundBoth) -> Mapping[str, Any]:
+        """The measurement."""
+        return gain.after.as_dict()
+
+
+TEXT, IMAGE = Mcs.entry.weights
+"""Ids of the weights of ``mcs``: folders of these names are what ``mcs@FOLDER`` looks for."""
+TRAINING = "mcs-training"
+"""Folder of the state with the curves."""
+MOST_TOKENS = 128
+"""Of a text; what is longer is cut, as the published encoder does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distilled:
+    """What came out.
+
+    Args:
+        folder: ``mcs@folder`` scores with it.
+        train, held_out: texts, the English ones included.
+        left_out: sentences by the reason that they could not be learned from.
+    """
+
+    folder: Path
+    gain: FoundBoth
+    train: int
+    held_out: int
+    left_out: Mapping[str, int]
+
+
+def train_mcs(
+    sentences: Sequence[Sentence],
+    schedule: Schedule,
+    *,
+    student: Path,
+    out: Path,
+    described: str = "",
+    teacher: Path | None = None,
+    held_out: float = 0.1,
+    device: str = "cpu",
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Report | None = None,
+    reading: Report | None = None,
+) -> Distilled:
+    """Train a multilingual text encoder to embed every text as CLIP embeds its English sentence.
+
+    Args:
+        student: folder of a transformer in the hub's format, which gets a mean over its tokens and a dense layer as
+            wide as the teacher; or a folder of sentence-transformers as wide as the teacher, which goes on learning.
+        out: gets the encoder, in the folder where ``mcs@out`` looks for it, beside a copy of the user's own teacher;
+            and the folder ``mcs-training``.
+        described: where the sentences come from, for the settings that are kept.
+        teacher: a CLIP checkpoint, as ``clipscore@teacher`` takes it; None: the one that ``clipscore`` uses. Sentences
+            that it would cut are left out.
+        held_out: share of the sources that are only measured.
+        reading: called with sentences that the teacher has embedded and sentences in all.
+
+    Raises:
+        NotAvailable: without the teacher's weights, or if the student's folder cannot be loaded.
+        InvalidInput: with too few sentences, if the student is of another width, or if ``out`` holds a training and
+            neither ``resume`` nor ``overwrite`` is set.
+        StoreError: if the disk is full; the last checkpoint stands.
+    """
+    make_room(out / TEXT, out / TRAINING, resume=resume, overwrite=overwrite)
+    place, towers = _open(teacher, device)
+    readable = [each for each in sentences if not towers.prompts.read(each.english).truncated]
+    train, apart = split(readable, held_out=held_out, seed=schedule.seed)
+    embeddings = _embed(readable, towers, out / TRAINING / "sentences.safetensors", reading)
+    network = open_student(student, len(next(iter(embeddings.values()))), seed=schedule.seed)
+    begun = _digest_of_folder(student)
+    given = Lessons(
+        lessons(train),
+        lessons(apart),
+        embeddings,
+        digest_of(
+            {
+                "teacher": towers.digest,
+                "student": begun,
+                "train": _texts(lessons(train)),
+                "held_out": _texts(lessons(apart)),
+            }
+        ),
+    )
+    write_json(
+        out / TRAINING / "settings.json",
+        {
+            "sentences": described,
+            "teacher": towers.digest,
+            "student": begun,
+            "languages": sorted({each.language for each in given.train}),
+            "train": len(given.train),
+            "held_out": len(given.held_out),
+            "device": device,
+            "schedule": asdict(schedule),
+        },
+    )
+    distiller = Distiller(network, given, schedule, folder=out / TRAINING, device=device)
+    gain = distiller.run(resume=resume, report=report)
+    keep_encoder(network, out / TEXT, [_as_image_tower(place)])
+    cut = len(sentences) - len(readable)
+    return Distilled(out, gain, len(given.train), len(given.held_out), {"cut-by-the-teacher": cut} if cut else {})
+
+
+def open_student(folder: Path, width: int, *, seed: int) -> Any:
+    """Load the encoder that is to learn: a SentenceTransformer of ``width`` numbers a text.
+
+    Args:
+        seed: of the dense layer's first weights, where the folder has none.
+
+    Raises:
+        NotAvailable: if the folder cannot be loaded.
+        InvalidInput: if it is a sentence-transformers folder of another width.
+    """
+    if (folder / "modules.json").is_file():
+        network = load_sentence_transformer(folder)
+        if (own := network.get_embedding_dimension()) != width:
+            raise InvalidInput(
+                f"{folder} gives {own} numbers a text and the teacher {width}; choose a student that fits"
+            )
+        return network
+    return _built(folder, width, seed)
+
+
+def _built(folder: Path, width: int, seed: int) -> Any:
+    """A transformer of the hub under a mean over its tokens and a dense layer without bias, as MCS is published."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
+
+    if not (folder / "config.json").is_file():
+        raise NotAvailable(f"{folder} holds no config.json: no transformer in the hub's format; name its folder")
+    only_here = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        words = Transformer(str(folder), model_kwargs=only_here, processor_kwargs=only_here, config_kwargs=only_here)
+    except Exception as error:  # a folder may be wrong in any way that its libraries raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise NotAvailable(f"{folder} is no transformer that can be loaded: {reason:.300}") from error
+    words.max_seq_length = min(MOST_TOKENS, words.max_seq_length or MOST_TOKENS)
+    inside = words.get_embedding_dimension()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        dense = Dense(inside, width, bias=False, activation_function=torch.nn.Identity())
+    return SentenceTransformer(modules=[words, Pooling(inside), dense], device="cpu")
+
+
+def _open(teacher: Path | None, device: str) -> "tuple[Place, Towers]":
+    kind = ClipScore if teacher is None else find(f"clipscore@{teacher}")
+    assert issubclass(kind, ClipScore)  # a checkpoint of CLIPScore is bound to CLIPScore
+    available = kind.availability()
+    if not available.ready:
+        raise NotAvailable(f"{available.reason}; run: {available.command}")
+    places = kind.places()
+    return places[0], kind.open(places, device)
+
+
+def _as_image_tower(place: Place) -> Place:
+    """The teacher's file under the name by which MCS looks for its image tower."""
+    from core.evaluators.weights.catalogue import weights
+
+    return Place(weights(IMAGE), place.path, own=place.own)
+
+
+def _embed(sentences: Sequence[Sentence], towers: "Towers", path: Path, reading: Report | None) -> "dict[str, Tensor]":
+    def embed(texts: Sequence[str]) -> "Mapping[str, Tensor]":
+        return dict(zip(texts, towers.text.each(texts, towers.embed_texts), strict=True))
+
+    english = list(dict.fromkeys(each.english for each in sentences))
+    return kept_embeddings(english, embed, path, digest=towers.digest, chunk=256, every=1 << 16, report=reading)
+
+
+def _digest_of_folder(folder: Path) -> str:
+    files = sorted(each for each in folder.rglob("*") if each.is_file())
+    return digest_of({each.relative_to(folder).as_posix(): known_sha256(each) for each in files})
+
+
+def _texts(found: Sequence[Lesson]) -> list[tuple[str, str, str, str]]:
+    return [(each.source, each.english, each.language, each.text) for each in found]

@@ -1,0 +1,258 @@
+"""PR-MCS: a text encoder tuned against perturbed captions of pictures whose embeddings stand still.
+
+Its losses, what a training gains (how far broken captions fall, and whether whole ones keep their order), and the loop.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InvalidInput
+from core.features.training.trainer import Schedule, Trainer
+from core.features.training.triplets import Example, batches, edited, perturb
+from core.probes.words.lexical_edits import EDITS
+from core.seeds import stream
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class LossWeights:
+    """Constants of the loss.
+
+    Args:
+        original, perturbed, between: λ1, λ2, λ3. Source: paper B, B.2.
+        margin: cosine below which a perturbed caption costs no more. Source: paper B, 3.4.
+        scale: what cosines are multiplied with in the contrastive loss; 100 is what CLIP ViT-B/32 was trained to.
+    """
+
+    original: float = 0.1
+    perturbed: float = 0.05
+    between: float = 0.05
+    margin: float = 0.1
+    scale: float = 100.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("λ1", self.original), ("λ2", self.perturbed), ("λ3", self.between)):
+            if not 0 <= value < float("inf"):
+                raise InvalidInput(f"{name} must be 0 or more, got {value!r}")
+        if not -1 <= self.margin <= 1:
+            raise InvalidInput(f"the margin is a cosine, in [-1, 1], got {self.margin!r}")
+        if not 0 < self.scale < float("inf"):
+            raise InvalidInput(f"the scale of the contrastive loss must be positive, got {self.scale!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class PrMcsLosses:
+    """Mean of each loss over a batch, scalars: ``total`` is what is minimised."""
+
+    total: "Tensor"
+    clip: "Tensor"
+    original: "Tensor"
+    perturbed: "Tensor"
+    between: "Tensor"
+
+    def numbers(self) -> dict[str, float]:
+        """The five as plain numbers."""
+        return {name: float(getattr(self, name).detach()) for name in self.__dataclass_fields__}
+
+
+def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", weights: LossWeights) -> PrMcsLosses:
+    """L = L_CLIP + λ1·(1 − cos(V,To)) + λ2·max(m, cos(V,Tp)) + λ3·max(m, cos(To,Tp)).
+
+    L_CLIP is CLIP's own loss over the images and original captions of the batch: the mean of the cross-entropies
+    along rows and columns of scale · cos.
+
+    Args:
+        images, originals, perturbed: float [n, d] of any length, row by row of one triplet.
+
+    Source: paper B, section 3.4, equations 1 to 3.
+    """
+    import torch
+    from torch.nn.functional import cross_entropy, normalize
+
+    images, originals, perturbed = (normalize(each, dim=-1) for each in (images, originals, perturbed))
+    logits = weights.scale * images @ originals.T
+    own = torch.arange(len(logits), device=logits.device)
+    clip = (cross_entropy(logits, own) + cross_entropy(logits.T, own)) / 2
+    first = (1 - (images * originals).sum(dim=-1)).mean()
+    second = (images * perturbed).sum(dim=-1).clamp(min=weights.margin).mean()
+    third = (originals * perturbed).sum(dim=-1).clamp(min=weights.margin).mean()
+    total = clip + weights.original * first + weights.perturbed * second + weights.between * third
+    return PrMcsLosses(total, clip, first, second, third)
+
+
+RESAMPLES = 2000
+HELD_OUT = "held-out"
+"""In the place of an epoch: the same perturbed captions at every measurement."""
+
+Scorer = Callable[[Sequence[str], Sequence[str]], np.ndarray]
+"""Maps n image ids and n captions to cosines, float64 [n]."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Scores of held-out images.
+
+    Args:
+        drop: by edit, 100 · (1 − mean score perturbed / mean score original), over the captions that the edit changes.
+        mean_drop: mean of ``drop`` over the edits, in percent.
+        low, high: its 95 % interval, percentile bootstrap over images.
+        detected: by edit, share of captions whose score falls.
+        clean: scores of the unperturbed captions, float64 [n].
+        images, captions: how many.
+    """
+
+    drop: Mapping[str, float]
+    mean_drop: float
+    low: float
+    high: float
+    detected: Mapping[str, float]
+    clean: np.ndarray
+    images: int
+    captions: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a file, without the scores."""
+        return {
+            "mean_drop": self.mean_drop,
+            "low": self.low,
+            "high": self.high,
+            "images": self.images,
+            "captions": self.captions,
+            "drop": dict(self.drop),
+            "detected": dict(self.detected),
+        }
+
+
+def measure(held_out: Sequence[Example], score: Scorer, *, seed: int) -> HeldOut:
+    """Score held-out captions, whole and under each edit; a score is max(cos, 0).
+
+    Args:
+        seed: of the perturbed captions and of the interval.
+    """
+    images = list(dict.fromkeys(each.image for each in held_out))
+    place = {image: index for index, image in enumerate(images)}
+    whole = np.maximum(score([each.image for each in held_out], [each.caption for each in held_out]), 0)
+    sums: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    detected: dict[str, float] = {}
+    for name in EDITS:
+        texts = [edited(each, name, seed=seed, epoch=HELD_OUT) for each in held_out]
+        kept = [index for index, text in enumerate(texts) if text is not None]
+        if not kept:
+            continue
+        rows = [place[held_out[index].image] for index in kept]
+        broken = np.maximum(score([held_out[index].image for index in kept], [str(texts[index]) for index in kept]), 0)
+        sums[name] = (
+            np.bincount(rows, weights=whole[kept], minlength=len(images)),
+            np.bincount(rows, weights=broken, minlength=len(images)),
+        )
+        detected[name] = float((broken < whole[kept]).mean())
+    ones = np.ones((1, len(images)))
+    drop = {name: float(_drop({name: pair}, ones)[0]) for name, pair in sums.items()}
+    counts = stream(seed, "interval").multinomial(len(images), ones[0] / len(images), size=RESAMPLES)
+    low, high = np.nanpercentile(_drop(sums, counts), [2.5, 97.5])
+    return HeldOut(
+        drop, float(_drop(sums, ones)[0]), float(low), float(high), detected, whole, len(images), len(held_out)
+    )
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Spearman's ρ; NaN where one side is constant."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(first), rankdata(second)
+    if min(np.ptp(each) for each in ranks) == 0:
+        return float("nan")
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def _drop(sums: Mapping[str, tuple[np.ndarray, np.ndarray]], counts: np.ndarray) -> np.ndarray:
+    """Mean drop over the edits in percent, for each row of how often every image counts."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        every = [1 - (counts @ broken) / (counts @ whole) for whole, broken in sums.values()]
+    mean: np.ndarray = 100 * np.mean(every, axis=0)
+    return mean
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe(Schedule):
+    """How PR-MCS is trained: passes over all captions, by the weights of its loss. Source: paper B, B.1 and B.2."""
+
+    losses: LossWeights = field(default_factory=LossWeights)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is trained on.
+
+    Args:
+        embeddings: of the image of each example, float32 [d], by id; the image tower is frozen.
+        identity: digest of what the embeddings and captions come from, for a resumed training.
+    """
+
+    train: Sequence[Example]
+    held_out: Sequence[Example]
+    embeddings: "Mapping[str, Tensor]"
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Held-out images before and after.
+
+    Args:
+        spearman: between clean scores before and after, over all held-out captions.
+    """
+
+    before: HeldOut
+    after: HeldOut
+    spearman: float
+    steps: int
+
+
+class Tuner(Trainer[Example, HeldOut, Gain]):
+    """Trains a text encoder against embeddings of images."""
+
+    def __init__(self, network: Any, material: Material, recipe: Recipe, *, folder: Path, device: str = "cpu") -> None:
+        super().__init__(network, recipe, identity=material.identity, folder=folder, device=device)
+        self.material, self.recipe = material, recipe
+
+    def score(self, images: Sequence[str], captions: Sequence[str]) -> np.ndarray:
+        """Cosines of images and captions, float64 [n]."""
+        import torch
+
+        pictures = torch.stack([self.material.embeddings[image] for image in images])
+        texts = self.embed_all(captions)
+        found: np.ndarray = torch.nn.functional.cosine_similarity(pictures.double(), texts.double(), dim=-1).numpy()
+        return found
+
+    def batches(self, epoch: int) -> list[list[Example]]:
+        """Batches that hold each image once."""
+        return batches(self.material.train, size=self.recipe.batch, seed=self.recipe.seed, epoch=epoch)
+
+    def losses(self, batch: Sequence[Example], epoch: int) -> PrMcsLosses:
+        """The recipe's losses of captions, whole and perturbed anew each epoch."""
+        import torch
+
+        broken = [perturb(each, seed=self.recipe.seed, epoch=str(epoch))[1] for each in batch]
+        texts = self.embed([each.caption for each in batch] + broken)
+        images = torch.stack([self.material.embeddings[each.image] for each in batch]).to(self.device)
+        return pr_mcs_losses(images, texts[: len(batch)], texts[len(batch) :], self.recipe.losses)
+
+    def measure(self) -> HeldOut:
+        """How far held-out captions fall when they are broken."""
+        return measure(self.material.held_out, self.score, seed=self.recipe.seed)
+
+    def gain(self, before: HeldOut, after: HeldOut, done: int) -> Gain:
+        """Both measurements, and whether whole captions keep their order."""
+        return Gain(before, after, rank_correlation(before.clean, after.clean), done)
+
+    def told(self, gain: Gain) -> Mapping[str, Any]:
+        """The measurement, and ρ where it is a number."""
+        order = {"spearman": gain.spearman} if gain.spearman == gain.spearman else {}
+        return {**gain.after.as_dict(), **order}

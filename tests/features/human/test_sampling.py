@@ -1,0 +1,263 @@
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.corpora.images import encode_png, read_image
+from core.corpora.registry import catalogue
+from core.errors import InvalidInput
+from core.features.human.definition import ORIGINAL, VARIANT, Definition, StudyItem, read_definition
+from core.features.human.kinds import ACCEPTABILITY, KINDS, PAIRED_RATING, SINGLE, Kind
+from core.features.human.pictures import make_pictures
+from core.features.human.sampling import (
+    PAPER_STRATA,
+    Sample,
+    candidates,
+    draw_sample,
+    family_strata,
+    largest_total,
+    targets,
+)
+from core.probes.registry import further_readings
+from core.settings import ROOT
+from core.store.store import Store
+from tests.analysis.made_runs import score, write_run
+from tests.features.human.small_study import define, make
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    with Store.open(ROOT / "data" / "results") as opened:
+        yield opened
+
+
+def test_the_papers_480_are_160_spatial_160_control_160_societal() -> None:
+    assert targets(PAPER_STRATA, 480) == (80, 40, 40, 80, 80, 40, 40, 40, 40)
+    assert sum(targets(PAPER_STRATA, 37)) == 37
+
+
+def test_what_is_short_is_told_and_not_filled(store: Store) -> None:
+    sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=480, seed=3)
+    for name, target, available, taken in sample.strata:
+        assert taken == min(target, available), name
+    plain = [item for item in sample.items if not item.attention]
+    assert Counter(item.stratum for item in plain) == {name: taken for name, _, _, taken in sample.strata if taken}
+    assert sample.shortfall == 480 - len(plain) > 0
+    bins = dict(store.query("select item, coverage_bin from items").itertuples(index=False))
+    assert {bins[item.item] for item in plain if item.stratum == "blur, smallest objects"} == {"0-10"}
+    assert {bins[item.item] for item in plain if item.stratum == "blur, largest objects"} == {"90-100"}
+
+
+def test_within_a_stratum_an_item_comes_once_and_ids_tell_nothing(store: Store) -> None:
+    sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=100, seed=3)
+    drawn = Counter((item.stratum, item.item) for item in sample.items if not item.attention)
+    assert set(drawn.values()) == {1}
+    assert [item.id for item in sample.items] == [f"{number:04d}" for number in range(1, len(sample.items) + 1)]
+    assert len({item.family for item in sample.items[:30]}) > 3
+
+
+def test_the_same_seed_draws_the_same_and_another_draws_another(store: Store) -> None:
+    one, same, other = (draw_sample(store, "demo", kind=ACCEPTABILITY, total=60, seed=seed) for seed in (1, 1, 2))
+    assert one == same
+    assert one.items != other.items
+
+
+def test_the_largest_total_without_a_shortfall_has_none_and_one_more_has(store: Store) -> None:
+    total = largest_total(store, "demo")
+    assert draw_sample(store, "demo", kind=ACCEPTABILITY, total=total, seed=1).shortfall == 0
+    assert draw_sample(store, "demo", kind=ACCEPTABILITY, total=total + 1, seed=1).shortfall > 0
+
+
+def test_captions_differ_where_the_caption_is_edited_and_only_there(store: Store) -> None:
+    for item in draw_sample(store, "demo", kind=ACCEPTABILITY, total=80, seed=1).items:
+        assert (item.original_caption != item.variant_caption) == (item.edits == "caption")
+        assert item.edits == "image" or item.attention or item.baseline.split(":")[0] == item.probe.split(":")[0]
+
+
+def test_attention_items_name_what_the_picture_is_not_said_to_show(store: Store) -> None:
+    present = {item: {"bed"} for item in store.query("select distinct item from items")["item"]}
+    sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=100, seed=1, present=present)
+    checks = [item for item in sample.items if item.attention]
+    assert len(checks) >= 5
+    assert all(check.original_caption != check.variant_caption for check in checks)
+    assert not any(" bed." in check.variant_caption for check in checks)
+
+
+def test_single_images_show_each_version_of_a_pair_once(store: Store) -> None:
+    sample = draw_sample(store, "demo", kind=SINGLE, total=20, seed=1)
+    plain = [item for item in sample.items if not item.attention]
+    assert len(plain) == 2 * sum(taken for *_, taken in sample.strata)
+    assert Counter(item.shows for item in plain)["original"] == len(plain) // 2
+    assert [example.value for example in sample.examples] == [4, 2, 1]
+
+
+def test_families_can_be_chosen_instead(store: Store) -> None:
+    sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=10, seed=1, strata=family_strata(["blur", "gender"]))
+    assert Counter(item.family for item in sample.items if not item.attention) == {"blur": 5, "gender": 5}
+
+
+@pytest.mark.parametrize(("run", "total", "said"), [("none", 10, "no pairs"), ("demo", 0, "1 to 20000")])
+def test_what_cannot_be_drawn_is_one_sentence(store: Store, run: str, total: int, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        draw_sample(store, run, kind=ACCEPTABILITY, total=total, seed=1)
+    with pytest.raises(InvalidInput, match="no family"):
+        family_strata([])
+
+
+def comparisons_of(store: Store, run: str, *families: str, kind: Kind = PAIRED_RATING, total: int = 24) -> Sample:
+    return draw_sample(store, run, kind=kind, total=total, seed=1, strata=family_strata(directional=families))
+
+
+def plain(sample: Sample) -> list[StudyItem]:
+    return [item for item in sample.items if not item.attention]
+
+
+def test_directional_families_give_right_and_wrong_sides_of_stored_comparisons(store: Store) -> None:
+    sample = comparisons_of(store, "demo-scenes", "foil", "mention-negated", "mention-shuffled")
+    assert [row[0] for row in sample.strata] == [
+        "foil, directional",
+        "mention-negated, directional",
+        "mention-shuffled, directional",
+    ]
+    stored = store.query(
+        "select item, probe, subject, caption, baseline, baseline_caption from shifts where run = 'demo-scenes' "
+        "and expectation = 'directional' and language = 'en'"
+    ).set_index(["item", "probe", "subject"])
+    for item in plain(sample):
+        row = stored.loc[(item.item, item.probe, item.subject)].iloc[0]
+        assert (item.original_caption, item.variant_caption) == (row["baseline_caption"], row["caption"])
+        assert item.baseline == row["baseline"]
+        assert item.directional
+        assert item.edits == "caption"
+
+
+def test_a_rival_s_picture_is_the_wrong_side_of_one_caption(store: Store) -> None:
+    sample = comparisons_of(store, "demo-prototypes", "prototype")
+    probes = {item.probe for item in plain(sample)}
+    assert probes == {"prototype:knob-wrong", "prototype:adversary"}  # the prototype itself fits the text as well
+    for item in plain(sample)[:3]:
+        assert (item.edits, item.baseline) == ("image", "identity")
+        made = make_pictures(define(run="demo-prototypes", items=(item,)), item)
+        assert made.original != made.variant
+        rivals = catalogue().get("demo-prototypes").load(None).get(item.item).rivals
+        assert any(made.variant == encode_png(read_image(rival.path).pixels) for rival in rivals)
+
+
+def test_a_family_of_both_kinds_is_drawn_from_by_the_kind_that_was_asked_for(store: Store) -> None:
+    both = draw_sample(
+        store,
+        "demo-prototypes",
+        kind=ACCEPTABILITY,
+        total=20,
+        seed=1,
+        strata=family_strata(["prototype"], ["prototype"]),
+    )
+    of = {(item.stratum, item.expectation) for item in plain(both)}
+    assert of == {("prototype", "invariant"), ("prototype, directional", "directional")}
+
+
+def test_candidates_leave_out_controls_responses_further_readings_and_other_languages(store: Store) -> None:
+    for run in ("demo-scenes", "demo-captions"):
+        pairs = candidates(store, run)
+        assert set(pairs["expectation"]) == {"invariant", "directional"}
+        assert set(pairs["language"]) == {"en"}
+        assert not set(pairs.loc[pairs["expectation"] == "directional", "probe"]) & further_readings()
+        assert not set(pairs["probe"]) & {"mention:2", "size:large", "affirmation:template"}
+        assert not pairs.duplicated(["corpus", "item", "probe"]).any()
+
+
+def test_a_further_reading_of_an_edit_is_not_drawn_from(tmp_path: Path) -> None:
+    about = {"family": "removal", "subject": "human", "axis": "lexical", "baseline": "identity"}
+    rows = [
+        score(f"i{place}", name, 0.5, caption=f"{name} {place}", **told)
+        for place in range(3)
+        for name, told in (
+            ("identity", {"subject": "human"}),
+            ("removal", {**about, "expectation": "directional"}),
+            ("removal:p0.1", {**about, "expectation": "directional"}),
+        )
+    ]
+    with Store.open(write_run(tmp_path / "r", rows)) as opened:
+        assert set(candidates(opened, "r")["probe"]) == {"removal"}
+
+
+def test_the_paper_s_strata_hold_no_comparison_whatever_else_the_run_holds(store: Store) -> None:
+    sample = draw_sample(store, "demo-scenes", kind=ACCEPTABILITY, total=60, seed=1)
+    assert plain(sample)
+    assert not any(item.directional for item in sample.items)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_no_comparison_is_met_again_as_an_attention_item_or_told_by_an_example(store: Store, kind: Kind) -> None:
+    whole = ("absent-category", "foil", "mention-negated", "negation")
+    for total in (24, 240):  # the second asks about every picture
+        sample = comparisons_of(store, "demo-scenes", *whole, kind=kind, total=total)
+        asked = plain(sample)
+        sides = {(item.item, item.caption(version)) for item in asked for version in (ORIGINAL, VARIANT)}
+        checks = [item for item in sample.items if item.attention]
+        assert checks
+        assert not any(item.directional or item.probe != "identity" for item in checks)
+        for check in checks:
+            shown = (ORIGINAL, VARIANT) if check.shows == "pair" else (check.shows,)
+            assert not sides & {(check.item, check.caption(version)) for version in shown}
+        assert not {each.item for each in sample.examples} & {item.item for item in asked}
+        assert len(sample.examples) == (3 if total == 24 else 0)
+
+
+def test_ids_and_order_do_not_tell_the_right_side(store: Store) -> None:
+    single = plain(comparisons_of(store, "demo-scenes", "foil", "order", kind=SINGLE, total=60))
+    first = {}
+    for item in single:
+        first.setdefault((item.item, item.probe), item.shows)
+    earlier = Counter(first.values())
+    assert min(earlier["original"], earlier["variant"]) > len(first) / 4
+
+
+def test_the_side_that_stands_left_is_random_and_stays(store: Store) -> None:
+    definition = define(kind="preference", items=comparisons_of(store, "demo-scenes", "foil", "order", total=60).items)
+    left = [definition.left_version(name, item.id) for name in ("a01", "a02") for item in plain_of(definition)]
+    assert 0.35 < left.count(ORIGINAL) / len(left) < 0.65
+    assert left == [definition.left_version(name, item.id) for name in ("a01", "a02") for item in plain_of(definition)]
+
+
+def plain_of(definition: Definition) -> list[StudyItem]:
+    return [item for item in definition.items if not item.attention]
+
+
+def test_a_family_named_attention_makes_no_attention_item(tmp_path: Path) -> None:
+    rows = [
+        score(f"i{place}", name, 0.5, family="attention", caption=f"{name} {place}", **told)
+        for place in range(4)
+        for name, told in (("identity", {}), ("odd", {"baseline": "identity", "axis": "spatial"}))
+    ]
+    with Store.open(write_run(tmp_path / "r", rows)) as opened:
+        sample = draw_sample(opened, "r", kind=ACCEPTABILITY, total=4, seed=1, strata=family_strata(["attention"]))
+    assert len(plain(sample)) == 4
+
+
+def test_a_family_that_the_run_does_not_hold_is_answered_with_those_that_it_does(store: Store) -> None:
+    with pytest.raises(InvalidInput, match=r"its invariant families: .*vertical-flip; its directional ones: none"):
+        comparisons_of(store, "demo", "negation")
+    with pytest.raises(InvalidInput, match=r"its directional ones: prototype$"):
+        draw_sample(store, "demo-prototypes", kind=SINGLE, total=5, seed=1, strata=family_strata(["negation"]))
+
+
+def test_a_study_of_before_comparisons_reads_as_it_was(tmp_path: Path) -> None:
+    study = make(tmp_path)
+    path = study.folder / "study.json"
+    told = json.loads(path.read_text())
+    for item in told["items"]:
+        for name in ("expectation", "language", "rank", "source"):
+            del item[name]
+    path.write_text(json.dumps(told))
+    read = read_definition(study.folder)
+    assert read == study.definition
+    assert not any(item.directional for item in read.items)
+
+
+def test_a_study_without_a_share_of_known_answers_has_none(store: Store) -> None:
+    for rate in (0.0, 0.05):
+        sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=20, seed=3, attention_rate=rate)
+        assert any(each.attention for each in sample.items) == (rate > 0)

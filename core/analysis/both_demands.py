@@ -36,6 +36,9 @@ OTHER_HALF = (
 )
 
 TITLE = "Keeps still where it should, moves where it should"
+ALONE = "How far edits that should not matter move the score, in standard deviations"
+"""Title of the figure where no meaning was broken."""
+
 NOTE = (
     "Across: how far edits that should not matter move the score, less is better. Up: how much a broken meaning "
     "lowers it, more is better. Both in standard deviations of the clean scores, with 95 % intervals. On the level "
@@ -130,7 +133,7 @@ def _one_axis(found: pd.DataFrame, note: str) -> Figure:
     data = marks(own, label="evaluator", series="evaluator", panel=("corpus",), values=("value", "low", "high"))
     return Figure(
         PLANE,
-        TITLE,
+        ALONE,
         note,
         data,
         _ACROSS,

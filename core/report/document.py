@@ -78,7 +78,8 @@ WORDS, CAUTIONS, FIGURE, TABLES, METHODS, LACKS, CITE = (
 
 DATA = (
     "Every table with its tests, counts and remarks is data: data/INDEX.md lists each in a line, data/NOTES.md says "
-    "how to read it."
+    "how to read it; `python -m core report RUN --tables all` writes those that were not made. Paper A is Agarwal et "
+    "al., Do Image–Text Metrics Respect Semantic Invariances?"
 )
 """Last line of a report."""
 

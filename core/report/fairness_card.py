@@ -16,7 +16,7 @@ from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
 from core.analysis.true_words import MAY_BE_TRUE, WHY, may_be_true
-from core.analysis.verdicts import MARGIN, further_said, reached, told_from_null
+from core.analysis.verdicts import MARGIN, reached, told_from_null
 from core.errors import InvalidInput
 from core.report.document import number
 from core.report.html import page
@@ -116,7 +116,8 @@ _READ = (
     f"evaluator's interquartile range apart change places. {PAIRS} “Different "
     f"pictures”: {IF_APART}, alone where one caption a picture is held. {READ} No evidence below: "
     f"{EVIDENCE[0].lower() + EVIDENCE[1:]} Drift: by median, movers and mean; scatter: of the median |%Δ| and of the "
-    "share of edits beyond the margin, ±1 %. Null edits are those that nobody can see."
+    "share of edits beyond the margin, ±1 %. Null edits are those that nobody can "
+    "see; an edit moves a score further than one of them, of the same item, in 50 % of pairs where it is no further."
 )
 
 
@@ -176,8 +177,7 @@ def _whose(risk: pd.Series, apart: float, *, digits: int) -> str:
 def claims(row: pd.Series) -> str:
     """What may be claimed of a family; beside an undecided claim what would decide it, and where the test differs."""
     drifts = _beside(row["drift"], row["direction"] or reached(row["drift"], row["detectable"], row["needed"]))
-    power = told_from_null(row["than_null"], row["null_detectable"])
-    null = _beside(row["than_null"], "; ".join(filter(None, (further_said(row), power))))
+    null = _beside(row["than_null"], told_from_null(row["than_null"], row["null_detectable"]))
     return "; ".join(each for each in (drifts, row["scatter"], null, row["conflict"]) if each)
 
 

@@ -31,7 +31,7 @@ Answers = Mapping[str, pd.DataFrame]
 NEEDED = ("S1", RATES, HEADLINE)
 """Questions that the words are made of."""
 
-MOST_WORDS, MOST_NAMED, MOST_CAUTIONS = 450, 5, 5
+MOST_WORDS, MOST_NAMED, MOST_CAUTIONS = 450, 4, 5
 """Of the first page; evaluators in it, and lines on what must not be concluded."""
 
 NULL = "null_median"
@@ -39,15 +39,15 @@ NULL = "null_median"
 
 METHODS = (
     "An item is a picture with its caption. A probe edits one of both; probes of one kind are a family. %Δ is the "
-    "change in percent of the score before. An item counts once, with the median over the probes of a family; a "
-    "family's number is the median over items.",
+    "change in percent of the score before. An item counts once, by the median over a family's "
+    "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
     f"one source count together. Below {LEAST_N} items or sources there is no interval and no claim. The margin is "
     f"±{MARGIN:g} %. A family scatters where the interval of its median |%Δ| lies above it, and drifts where that of "
     "its median %Δ, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
     "Nobody can see null edits. A harm is the absolute shift under an edit that should not matter, a "
-    "drop the right side's score minus the wrong one's; both in standard deviations of the clean scores, drops of "
-    "comparisons that are known to be wrong where there are any. Selectivity is the probability that, of one item, a "
+    "drop the right side's score minus the wrong one's; both in standard deviations of the clean scores. "
+    "Selectivity is the probability that, of one item, a "
     "drop exceeds a harm, ties one half. Differences are no evidence below the gap at which an edit that should not "
     "matter inverts 5 % of pairs.",
 )
@@ -85,10 +85,10 @@ def _asked(table: ScoreTable) -> Iterator[str]:
     more, of = len(table.evaluators) - MOST_NAMED, f" of corpus {table.scope.corpus}" if several else ""
     yield (
         "A metric scores how well a caption describes a picture. Does the score keep still where an edit leaves the "
-        f"meaning, and fall where the meaning breaks? Asked were {counted(len(table.evaluators), 'evaluator')} on "
+        f"meaning, and fall where the meaning breaks? This is of {counted(len(table.evaluators), 'evaluator')} on "
         f"{counted(len(table.items), 'item')} of {where}, under {counted(len(table.probes), 'probe')}, with {held} in "
-        f"{table.scope.language}. What follows is of the middle item{of}, by name and not by merit; brackets hold "
-        "95 % intervals." + (f" {more} more stand in the data." if more > 0 else "")
+        f"{table.scope.language}. Numbers are of the middle item{of}; evaluators stand by name, not by merit; brackets "
+        "hold 95 % intervals." + (f" {more} more stand in the data." if more > 0 else "")
     )
     if half := half_asked(table.view()):
         yield half
@@ -116,7 +116,7 @@ def _of(
         first = (f"Of no family is a change in percent known: {withheld}. It {falls}.",)
         return tuple(filter(None, (*first, gap and f"{_capital(gap)}.", broken)))
     known = rows[~rows["family"].isin(words)]
-    moved = _moves(known if len(known) else rows, table, words)
+    moved = _moves(known if len(known) else rows, table, words, aside=0 < len(known) < len(rows))
     verdict = (
         f"It {_stillness(known)}, and it {falls}."
         if len(known)
@@ -139,8 +139,8 @@ def _stillness(rows: pd.DataFrame) -> str:
     return "is not shown to keep still"
 
 
-def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str]) -> str:
-    """The family that moves it furthest, with how far the middle item moves and how that stands to null edits."""
+def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, aside: bool) -> str:
+    """The family that moves it furthest: how far, beside null edits, and which way, where one is shown."""
     row = worst_first(table.view(), rows, ("evaluator",)).iloc[0].copy()
     (size,) = picked_sizes(table.view(), [(row["evaluator"], row["corpus"], row["family"], len(rows))])
     row["abs_low"], row["abs_high"] = size.low, size.high
@@ -153,9 +153,11 @@ def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str]) -> str
         )
     floor = row[NULL]
     times = f", {row['median_abs_percent'] / floor:.1f} times null edits" if floor > 0 else ""
+    way = f"; {row['direction']}" if row["direction"] else "; no way is shown"
     return (
-        f"It moves most under {named}: by {number(row['median_abs_percent'], digits=1)} % "
-        f"({_between(row, 'abs_low', 'abs_high', 1)}, n = {int(row['n_items'])}){times}"
+        f"{'Words that may be true aside, it' if aside else 'It'} moves most under {named}, whichever way by "
+        f"{number(row['median_abs_percent'], digits=1)} % ({_between(row, 'abs_low', 'abs_high', 1)}, "
+        f"n = {int(row['n_items'])}){times}{way}"
     )
 
 
@@ -215,9 +217,8 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
     if open_:
         yield f"That undecided means unmoved: {open_} of {len(rows)} drifts are undecided."
     if there := sorted(set(words) & set(rows["family"])):
-        named = _listed([each.replace("-", " ") for each in there[:3]])
-        more = f" and {len(there) - 3} more" if len(there) > 3 else ""
-        yield f"That moving under {named}{more} words is an error: the picture may support the word."
+        named = _listed([each.replace("-", " ") for each in there])
+        yield f"That moving under {named} words is an error: the picture may support the word."
     if not studied:
         yield "That people find the edited pairs as good: nobody was asked about these."
     missing = int((table.stored & pd.isna(table.scores)).sum())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.resamples import ranks_of
@@ -204,6 +205,9 @@ def mean_changes(
         One interval a level. NaN where the sum of the scores before is not above 0; no bounds below LEAST_N items or
         sources.
 
+    Raises:
+        InvalidInput: if a score is infinite.
+
     Source: Cochran, W. G. (1977). Sampling Techniques, 3rd ed., 6.4, with the sums of clusters as in 9A.
 
     Example:
@@ -212,7 +216,11 @@ def mean_changes(
         (-20.0, -24.8, -15.2)
     """
     known = ~np.isnan(delta)
-    moved, whole = delta[known], before[known]
+    if np.isinf(delta[known]).any() or np.isinf(before[known]).any():
+        raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
+    # a ratio knows no unit: by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
+    _, power = np.frexp(np.abs([delta[known], before[known]]).max(initial=0))
+    moved, whole = np.ldexp(delta[known], -int(power)), np.ldexp(before[known], -int(power))
     n, total = len(moved), float(whole.sum())
     if not total > 0:
         return tuple(Interval(math.nan, math.nan, math.nan, n, level, "nothing to divide by") for level in levels)

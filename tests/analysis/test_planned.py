@@ -39,8 +39,9 @@ def test_the_run_of_the_same_corpus_counts_and_the_drift_falls_with_the_root_of_
         assert row.n_items == 96
         assert row.detectable == pytest.approx(own[row.family] / 2)
         assert row.n_prior == 24
-        # two one-sided tests at 5 %, the truth being 0: the 80 % reach of a median tells its standard error
-        error = own[row.family] / (stats.norm.ppf(0.975) + stats.norm.ppf(0.8))
+        # two one-sided tests at 5 %, the truth being 0; the reach of a median, at the level of two tests, tells its
+        # standard error
+        error = own[row.family] / (stats.norm.ppf(1 - 0.025 / 2) + stats.norm.ppf(0.8))
         assert row.needed == math.ceil(24 * ((stats.norm.ppf(0.95) + stats.norm.ppf(0.9)) * error) ** 2)
 
 

@@ -52,6 +52,8 @@ def test_every_question_tells_what_it_tells_of_negative_scores_and_no_more(table
         assert len(below) == len(both), question.id
         for column in below.select_dtypes("number"):
             told = both[column].notna() & below[column].isna()
+            if "basis" in below:  # what is 0 by construction has an interval or not by the rounding of its samples
+                told &= below["basis"] != "by construction"
             assert not told.any(), (question.id, column)
         asked += 1
     assert asked > 30
@@ -106,7 +108,7 @@ def test_overview_card_and_blur_control_say_why_there_is_no_number(tmp_path: Pat
         assert "%Δ withheld" in " ".join(not_on_card(family_contrasts(view)))
         assert sentences(view) == {"e": f"Blur control: {WITHHELD}."}
         said = markdown(build(store))
-    assert "%Δ is withheld, some of its baseline scores are negative" in said
+    assert "Of no family is a change in percent known: some of its baseline scores are negative." in said
 
 
 def test_both_sides_of_a_comparison_of_right_and_wrong_have_no_percent() -> None:

@@ -408,17 +408,21 @@ def _second(item: Item, held: str) -> str:
         return ""
 
 
+def _places(found: Sequence[tuple[Any, ...]]) -> np.ndarray:
+    return np.array([place for place, *_ in found], dtype=np.int64)
+
+
 def _evidence(
     family: str, rows: Sequence[Sequence[LabRow]], others: Mapping[int, Sequence[LabRow]], groups: np.ndarray
 ) -> FamilyEvidence:
     own = ((place, row) for place, item in enumerate(rows) for row in item if row.family == family)
     known = [(place, row) for place, row in own if row.delta is not None]
-    apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], [place for place, _ in known], groups))
+    apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], _places(known), groups))
     beside = {(place, row.probe): row for place, item in others.items() for row in item if row.delta is not None}
     both = [(place, row, beside[place, row.probe]) for place, row in known if (place, row.probe) in beside]
     after = np.array([(row.score or 0) - (other.score or 0) for _, row, other in both])
     moved = np.array([(row.delta or 0) - (other.delta or 0) for _, row, other in both])
-    pairs = CaptionPairs(after - moved, after, [place for place, *_ in both], groups)
+    pairs = CaptionPairs(after - moved, after, _places(both), groups)
     if pairs.n_items < 2:
         return FamilyEvidence(family, apart, APART, apart)
     return FamilyEvidence(family, pairs.evident(), SAME, apart)

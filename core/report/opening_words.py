@@ -216,6 +216,11 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
         yield f"Anything from {few} of {len(rows)} families and evaluators: too few items or sources for a claim."
     if open_:
         yield f"That undecided means unmoved: {open_} of {len(rows)} drifts are undecided."
+    if (table.about.get("rejections", pd.DataFrame(columns=["code"]))["code"] == "order-free").any():
+        yield (
+            "That a caption which is false of a video backwards would lose by it: evaluators that know no order of the "
+            "frames give both one score, by construction."
+        )
     if there := sorted(set(words) & set(rows["family"])):
         named = _listed([each.replace("-", " ") for each in there])
         yield f"That moving under {named} words is an error: the picture may support the word."

@@ -24,9 +24,10 @@ def test_any_items_and_drops_are_counted_as_by_themselves(d: int, h: int, n: int
     counting = data.draw(arrays(bool, (d, len(places))))
     found = Duels.of(drops, harms, of_harms)
     own, other = np.where(counting, drops[:, places], math.nan), harms[:, places]
-    wins, pairs = found.counted(counting, places)
+    wins, opposite, pairs = found.counted(counting, places)
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(wins / pairs, item_selectivity(own, other))
+        np.testing.assert_array_equal(opposite / pairs, item_selectivity(-own, other))
     np.testing.assert_array_equal(found.pooled(counting, places), cliffs_delta(own, other))
     np.testing.assert_array_equal(found.nuisance, row_medians(harms))
     cells = np.empty((of_drops.max() + 1, of_harms.max() + 1, len(places)))

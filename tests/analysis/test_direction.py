@@ -10,7 +10,8 @@ from core.analysis.overview import family_contrasts
 from core.analysis.reading import read_table
 from core.analysis.verdicts import DRIFTS, FURTHER, SCATTERS, against_null
 from core.statistics.bootstrap import adjusted_level, median_bca
-from core.statistics.changes import Changes, exceeds, mean_changes, movers
+from core.statistics.changes import Changes, exceeds
+from core.statistics.movers import mean_changes, movers
 from core.statistics.selectivity import item_selectivity
 from core.statistics.shares import share_of_fractions
 from core.store.store import Store

@@ -38,6 +38,7 @@ NOTHING = {
     "C1-languages": "every test of a language", "C2-by-language": "a mean of languages", "C5": "scores in bins",
     "C22": "scores in bins", "C-object-scores": "scores in bins", "C20-along": "a curve along a share",
     "C21-both-orders": "four captions of an item", "C29-effects": "four pictures of an item",
+    "F-turned": "pairs of captions of a picture", "F12a": "a curve along λ", "F12b": "a curve along λ",
 }  # fmt: skip
 """Figure whose marks stand for no one set of pairs -> what they stand for."""
 

@@ -75,7 +75,12 @@ FEATURE = Feature(
         Command(
             "verify", "core.commands.verify:verify", "Say whether runs are still what they were closed with.", place=90
         ),
-        Command("report", "core.commands.report:report", "Write what runs say, with the papers' tables and their data.", place=100),
+        Command(
+            "report",
+            "core.commands.report:report",
+            "Write what runs say, with the papers' tables and their data.",
+            place=100,
+        ),
         Command(
             "publish",
             "core.commands.publish:publish",

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core.analysis.both_demands import FALLS, TITLE, demands, demands_figure, half_asked
+from core.analysis.both_demands import FALLS, demands, demands_figure, half_asked
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
@@ -20,7 +20,7 @@ _DATA = f"{PLANE}-data"
 def draw_plane(files: Signature, scope: Narrowed) -> None:
     """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named; where
     nothing does, the one axis alone with what was not asked."""
-    st.header(TITLE, anchor=False)
+    st.header("Both halves of the question", anchor=False)
     both = with_both(files, scope)
     own = both or scope
     seen = view(files, own)

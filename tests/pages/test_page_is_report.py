@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 
 from core.analysis.flip_cells import IQR
+from core.analysis.flip_shifts import SAME
 from core.analysis.overview import picked_of
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -87,6 +88,10 @@ def assert_same(files: Signature, scope: Narrowed, report: Report) -> set[str]:
     return compared
 
 
+def whose(risk: pd.Series, apart: float, *, digits: int) -> str:
+    return f"; different pictures {number(apart, digits=digits)}" if risk["pairs"] == SAME else ", different pictures"
+
+
 PICKED = ("n_families", "worst_in", "alike")
 
 
@@ -118,9 +123,11 @@ def assert_card(files: Signature, scope: Narrowed, written: dict[str, pd.DataFra
                 f"{f'; {MAY_BE_TRUE}' if axis == 'societal' else ''})",
                 said(row[["median_abs_percent", "abs_low", "abs_high"]], digits=2),
                 str(row["n_items"]),
-                said(at_gap.loc[(evaluator, axis, family)], digits=1),
+                said(at_gap.loc[(evaluator, axis, family)], digits=1)
+                + whose(mine := risk.loc[(evaluator, axis, family, IQR)], 100 * mine["apart_risk"], digits=1),
                 number(flips.loc[(evaluator, axis, family), "iqr_null_risk"], digits=1),
-                said(gaps.loc[(evaluator, axis, family), ["value", "low", "high"]], digits=3),
+                said(gaps.loc[(evaluator, axis, family), ["value", "low", "high"]], digits=3)
+                + whose(mine, mine["apart_evidence"], digits=3),
                 claimed(row),
             ]
             for (evaluator, axis, family), row in (

@@ -177,7 +177,7 @@ def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_
     app = open_page(OVERVIEW)
     assert not app.exception
     words = said(app)
-    assert "Keeps still where it should, moves where it should" in [each.value for each in app.header]
+    assert "Both halves of the question" in [each.value for each in app.header]
     assert "Run broken, caption human, language en: the scope above holds no broken meaning" in words
     own = open_page(OVERVIEW, subject="human")
     assert "Run broken, caption human, language en." in said(own)
@@ -271,9 +271,7 @@ def test_the_leaderboard_stands_before_the_findings_with_both_claims_of_every_wo
 ) -> None:
     app = open_page(OVERVIEW)
     headings = [each.value for each in app.header]
-    assert headings.index("Keeps still where it should, moves where it should") < headings.index(
-        "Evaluators at a glance"
-    )
+    assert headings.index("Both halves of the question") < headings.index("Evaluators at a glance")
     assert headings.index("Evaluators at a glance") < headings.index("Worst findings") < headings.index("Fairness card")
     board = next(each.value for each in app.dataframe if "Drift, spatial" in each.value)
     with default_store() as store:

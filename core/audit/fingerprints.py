@@ -11,7 +11,7 @@ from core.corpora.labels import load_labels
 from core.corpora.schema import Corpus
 from core.probes.base import Construction, Edits, Probe
 from core.probes.registry import brought_from
-from core.store.run_sources import file_sha256
+from core.store.run_sources import code_sha256
 
 
 def describe_probe(probe: Probe) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
     told |= {"tagger": probe.tagger} if probe.tagger else {}
     if reference := brought_from(probe.name):
         path = Path(reference.rpartition(":")[0])
-        told |= {"reference": f"{told_path(path)}:{reference.rpartition(':')[2]}", "file": file_sha256(path)}
+        told |= {"reference": f"{told_path(path)}:{reference.rpartition(':')[2]}", "file": code_sha256(path)}
     return {
         "name": probe.name,
         "axis": probe.axis.value,

@@ -27,7 +27,7 @@ from core.probes.tables import lexicons_fingerprint
 from core.settings import ROOT
 from core.statistics.changes import SHIFT_FLOOR
 from core.store.manifest import RUNNING
-from core.store.run_sources import file_sha256
+from core.store.run_sources import code_sha256
 from core.store.schema import SCHEMA_VERSION
 
 LISTED_REJECTIONS = 200
@@ -142,7 +142,7 @@ def _file_of(reference: str, evaluator: Evaluator) -> dict[str, Any]:
     path = Path(reference.rpartition(":")[0])
     if path.suffix != ".py":
         return {}
-    return {"file": {"sha256": file_sha256(path), "text_encoder": isinstance(evaluator, DualEncoder)}}
+    return {"file": {"sha256": code_sha256(path), "text_encoder": isinstance(evaluator, DualEncoder)}}
 
 
 def _told_reference(reference: str) -> str:

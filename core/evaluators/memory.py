@@ -113,16 +113,6 @@ def _of_glibc(name: str) -> Callable[..., int] | None:
     return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
 
 
-def reserved_mb(device: str) -> float:
-    """Memory of a card that torch holds and cannot give back, in MB: of tensors and of graphs; 0 on other devices."""
-    if not device.startswith("cuda"):
-        return 0.0
-    import torch
-
-    give_back()
-    return torch.cuda.memory_reserved(device) / MB
-
-
 def card_budget_mb(device: str) -> float:
     """Memory of a card that weights may take, in MB."""
     import torch

@@ -4,7 +4,6 @@ What a run says of itself, anybody may write: a folder or a file that it names i
 read it, or where it lies in the folders of data.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ from core.corpora.ordinary_paths import lies_in
 from core.corpora.registry import origin_here
 from core.corpora.schema import Origin
 from core.errors import NotAvailable, StoreError
+from core.file_contents import file_sha256
 from core.store.log import Log
 from core.store.manifest import Run
 
@@ -182,7 +182,7 @@ class OwnMetric:
     def problem(self) -> str:
         """Why it cannot be asked any more, with what to do, without full stop; empty where it can."""
         try:
-            found = file_sha256(self.path)
+            found = code_sha256(self.path)
         except OSError:
             now = "cannot be read as a file of code any more" if self.path.exists() else "is gone"
             return (
@@ -219,7 +219,7 @@ def of_run(run: Run) -> tuple[OwnMetric, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def file_sha256(path: Path) -> str:
+def code_sha256(path: Path) -> str:
     """Digest of a file of code.
 
     Raises:
@@ -227,7 +227,7 @@ def file_sha256(path: Path) -> str:
     """
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         raise OSError(f"{path} is no file of code")
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return file_sha256(path)
 
 
 def _metric(run: str, entry: Mapping[str, Any]) -> OwnMetric | None:

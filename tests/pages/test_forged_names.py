@@ -6,8 +6,8 @@ import pytest
 
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
+from core.file_contents import file_sha256
 from core.settings import runs_dir
-from core.store.run_sources import file_sha256
 from core.store.store import Store
 from pages.views.common import access
 from siege.forged import Stranger, forged_file, renamed

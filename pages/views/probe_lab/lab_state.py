@@ -398,7 +398,7 @@ def problems() -> dict[str, str]:
 def stamps(names: Sequence[str]) -> Stamps:
     """(name, digest of its file) of those among some evaluators: what is kept of their scores is of these files."""
     told = own_metrics()
-    return tuple((name, stored.file_sha256(told[name].path)) for name in names if name in told)
+    return tuple((name, stored.code_sha256(told[name].path)) for name in names if name in told)
 
 
 def barred_encoders() -> dict[str, str]:

@@ -10,6 +10,7 @@ from core.audit.request import first_problem
 from core.errors import InvalidInput, StoreError
 from core.jobs.request import OneCommand, absolute, check_available
 from core.probes.registry import select
+from core.statistics.selectivity import check_distance
 
 MOST_BYTES = 5_000_000
 """Of a report that is read."""
@@ -27,7 +28,7 @@ class CheckRequest(OneCommand):
         strict: whether an undecided family fails.
         directional: whether edits that break the meaning are tried too.
         failures_at_most: with these, most comparisons in percent that a family may fail.
-        selectivity_at_least: with these, from 0 to 1; None: it is told and not judged.
+        selectivity_at_least: with these, how far above the metric's own chance, at most 0.5; None: told and not judged.
     """
 
     kind: Literal["check"] = "check"
@@ -100,9 +101,10 @@ class CheckRequest(OneCommand):
 
         Raises:
             UnknownName: for an unknown evaluator or probe.
-            InvalidInput: for a file that cannot be used.
+            InvalidInput: for a file, or a distance from chance, that cannot be used.
             NotAvailable: for an evaluator that is not on this machine.
         """
+        check_distance(self.selectivity_at_least)
         if self.probes:
             select(self.probes)
         check_available((self.evaluator,))
@@ -184,7 +186,7 @@ class Breaks(_Read):
     families: tuple[Failures, ...]
     selectivity: Selective | None
     most: float
-    least: float | None
+    least_above: float | None = None
 
 
 class CheckReport(_Read):

@@ -138,6 +138,19 @@ def above_chance(of_items: np.ndarray, *, sources: np.ndarray | None = None) -> 
     return replace(found, estimate=found.estimate - 0.5, low=found.low - 0.5, high=found.high - 0.5)
 
 
+def check_distance(least: float | None) -> None:
+    """Refuse a distance from chance that no evaluator can have; None asks for none.
+
+    Raises:
+        InvalidInput: if it is out of range.
+    """
+    if least is not None and not 0 <= least <= 0.5:
+        raise InvalidInput(
+            "a selectivity lies at most 0.5 above its own chance, where every broken meaning costs more than any "
+            f"harmless edit; ask for 0 to 0.5, got {least:g}"
+        )
+
+
 def _means(of_items: Sequence[np.ndarray], sources: np.ndarray | None) -> list[Interval]:
     """Mean of each with its interval; those that hold the same items share one product with the draws."""
     found: dict[int, Interval] = {}

@@ -9,7 +9,7 @@ import pytest
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.features.lab.lab import LabRow
-from core.features.metric_check.metric_breaks import broken
+from core.features.metric_check.judged_families import broken
 from core.features.metric_check.metric_check import MetricReport, check_metric
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.registry import select
@@ -72,12 +72,14 @@ def test_fewer_failures_than_the_threshold_pass_and_a_selectivity_can_be_asked_f
     assert passed.broken.selective == ""
     reached = passed.broken.selectivity
     assert reached is not None
-    asked = checked(words, probes, directional=True, least_selectivity=reached.value.estimate)
+    asked = checked(words, probes, directional=True, least_above=0.2)
     assert asked.passed
-    beyond = checked(words, probes, directional=True, least_selectivity=1.0)
-    assert beyond.broken is not None
-    assert (reached.value.low, reached.value.high) == (1.0, 1.0)  # a rotation moves nothing: every drop is larger
-    assert beyond.broken.selective == "within"
+    assert asked.broken is not None
+    assert asked.broken.selective == "within"
+    most = checked(words, probes, directional=True, least_above=0.5)
+    assert most.broken is not None
+    assert reached.above.estimate == 0.5  # a rotation moves nothing: every drop is larger
+    assert most.broken.selective == "undecided"  # twelve items cannot show that none is the other way
 
 
 def test_what_proves_no_falsity_is_judged_by_its_failures_and_enters_no_selectivity(words: str) -> None:
@@ -89,7 +91,7 @@ def test_what_proves_no_falsity_is_judged_by_its_failures_and_enters_no_selectiv
     assert {each.family for each in found.families} == {"removal", "repetition"}
     assert found.selectivity == alone.selectivity  # every removed word costs this metric, and none of it counts
     none = checked(
-        words, (*select(["rotation"]), probe_of("removal", falsity=None)), directional=True, least_selectivity=0.5
+        words, (*select(["rotation"]), probe_of("removal", falsity=None)), directional=True, least_above=0.5
     ).broken
     assert none is not None
     assert (none.selectivity, none.selective) == (None, "beyond")
@@ -107,7 +109,7 @@ def test_failures_and_selectivity_are_those_of_the_rows() -> None:
         [row("repetition", 2, None, 0.5), row(flip.name, 2, 0.9, 0.5)],  # no score
         [row("repetition", 3, 0.6, 0.5), row(flip.name, 3, 0.4, 0.5)],  # it rises
     ]
-    found = broken((flip, DOUBLED), rows, most=50.0, least=0.5)
+    found = broken((flip, DOUBLED), rows, most=50.0, least_above=0.5)
     (family,) = found.families
     assert (family.found.n, family.missing) == (3, 1)
     assert family.found.failure.estimate == pytest.approx(2 / 3)
@@ -132,9 +134,29 @@ def test_too_few_items_or_sources_decide_nothing_however_alike_they_are(
     items: int, sources: int, verdicts: tuple[str, str]
 ) -> None:
     rows = [[row("repetition", item, 0.3, 0.5), row("removal", item, 0.6, 0.5)] for item in range(items)]
-    found = broken((DOUBLED, LESS), rows, most=50.0, least=None, sources=np.arange(items) % sources)
+    found = broken((DOUBLED, LESS), rows, most=50.0, least_above=None, sources=np.arange(items) % sources)
     assert [each.found.failure.estimate for each in found.families] == [0.0, 1.0]
     assert tuple(each.verdict for each in found.families) == verdicts
+
+
+def test_a_deaf_metric_has_nothing_above_its_chance_though_its_selectivity_is_one_half() -> None:
+    flip = select(["vertical-flip"])[0]
+    rows = [[row("repetition", item, 0.5, 0.5), row(flip.name, item, 0.5, 0.5)] for item in range(200)]
+    found = broken((flip, DOUBLED), rows, most=100.0, least_above=0.1)
+    assert found.selectivity is not None
+    assert (found.selectivity.value.estimate, found.selectivity.above.estimate) == (0.5, 0.0)
+    assert found.selective == "beyond"
+
+
+def test_a_metric_whose_chance_is_a_quarter_is_judged_by_how_far_it_lies_above_that() -> None:
+    flip, rng = select(["vertical-flip"])[0], np.random.default_rng(1)
+    scores = 0.5 + 0.1 * rng.standard_normal((400, 2)) - [0.08, 0.0]
+    rows = [[row("repetition", at, drop, 0.5), row(flip.name, at, harm, 0.5)] for at, (drop, harm) in enumerate(scores)]
+    found = broken((flip, DOUBLED), rows, most=100.0, least_above=0.1)
+    assert found.selectivity is not None
+    assert 0.2 < found.selectivity.chance < 0.35
+    assert found.selectivity.value.high < 0.6
+    assert found.selective == "within"
 
 
 def test_what_is_undecided_says_how_many_comparisons_and_items_would_decide_it() -> None:
@@ -143,24 +165,24 @@ def test_what_is_undecided_says_how_many_comparisons_and_items_would_decide_it()
         [row("repetition", item, 0.6 if item % 5 < 2 else 0.3, 0.5), row(flip.name, item, 0.45, 0.5)]
         for item in range(30)
     ]
-    found = broken((flip, DOUBLED), rows, most=50.0, least=0.55)
+    found = broken((flip, DOUBLED), rows, most=50.0, least_above=0.1)
     (family,) = found.families
     assert found.undecided == ("repetition", "selectivity")
     rate, selective = family.found.failure, found.selectivity
     assert selective is not None
-    together = broken((flip, DOUBLED), rows, most=50.0, least=0.55, sources=np.repeat(np.arange(15), 2))
+    together = broken((flip, DOUBLED), rows, most=50.0, least_above=0.1, sources=np.repeat(np.arange(15), 2))
     assert together.families[0].found.failure.estimate == rate.estimate
     paired = share([item % 5 < 2 for item in range(30)], groups=np.repeat(np.arange(15), 2))
     assert (together.families[0].found.failure.low, together.families[0].found.failure.high) == (
         paired.low,
         paired.high,
     )
-    decided = broken((flip, DOUBLED), rows, most=90.0, least=0.1)
+    decided = broken((flip, DOUBLED), rows, most=90.0, least_above=0.4)
     assert decided.undecided == ()
 
 
 def test_without_a_harmless_edit_there_is_no_selectivity_and_one_that_is_asked_for_is_not_reached() -> None:
-    found = broken((DOUBLED,), [[row("repetition", 0, 0.3, 0.5)]], most=100.0, least=0.5)
+    found = broken((DOUBLED,), [[row("repetition", 0, 0.3, 0.5)]], most=100.0, least_above=0.5)
     assert found.selectivity is None
     assert found.selective == "beyond"
     assert not found.passed
@@ -172,7 +194,7 @@ def test_without_a_harmless_edit_there_is_no_selectivity_and_one_that_is_asked_f
         ((DOUBLED,), {}, "'repetition' expects the score to move; leave it out, or check the directional ones too"),
         (tuple(select(["null"])), {"directional": True}, "no probe is directional"),
         ((DOUBLED,), {"directional": True, "most_failures": 101.0}, "from 0 to 100, got 101"),
-        ((DOUBLED,), {"directional": True, "least_selectivity": 2.0}, "from 0 to 1, got 2"),
+        ((DOUBLED,), {"directional": True, "least_above": 2.0}, "ask for 0 to 0.5, got 2"),
     ],
 )
 def test_what_cannot_be_checked_is_refused(probes: tuple[Probe, ...], options: dict[str, Any], words: str) -> None:

@@ -150,4 +150,4 @@ def test_the_check_of_a_metric_ends_with_its_verdict(invoke: Invoke) -> None:
     assert alone.exit_code == 2
     assert "no probe is directional; name one that expects the score to drop" in alone.stderr
     beyond = invoke("check", template, "--items", 3, "--probes", "horizontal-flip", "--selectivity-at-least", "3")
-    assert "a selectivity is a probability from 0 to 1, got 3" in beyond.stderr
+    assert "ask for 0 to 0.5, got 3" in beyond.stderr

@@ -12,8 +12,8 @@ from core.commands import _outputs
 from core.commands._shared import Code, exit_codes, json_text, listed, note, print_json, table
 
 if TYPE_CHECKING:
-    from core.features.metric_check.metric_breaks import Broken, FamilyFailures
-    from core.features.metric_check.metric_check import FamilyEvidence, FamilyShift, MetricReport
+    from core.features.metric_check.judged_families import Broken, FamilyEvidence, FamilyFailures, FamilyShift
+    from core.features.metric_check.metric_check import MetricReport
     from core.jobs.progress import ProgressFile
 
 EPILOG = exit_codes(
@@ -39,7 +39,7 @@ def check(
     ] = 50.0,
     selectivity_at_least: Annotated[
         float | None,
-        typer.Option(help="0 to 1; its chance is printed beside. Tries the directional probes too."),
+        typer.Option(help="How far above this metric's own chance, 0 to 0.5. Tries the directional probes too."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
     output: Annotated[
@@ -62,11 +62,13 @@ def check(
     turn their order round, of two captions of one picture where the items have them. With --directional each family
     that breaks the meaning has a line too: how often the broken caption or picture scores at least as high as the right
     one; and the selectivity, the probability that a broken meaning costs more than a harmless edit moves the score.
+    --selectivity-at-least judges how far it lies above this metric's own chance: what it has where right and wrong
+    sides are exchanged.
     """
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.apart import find_apart
-    from core.features.metric_check.metric_breaks import directional_probes
+    from core.features.metric_check.judged_families import directional_probes
     from core.features.metric_check.metric_check import PROBES, check_metric
     from core.probes.registry import select
 
@@ -91,7 +93,7 @@ def check(
             count=items,
             directional=breaks,
             most_failures=failures_at_most,
-            least_selectivity=selectivity_at_least,
+            least_above=selectivity_at_least,
             progress=both,
         )
     if as_json:
@@ -198,11 +200,12 @@ def _print_broken(found: "Broken", items: int) -> None:
     if found.selectivity is None:
         note("no selectivity: no item has scores under a harmless edit and one that is known to break the meaning")
         return
-    value, least = found.selectivity.value, "" if found.least is None else f", at least {found.least:g}"
+    value, asked = found.selectivity.value, found.least_above
     interval = f"95 % {value.low:.3f} to {value.high:.3f}" if value.low == value.low else value.note
-    judged, above = f"{_said(found.selective)}: " if least else "", found.selectivity.above
+    above = found.selectivity.above
     beside = beside_chance(found.selectivity.chance, above.estimate, above.low, above.high)
-    note(f"{judged}selectivity {value.estimate:.3f} ({interval}), n = {value.n} items{least}; {beside}")
+    said = f"selectivity {value.estimate:.3f} ({interval}), n = {value.n} items; {beside}"
+    note(said if asked is None else f"{_said(found.selective)}: {said}; at least {asked:g} above it is asked for")
 
 
 def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:

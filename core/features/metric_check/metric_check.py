@@ -1,17 +1,12 @@
 """A metric's report: what it promises, how far edits that change no meaning move it, and what it fails to see."""
 
 import json
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from core.analysis.effect_of_items import effect
-from core.analysis.effects import with_holm
-from core.analysis.flip_shifts import APART, SAME
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
 from core.errors import InvalidInput, InvariscopeError
@@ -20,25 +15,25 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import Referenced
 from core.features.lab.lab import LabRow, run_lab
-from core.features.metric_check.metric_breaks import (
+from core.features.metric_check.judged_families import (
     BEYOND,
     MOST_FAILURES,
     NOTHING,
     UNDECIDED,
     Broken,
+    FamilyEvidence,
+    FamilyShift,
     broken,
     check_bounds,
-    judged,
+    evidence_of,
+    shifts_of,
 )
 from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe
 from core.probes.words.named_places import PLACES, place_named
 from core.probes.words.templates import base_caption
 from core.registry import STRANGERS
 from core.scoring.workbench import Workbench
-from core.statistics.bootstrap import Interval, median_bca
-from core.statistics.changes import WITHHELD, Changes, item_medians
-from core.statistics.flip_risk import CaptionPairs, evident_gap
-from core.statistics.shift_pairs import ShiftPairs
+from core.statistics.changes import WITHHELD
 
 # What every evaluator promises, tried on one of them: a unit test for a metric.
 
@@ -247,46 +242,6 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyShift:
-    """How far one family moves the metric.
-
-    Args:
-        size: median over items of an item's median |%Δ|, with its BCa interval; items of one source count together.
-        shift: median over items of an item's median %Δ, signed, likewise.
-        direction: which of median, movers and mean show that scores drift, in words, after Holm's correction over the
-            families that are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
-        missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
-        verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
-            it lies astride or there is none; NOTHING where no pair has a %Δ; WITHHELD where the metric gives negative
-            baselines. Neither of the last two decides anything.
-    """
-
-    family: str
-    axis: str
-    size: Interval
-    shift: Interval
-    missing: int
-    verdict: str
-    direction: str
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyEvidence:
-    """Below which difference two scores are no evidence under a family; see :mod:`core.statistics.flip_risk`.
-
-    Args:
-        gap: of evidence, in units of the score.
-        pairs: SAME or APART: of which two captions it is.
-        apart: the gap if the two captions belonged to different pictures.
-    """
-
-    family: str
-    gap: Interval
-    pairs: str
-    apart: Interval
-
-
-@dataclass(frozen=True, slots=True)
 class MetricReport:
     """The whole report.
 
@@ -333,7 +288,7 @@ def check_metric(
     threshold: float = THRESHOLD,
     directional: bool = False,
     most_failures: float = MOST_FAILURES,
-    least_selectivity: float | None = None,
+    least_above: float | None = None,
     count: int = ITEMS,
     pool: Pool | None = None,
     progress: Progress | None = None,
@@ -347,7 +302,7 @@ def check_metric(
         threshold: percent; a family fails where the interval of its median |%Δ| lies above.
         directional: judge the probes that expect the score to drop too, and the selectivity.
         most_failures: percent; a directional family that fails more often fails.
-        least_selectivity: that the metric must reach; None: it is told and not judged.
+        least_above: how far above the metric's own chance its selectivity must lie; None: it is told and not judged.
 
     Raises:
         InvalidInput: if the threshold, the count, the probes or the items cannot be used.
@@ -355,7 +310,7 @@ def check_metric(
     """
     if not threshold > 0 or count < 3:
         raise InvalidInput(f"threshold must be positive and count at least 3, got {threshold:g} and {count}")
-    check_bounds(most_failures, least_selectivity)
+    check_bounds(most_failures, least_above)
     _check_expectations(probes, directional)
     usable = [item for item in items if item.captions.get(ENGLISH)]
     if len(usable) < 3:
@@ -373,14 +328,12 @@ def check_metric(
     rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
     groups = np.unique([bench.item.drawn_with(bench.image_key) for bench in benches], return_inverse=True)[1]
-    named, outside = _families(harmless), {"null"} | {probe.family for probe in harmless if probe.control}
-    ways = _directions([family for family, _ in named], rows, groups, outside)
-    families = tuple(_family(each, rows, threshold, groups, way) for each, way in zip(named, ways, strict=True))
+    families = shifts_of(harmless, rows, threshold, groups)
     breaks = None
     if directional and rows:
-        breaks = broken(probes, rows, most=most_failures, least=least_selectivity, sources=groups[: len(rows)])
+        breaks = broken(probes, rows, most=most_failures, least_above=least_above, sources=groups[: len(rows)])
     others = _second_shifts(reference, benches[: len(rows)], captions, harmless, pool, cache)
-    found = (_evidence(each.family, rows, others, groups) for each in families)
+    found = (evidence_of(each.family, rows, others, groups) for each in families)
     evidence = tuple(each for each in found if each.gap.n)
     return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks, evidence)
 
@@ -406,26 +359,6 @@ def _second(item: Item, held: str) -> str:
         return next(texts, "") or base_caption(item.label or "")
     except InvariscopeError:  # a label that makes no template
         return ""
-
-
-def _places(found: Sequence[tuple[Any, ...]]) -> np.ndarray:
-    return np.array([place for place, *_ in found], dtype=np.int64)
-
-
-def _evidence(
-    family: str, rows: Sequence[Sequence[LabRow]], others: Mapping[int, Sequence[LabRow]], groups: np.ndarray
-) -> FamilyEvidence:
-    own = ((place, row) for place, item in enumerate(rows) for row in item if row.family == family)
-    known = [(place, row) for place, row in own if row.delta is not None]
-    apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], _places(known), groups))
-    beside = {(place, row.probe): row for place, item in others.items() for row in item if row.delta is not None}
-    both = [(place, row, beside[place, row.probe]) for place, row in known if (place, row.probe) in beside]
-    after = np.array([(row.score or 0) - (other.score or 0) for _, row, other in both])
-    moved = np.array([(row.delta or 0) - (other.delta or 0) for _, row, other in both])
-    pairs = CaptionPairs(after - moved, after, _places(both), groups)
-    if pairs.n_items < 2:
-        return FamilyEvidence(family, apart, APART, apart)
-    return FamilyEvidence(family, pairs.evident(), SAME, apart)
 
 
 def _check_expectations(probes: Sequence[Probe], directional: bool) -> None:
@@ -469,55 +402,6 @@ def _shifts(
         if progress is not None:
             progress(index + 1, len(benches))
     return rows, ""
-
-
-def _families(probes: Sequence[Probe]) -> list[tuple[str, str]]:
-    pairs = [("null", "null"), *((probe.family, probe.axis.value) for probe in probes)]
-    return list(dict.fromkeys(pairs))
-
-
-def _directions(
-    families: Sequence[str], rows: Sequence[Sequence[LabRow]], groups: np.ndarray, controls: Collection[str]
-) -> list[str]:
-    """See :class:`FamilyShift`."""
-    records: list[dict[str, Any]] = []
-    for family in families:
-        own = [[row for row in item if row.family == family] for item in rows]
-        probes = sorted({row.probe for item in own for row in item})
-        before, after = np.full((2, len(probes), len(own)), np.nan)
-        for place, item in enumerate(own):
-            for row in item:
-                if row.score is not None and row.baseline_score is not None:
-                    where = probes.index(row.probe), place
-                    before[where], after[where] = row.baseline_score, row.score
-        withheld = np.full(len(own), bool((before < 0).any()))
-        changes = Changes.of(after, before, ~np.isnan(after), withheld)
-        found = effect(changes, np.ones(len(own), dtype=bool), spread=math.nan, sources=groups[: len(own)])
-        tests = "" if family in controls else "families"
-        records.append({"place": len(records), "tests": tests, **({} if found is None else asdict(found))})
-    table = pd.DataFrame(records).dropna(subset=["p"]) if any("p" in each for each in records) else pd.DataFrame()
-    held = with_holm(table, by=("tests",)) if len(table) else pd.DataFrame(columns=["place", "direction"])
-    said = dict(zip(held["place"], held["direction"], strict=True))
-    return [str(said.get(place, "")) for place in range(len(families))]
-
-
-def _family(
-    family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray, direction: str
-) -> FamilyShift:
-    own = [[row for row in item if row.family == family[0]] for item in rows]
-    probes = sorted({row.probe for item in own for row in item})
-    percent = np.full((len(probes), len(own)), np.nan)
-    for place, item in enumerate(own):
-        for row in item:
-            percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
-    below = any(row.baseline_score is not None and row.baseline_score < 0 for item in rows for row in item)
-    if below:
-        percent[:] = np.nan
-    sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
-    size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
-    verdict = WITHHELD if below else judged(size, threshold)
-    missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
-    return FamilyShift(family[0], family[1], size, shift, missing, verdict, direction)
 
 
 def _is_baseline(row: LabRow) -> bool:

@@ -13,7 +13,7 @@ from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.features.metric_check.metric_breaks import MOST_FAILURES
+from core.features.metric_check.judged_families import MOST_FAILURES
 from core.probes.titles import family_title
 from pages.views.common.links import AUDIT as RUN_AUDIT
 from pages.views.common.links import LAB, is_listed

@@ -24,7 +24,7 @@ from core.analysis.slices import Slice
 from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
 from core.features.human.judged_comparisons import BESIDE, asked_of_people
-from core.features.metric_check.metric_breaks import judged
+from core.features.metric_check.judged_families import judged
 from core.probes.titles import family_title, title
 from core.statistics.bootstrap import Interval
 from pages.views.common.collect import collect_button, data_buttons, origin

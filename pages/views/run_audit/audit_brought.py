@@ -17,7 +17,7 @@ from core.evaluators.metric_uploads import MOST_BYTES, keep_metric, kept_metrics
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
 from core.evaluators.weights.fetched import FETCHED, Published, places
-from core.features.metric_check.metric_breaks import MOST_FAILURES
+from core.features.metric_check.judged_families import MOST_FAILURES
 from core.features.metric_check.metric_check import ITEMS, PROBES, THRESHOLD
 from core.jobs import job_queue
 from core.jobs.checking import CheckRequest, check_request
@@ -135,14 +135,15 @@ def _bounds() -> tuple[float, float | None]:
         help="Of a family's comparisons, those in which the broken meaning scores at least as high; 50 is chance.",
     )
     least = right.number_input(
-        "Selectivity at least",
+        "Selectivity above chance, at least",
         0.0,
-        1.0,
+        0.5,
         None,
         0.05,
         key="run.check.least",
         placeholder="Not judged",
-        help="Probability that a broken meaning costs more than a harmless edit moves it; at 0.5 it costs as much.",
+        help="How far the probability that a broken meaning costs more than a harmless edit moves it lies above what "
+        "this metric has by chance: its right and wrong sides exchanged.",
     )
     return most, least
 

@@ -145,10 +145,10 @@ def _broken(found: Breaks, items: int) -> None:
         return
     value, above = found.selectivity.value, found.selectivity.above
     beside = (found.selectivity.chance, above.estimate, above.low, above.high)
-    asked = "" if found.least is None else f", at least {found.least:g} asked for"
+    asked = "" if found.least_above is None else f"; at least {found.least_above:g} above it is asked for"
     st.caption(
-        f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}{asked}; "
-        f"{beside_chance(*(math.nan if each is None else each for each in beside))}."
+        f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}; "
+        f"{beside_chance(*(math.nan if each is None else each for each in beside))}{asked}."
     )
 
 

@@ -1,0 +1,326 @@
+"""What a check judges of each family: harmless edits by how far they move the score, broken meanings by its drop."""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effect_of_items import effect
+from core.analysis.effects import with_holm
+from core.analysis.flip_shifts import APART, SAME
+from core.analysis.verdicts import NO_CLAIM
+from core.errors import InvalidInput
+from core.features.lab.lab import LabRow
+from core.probes.base import KNOWN_WRONG, Axis, Expectation, Probe
+from core.probes.registry import catalogue
+from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.changes import WITHHELD, Changes, item_medians
+from core.statistics.comparisons import Comparison, compare
+from core.statistics.flip_risk import CaptionPairs, evident_gap
+from core.statistics.selectivity import Selectivity, check_distance, selectivity
+from core.statistics.shift_pairs import ShiftPairs
+
+SELECTIVITY = "selectivity"
+"""Names the selectivity beside the families."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyFailures:
+    """How often the metric fails to see one kind of broken meaning.
+
+    Args:
+        found: right against wrong, over the items' comparisons.
+        missing: comparisons without two scores: rejected or unscored.
+        verdict: WITHIN or BEYOND, where the interval of the failures lies on that side of the threshold; UNDECIDED
+            where it lies astride or there is none, and of too few items or sources for a claim; NOTHING where there is
+            no comparison.
+    """
+
+    family: str
+    axis: str
+    found: Comparison
+    missing: int
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """What the metric does where the meaning breaks.
+
+    Args:
+        families: a line each.
+        selectivity: of meanings that are known to be broken against harmless edits; None where one of the two has no
+            score.
+        most: failures in percent that a family may have.
+        least_above: how far above the metric's own chance the selectivity must lie; None: wherever it does.
+    """
+
+    families: tuple[FamilyFailures, ...]
+    selectivity: Selectivity | None
+    most: float
+    least_above: float | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no family is shown to fail too often, nor the selectivity to fall short."""
+        return all(each.verdict != BEYOND for each in self.families) and self.selective != BEYOND
+
+    @property
+    def selective(self) -> str:
+        """WITHIN where the selectivity is shown to lie that far above the metric's own chance, BEYOND where to fall
+        short; empty if nothing is asked for.
+
+        Where it is asked for and there is none, it falls short.
+        """
+        if self.least_above is None:
+            return ""
+        if self.selectivity is None:
+            return BEYOND
+        found = self.selectivity.above
+        return WITHIN if found.low >= self.least_above else BEYOND if found.high < self.least_above else UNDECIDED
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """What these items decide neither way: families, and the selectivity."""
+        families = tuple(each.family for each in self.families if each.verdict == UNDECIDED)
+        return (*families, SELECTIVITY) if self.selective == UNDECIDED else families
+
+
+def directional_probes() -> tuple[Probe, ...]:
+    """Registered probes under which the score must drop, further readings of one edit aside.
+
+    Raises:
+        InvalidInput: if there is none.
+    """
+    found = tuple(
+        probe
+        for probe in catalogue()
+        if probe.expectation is Expectation.DIRECTIONAL and not probe.control and not probe.selector
+    )
+    if not found:
+        raise InvalidInput("no directional probe is registered here; name probes that expect the score to drop")
+    return found
+
+
+def check_bounds(most: float, least: float | None) -> None:
+    """Refuse thresholds that nothing could meet, or everything.
+
+    Raises:
+        InvalidInput: if one is out of range.
+    """
+    if not 0 <= most <= 100:
+        raise InvalidInput(f"failures are a percentage from 0 to 100, got {most:g}")
+    check_distance(least)
+
+
+def broken(
+    probes: Sequence[Probe],
+    rows: Sequence[Sequence[LabRow]],
+    *,
+    most: float,
+    least_above: float | None,
+    sources: np.ndarray | None = None,
+) -> Broken:
+    """Judge the directional probes of a check.
+
+    Args:
+        probes: every probe that was tried, harmless ones too.
+        rows: of every item.
+        most: failures in percent that a family may have.
+        least_above: how far above its own chance the selectivity must lie.
+        sources: number of each item's source, int [items]: intervals take those of one together. None: each is one.
+    """
+    directional = [probe for probe in probes if probe.expectation is Expectation.DIRECTIONAL]
+    harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
+    kept = [probe for probe in harmless if probe.axis is not Axis.NULL]
+    families = tuple(
+        _family(family, [probe for probe in directional if probe.family == family], rows, most, sources)
+        for family in dict.fromkeys(probe.family for probe in directional)
+    )
+    drops, harms = _grid(directional, rows, _lost), np.abs(_grid(kept, rows, lambda row: row.delta))
+    found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
+    return Broken(families, found if found is not None and found.n_pairs else None, most, least_above)
+
+
+def _family(
+    family: str, probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
+) -> FamilyFailures:
+    right = _grid(probes, rows, lambda row: row.baseline_score)
+    wrong = _grid(probes, rows, lambda row: row.score)
+    items = np.broadcast_to(np.arange(len(rows)), right.shape)
+    of = None if sources is None else np.broadcast_to(sources, right.shape).ravel()
+    found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
+    verdict = UNDECIDED if found.n and found.verdict in NO_CLAIM else judged(found.failure, most / 100)
+    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict)
+
+
+def _grid(
+    probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], value: Callable[[LabRow], float | None]
+) -> np.ndarray:
+    """A value of every probe and item, float64 [k, N]; NaN where there is none."""
+    place = {probe.name: number for number, probe in enumerate(probes)}
+    found = np.full((len(probes), len(rows)), np.nan)
+    for item, own in enumerate(rows):
+        for row in own:
+            if row.probe in place and (told := value(row)) is not None:
+                found[place[row.probe], item] = told
+    return found
+
+
+def _lost(row: LabRow) -> float | None:
+    """What a meaning that is known to be broken costs; None for an edit that proves no falsity."""
+    return None if row.delta is None or row.falsity not in KNOWN_WRONG else -row.delta
+
+
+# A bar for failures that a reader sets, and on which side of it an interval lies.
+
+
+WITHIN, BEYOND, UNDECIDED, NOTHING = "within", "beyond", "undecided", "nothing scored"
+"""What is found of a family beside its threshold; by its interval, never by the estimate alone."""
+
+MOST_FAILURES = 50.0
+"""Percent: at chance. The least that a metric developer may want to hear of, not a constant of any paper."""
+
+
+def judged(found: Interval, most: float) -> str:
+    """On which side of a threshold an interval lies; undecided where it has none."""
+    if not found.n:
+        return NOTHING
+    if found.high <= most:
+        return WITHIN
+    return BEYOND if found.low > most else UNDECIDED
+
+
+# Edits that change no meaning: how far each family moves the metric, and below which difference scores are no evidence.
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyShift:
+    """How far one family moves the metric.
+
+    Args:
+        size: median over items of an item's median |%Δ|, with its BCa interval; items of one source count together.
+        shift: median over items of an item's median %Δ, signed, likewise.
+        direction: which of median, movers and mean show that scores drift, in words, after Holm's correction over the
+            families that are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
+        missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
+        verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
+            it lies astride or there is none; NOTHING where no pair has a %Δ; WITHHELD where the metric gives negative
+            baselines. Neither of the last two decides anything.
+    """
+
+    family: str
+    axis: str
+    size: Interval
+    shift: Interval
+    missing: int
+    verdict: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyEvidence:
+    """Below which difference two scores are no evidence under a family; see :mod:`core.statistics.flip_risk`.
+
+    Args:
+        gap: of evidence, in units of the score.
+        pairs: SAME or APART: of which two captions it is.
+        apart: the gap if the two captions belonged to different pictures.
+    """
+
+    family: str
+    gap: Interval
+    pairs: str
+    apart: Interval
+
+
+def _places(found: Sequence[tuple[Any, ...]]) -> np.ndarray:
+    return np.array([place for place, *_ in found], dtype=np.int64)
+
+
+def evidence_of(
+    family: str, rows: Sequence[Sequence[LabRow]], others: Mapping[int, Sequence[LabRow]], groups: np.ndarray
+) -> FamilyEvidence:
+    """Gap of evidence of one family.
+
+    Args:
+        family: its name.
+        rows: of every item, under its caption.
+        others: of the items that have a second caption, under that, by the item's place.
+        groups: number of each item's source, int [items].
+    """
+    own = ((place, row) for place, item in enumerate(rows) for row in item if row.family == family)
+    known = [(place, row) for place, row in own if row.delta is not None]
+    apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], _places(known), groups))
+    beside = {(place, row.probe): row for place, item in others.items() for row in item if row.delta is not None}
+    both = [(place, row, beside[place, row.probe]) for place, row in known if (place, row.probe) in beside]
+    after = np.array([(row.score or 0) - (other.score or 0) for _, row, other in both])
+    moved = np.array([(row.delta or 0) - (other.delta or 0) for _, row, other in both])
+    pairs = CaptionPairs(after - moved, after, _places(both), groups)
+    if pairs.n_items < 2:
+        return FamilyEvidence(family, apart, APART, apart)
+    return FamilyEvidence(family, pairs.evident(), SAME, apart)
+
+
+def shifts_of(
+    probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray
+) -> tuple[FamilyShift, ...]:
+    """How far every harmless family moves the metric, the null edits first.
+
+    Args:
+        probes: that change no meaning.
+        rows: of every item.
+        threshold: percent; most that a family may move the metric.
+        groups: number of each item's source, int [items].
+    """
+    pairs = [("null", "null"), *((probe.family, probe.axis.value) for probe in probes)]
+    families, controls = list(dict.fromkeys(pairs)), {"null"} | {probe.family for probe in probes if probe.control}
+    ways = _directions([family for family, _ in families], rows, groups, controls)
+    return tuple(_shifted(each, rows, threshold, groups, way) for each, way in zip(families, ways, strict=True))
+
+
+def _directions(
+    families: Sequence[str], rows: Sequence[Sequence[LabRow]], groups: np.ndarray, controls: Collection[str]
+) -> list[str]:
+    """See :class:`FamilyShift`."""
+    records: list[dict[str, Any]] = []
+    for family in families:
+        own = [[row for row in item if row.family == family] for item in rows]
+        probes = sorted({row.probe for item in own for row in item})
+        before, after = np.full((2, len(probes), len(own)), np.nan)
+        for place, item in enumerate(own):
+            for row in item:
+                if row.score is not None and row.baseline_score is not None:
+                    where = probes.index(row.probe), place
+                    before[where], after[where] = row.baseline_score, row.score
+        withheld = np.full(len(own), bool((before < 0).any()))
+        changes = Changes.of(after, before, ~np.isnan(after), withheld)
+        found = effect(changes, np.ones(len(own), dtype=bool), spread=math.nan, sources=groups[: len(own)])
+        tests = "" if family in controls else "families"
+        records.append({"place": len(records), "tests": tests, **({} if found is None else asdict(found))})
+    table = pd.DataFrame(records).dropna(subset=["p"]) if any("p" in each for each in records) else pd.DataFrame()
+    held = with_holm(table, by=("tests",)) if len(table) else pd.DataFrame(columns=["place", "direction"])
+    said = dict(zip(held["place"], held["direction"], strict=True))
+    return [str(said.get(place, "")) for place in range(len(families))]
+
+
+def _shifted(
+    family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray, direction: str
+) -> FamilyShift:
+    own = [[row for row in item if row.family == family[0]] for item in rows]
+    probes = sorted({row.probe for item in own for row in item})
+    percent = np.full((len(probes), len(own)), np.nan)
+    for place, item in enumerate(own):
+        for row in item:
+            percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
+    below = any(row.baseline_score is not None and row.baseline_score < 0 for item in rows for row in item)
+    if below:
+        percent[:] = np.nan
+    sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
+    size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
+    verdict = WITHHELD if below else judged(size, threshold)
+    missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
+    return FamilyShift(family[0], family[1], size, shift, missing, verdict, direction)

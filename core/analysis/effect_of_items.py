@@ -48,7 +48,7 @@ class Effect:
         scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
         detectable: smallest drift of the median, in percent, that this n and spread show in four of five such
             runs; in a table, as one of its m tests (:func:`core.statistics.power.among`).
-        needed: items with which a drift of 0 would be shown to lie within the margin with 80 % power.
+        needed: items with which a drift of 0 is shown to lie within the margin in four of five such runs.
         n_items: items with a %Δ.
         n_scored: items with a Δ: those that are tested.
         n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed.

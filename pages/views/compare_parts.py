@@ -440,7 +440,7 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
         "needed": number(
             "n for the margin",
             format="%d",
-            help="Items with which sides that do not differ would be shown to be alike, with 80 % power",
+            help="Items with which sides that do not differ are shown to be alike in four of five such runs",
         ),
         "note": st.column_config.TextColumn("Remark", help="Why a number is missing, or what it cannot show"),
         "size_test": "Test, scatter",

@@ -91,8 +91,8 @@ BEHIND = (
            "control's against its own p; where β₁ stands beside them, against that too"),
     Column("detectable", "Drift it would have shown, %", help="Smallest true median %Δ that this n and spread show in "
            "four of five such runs"),
-    Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 would be shown to lie within "
-           "the margin, with 80 % power"),
+    Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 is shown to lie within the "
+           "margin in four of five such runs"),
     Column("note", "Remark", kind="text", help="Why a number is missing, or what it cannot show"),
 )  # fmt: skip
 """What stands behind the claims."""

@@ -248,7 +248,7 @@ class _Reader:
             captions={language: (right, *dict.fromkeys(more[: self.references]))},
             wrong={language: wrong},
             source=line.where,
-            group=line.set or _plain(line.image),
+            group=(line.set or _plain(line.image), line.second_group),
             bytes_sha256=digest,
             rivals=self._rivals(line),
             facts=self._facts(line),

@@ -16,6 +16,7 @@ from core.analysis.questions.question import Column, Options, Question
 from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, too_few
+from core.statistics.crossed_sources import first_of
 from core.statistics.factors import FactorTest, Omnibus, factor_test
 from core.statistics.mixed_model import mixed_effect
 
@@ -276,7 +277,7 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
         return {}
     category, before = items["category"].fillna("unknown").to_numpy()[places], changes.baseline[places]
     scores = np.concatenate([before, before + changes.delta[places]])
-    of = None if view.table.sources is None else np.tile(view.table.sources[places], 2)
+    of = None if view.table.sources is None else np.tile(first_of(view.table.sources[places]), 2)
     found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2), sources=of)
     if few := too_few(len(places), len(places) if of is None else len(np.unique(of))):
         found = replace(

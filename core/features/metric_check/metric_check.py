@@ -37,6 +37,7 @@ from core.registry import STRANGERS
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import WITHHELD, Changes, item_medians
+from core.statistics.crossed_sources import numbered
 from core.statistics.flip_risk import CaptionPairs, evident_gap
 from core.statistics.shift_pairs import ShiftPairs
 
@@ -372,7 +373,8 @@ def check_metric(
     captions, cache = [_caption(item, whole=directional) for item in chosen], EmbeddingCache()
     rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
-    groups = np.unique([bench.item.drawn_with(bench.image_key) for bench in benches], return_inverse=True)[1]
+    sources = [bench.item.drawn_with(bench.image_key) for bench in benches]
+    groups = numbered(sources, [bench.item.second_source or own for bench, own in zip(benches, sources, strict=True)])
     named, outside = _families(harmless), {"null"} | {probe.family for probe in harmless if probe.control}
     ways = _directions([family for family, _ in named], rows, groups, outside)
     families = tuple(_family(each, rows, threshold, groups, way) for each, way in zip(named, ways, strict=True))

@@ -100,12 +100,14 @@ def _crossed(found: PairedTest, differences: np.ndarray, groups: np.ndarray) -> 
     if found.name == NO_TEST:
         return found
     ranks = np.unique(groups[:, 0], return_inverse=True)[1]
-    means, sizes = source_means(differences, ranks), np.bincount(ranks)
+    differences = differences / np.abs(differences).max()  # no test knows a unit
+    means, sizes, slope = source_means(differences, ranks), np.bincount(ranks), 1.0
+    adds, apart = means, means - means.mean()
     if found.name.startswith(WILCOXON):
-        means = np.sign(means) * stats.rankdata(np.abs(means)) * (means != 0)
-    owed = ((means - means.mean()) / sizes)[ranks]  # a source's items bear alike what it adds to the statistic
-    if found.name.startswith(PAIRED_T):
-        owed += (differences - source_means(differences, ranks)[ranks]) / sizes[ranks]
+        adds = np.sign(means) * stats.rankdata(np.abs(means)) * (means != 0)
+        slope = float(adds @ apart) / float(apart @ apart) if apart.any() else 0.0
+    # a source adds to the statistic, and each of its items moves that by how far it lies from the source's mean
+    owed = ((adds - adds.mean())[ranks] + slope * (differences - means[ranks])) / sizes[ranks]
     note = "; ".join(filter(None, (found.note, unreckoned(groups))))
     name = found.name if BY_SOURCE in found.name else f"{found.name}, {BY_SOURCE}"
     return replace(found, name=name, p=crossed_p(found.p, owed, groups), note=note)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
-from core.statistics.crossed_sources import crossed_p, first_of, widening
+from core.statistics.crossed_sources import crossed_p, first_of, numbered, widening
 from core.statistics.resamples import ranks_of, source_means
 from core.statistics.shares import share
 from core.statistics.wording import counted
@@ -108,7 +108,7 @@ def direction_agreement(
 
     Args:
         shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source,
-            where items share theirs: which then stand together in an interval.
+            where items share theirs: which then stand together in an interval; second_source, where they have two.
         reference: name of the reference corpus, e.g. ``"coco"``.
         by: columns that make a cell.
 
@@ -126,7 +126,8 @@ def direction_agreement(
         raise InvalidInput(f"no shift is of the reference corpus {reference!r}; corpora here: {known}")
     keys = list(by)
     shifts = shifts if "source" in shifts else shifts.assign(source=shifts["item"])
-    named = [*keys, "corpus", "source", "item"]
+    shifts = shifts if "second_source" in shifts else shifts.assign(second_source=shifts["source"])
+    named = [*keys, "corpus", "source", "second_source", "item"]
     items = shifts.groupby(named, observed=True)["delta"].median().dropna()
     medians = items.groupby(level=[*keys, "corpus"]).median()
     records = []
@@ -146,7 +147,7 @@ def _agreement(items: pd.DataFrame, expected: float) -> dict[str, object]:
     values = items["delta"]
     median = float(values.median())
     signs = np.sign(values.to_numpy()) * (0 if math.isnan(expected) else np.sign(expected))
-    found = share((signs + 1) / 2, groups=items["source"].to_numpy(dtype=str))
+    found = share((signs + 1) / 2, groups=numbered(items["source"].astype(str), items["second_source"].astype(str)))
     if math.isnan(expected) or expected == 0:
         found = Interval(math.nan, math.nan, math.nan, len(values), found.level, "the reference has no direction")
     undecided = math.isnan(expected) or expected * median == 0

@@ -530,9 +530,8 @@ def test_the_choices_of_a_calibration_are_worked_out_from_stored_scores(
     }
     found = answer("S30", Slice(families=tuple(families), evaluators=("conse-lite0",)))
     wide = of(scores, evaluator="conse-lite0").pivot_table(index="item", columns="probe", values="score")
-    moved = {name: wide[probes].sub(wide["identity"], axis=0) for name, probes in families.items()}
     wide = wide[wide.index.isin(set.union(*on_sides()))]
-    moved = {name: each.loc[wide.index] for name, each in moved.items()}
+    moved = {name: wide[probes].sub(wide["identity"], axis=0) for name, probes in families.items()}
     held, own = wide.index.isin(held_out), wide["identity"]
 
     def sensitivity(shifts: dict[str, pd.DataFrame], unit: float) -> float:
@@ -557,7 +556,7 @@ def test_the_choices_of_a_calibration_are_worked_out_from_stored_scores(
         assert row["ratio"] == pytest.approx(row["after"] / row["before"])
         losses = []
         for other in set(EVALUATORS) - {"conse-lite0"}:
-            both = pd.DataFrame({"s": own, "c": score, "h": clean[other]})[held].dropna()
+            both = pd.DataFrame({"s": own, "c": score, "h": clean[other].reindex(own.index)})[held].dropna()
             losses.append(stats.spearmanr(both["c"], both["h"])[0] - stats.spearmanr(both["s"], both["h"])[0])
         assert row["loss"] == pytest.approx(min(losses), abs=1e-12)
         assert row["n"] == held.sum()

@@ -233,7 +233,8 @@ def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:
         low, high, _ = _ends(after.samples(names) / before.samples(names), there, before.sources, wide=False)
     of = None if before.sources is None else before.sources[there]
     found = Interval(second / first, low, high, int(there.sum()), LEVEL)
-    ends = [widened(found, side.owed(names)[there], of) for side in (before, after)]  # whichever owes more
+    sides = (side.owed(names)[there] for side in (before, after))
+    ends = [widened(found, each, of, within=(0, math.inf)) for each in sides]  # whichever owes more
     found = max(ends, key=lambda each: each.high - each.low)
     return {"ratio": found.estimate, "ratio_low": found.low, "ratio_high": found.high}
 

@@ -247,7 +247,7 @@ def _items(run: str, corpus: str, about: dict[str, np.ndarray]) -> pa.Table:
     pixels = [sha256(name.encode()).hexdigest() for name in about["item"]]
     image = [f"{name}.jpg" for name in about["item"]]
     columns = {name: [value] * count for name, value in fixed.items()}
-    own = {"image": image, "pixels_sha256": pixels, "item_group": pixels}
+    own = {"image": image, "pixels_sha256": pixels, "item_group": pixels, "second_group": [None] * count}
     return pa.Table.from_pydict(
         {**columns, **{name: about[name].tolist() for name in about}, **own}, schema=ITEM_COLUMNS
     )

@@ -18,6 +18,7 @@ from core.analysis.verdicts import (
 )
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.changes import Changes, exceeds
+from core.statistics.crossed_sources import crossed, first_of, widening
 from core.statistics.movers import mean_changes, movers
 from core.statistics.power import reach
 from core.statistics.shares import share, share_of_sums
@@ -216,10 +217,13 @@ def _edits_beyond(changes: Changes, keep: np.ndarray, groups: np.ndarray | None,
     if changes.withheld[keep].any():
         return NOT_ASKED
     over, counts = exceeds(changes.edits[:, keep], margin).sum(axis=0), changes.n_shifts[keep]
+    times = 1.0
     if groups is not None:
-        ranks = np.unique(groups, return_inverse=True)[1]
+        if crossed(groups) and counts.any():
+            times = widening(over - over.sum() / counts.sum() * counts, groups)
+        ranks = np.unique(first_of(groups), return_inverse=True)[1]
         over, counts = np.bincount(ranks, over), np.bincount(ranks, counts)
-    return share_of_sums(over[counts > 0], counts[counts > 0])
+    return share_of_sums(over[counts > 0], counts[counts > 0], times=times)
 
 
 def _withheld_said(shift: Interval, unit: float, claim: str) -> str:

@@ -408,9 +408,16 @@ def _ties(cell: Cell, pairs: Together) -> pd.DataFrame:
     nodes = np.unique(np.quantile(own.gaps, np.linspace(0, 1, _NODES)))
     apart = np.interp(own.gaps, nodes, cell.apart.curve(tuple(nodes.tolist())))
     told = own.risks(own.gaps)
+    of = own.owners.reshape(own.n_pairs, -1).T
+    sources = dict(zip(("source", "second"), of, strict=False))
     return pd.DataFrame(
-        {"gap": own.gaps, "told": told, "apart": apart, "turned": own.turned, "item": own.items, "source": own.owners}
+        {"gap": own.gaps, "told": told, "apart": apart, "turned": own.turned, "item": own.items, **sources}
     )
+
+
+def _owners(ties: pd.DataFrame) -> np.ndarray:
+    names = [name for name in ("source", "second") if name in ties]
+    return ties[names].to_numpy() if len(names) == 2 else ties["source"].to_numpy()
 
 
 def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
@@ -419,7 +426,7 @@ def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
     own = ties[(told >= low) & ((told < high) | (high == 0.5))]  # no risk is above
     tied = own["gap"] == 0
     own, of = own[~tied], f"{100 * low:g} % or more" if high - low > 0.4 else f"{100 * low:g} to {100 * high:g} %"
-    n_items, found = own["item"].nunique(), share(own["turned"], groups=own["source"])
+    n_items, found = own["item"].nunique(), share(own["turned"], groups=_owners(own))
     note = too_few(n_items, own["source"].nunique())
     ends = (math.nan, math.nan) if note else (found.low, found.high)
     mean = own["told"].mean()

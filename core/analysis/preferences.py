@@ -21,8 +21,9 @@ from scipy.special import expit, logit, stdtrit
 from core.corpora.suites import TAU_B, TAU_B_RATERS, TAU_C
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import Interval, too_few
-from core.statistics.rank_agreement import sample_correlations
+from core.statistics.bootstrap import Interval, too_few, widened
+from core.statistics.crossed_sources import first_of
+from core.statistics.rank_agreement import pair_influence, sample_correlations
 from core.statistics.resamples import sample_counts
 from core.statistics.shares import share
 
@@ -208,7 +209,7 @@ def rank_correlations(
 
     Args:
         one, other: float64 [n]; an item that lacks one of them is left out.
-        sources: what each item is of, [n].
+        sources: what each item is of, [n], or two, [n, 2].
         level: confidence level in (0, 1).
         resamples: bootstrap samples of sources.
 
@@ -224,8 +225,10 @@ def rank_correlations(
     def of(counts: np.ndarray) -> np.ndarray:
         return 100 * sample_correlations(a, b, counts)
 
-    names = np.asarray(sources)[whole].astype(str)
-    return dict(zip((RHO, TAU_B, TAU_C), _counted(of, names, level=level, resamples=resamples), strict=True))
+    groups = np.asarray(sources)[whole]
+    found = _counted(of, first_of(groups).astype(str), level=level, resamples=resamples)
+    owed = pair_influence(a, b)
+    return {name: widened(each, owed, groups) for name, each in zip((RHO, TAU_B, TAU_C), found, strict=True)}
 
 
 def by_rater(

@@ -162,7 +162,7 @@ _COMPARED = f"select distinct evaluator, baseline {_GROUPS} and list_contains($e
 _ITEMS = """
 select corpus, item, any_value(category) as category, any_value(coverage) as coverage,
        any_value(coverage_bin) as coverage_bin, any_value(label) as label, any_value(pixels_sha256) as pixels,
-       any_value(item_group) as source
+       any_value(item_group) as source, any_value(second_group) as second_source
 from items where list_contains($runs, run) group by corpus, item
 """
 _MEASURED = f"""
@@ -231,6 +231,7 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     items = places.items.merge(store.query(_ITEMS, {"runs": list(narrowed.run_ids)}), on=["corpus", "item"], how="left")
     named = items["corpus"] + "\x1f" + items["item"]
     items["source"] = items["source"].fillna(items["pixels"]).fillna(named)
+    items["second_source"] = items["second_source"].fillna(items["source"])  # named by none: nothing more is shared
     items = _with_own_columns(items, _encoded(store, _OWN_COLUMNS, {**own_keys(), "runs": params["runs"]}))
     cells = _cells(store, own, places)
     sides = {name: places.names[name] for name in ("corpora", "probes")}

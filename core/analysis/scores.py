@@ -22,6 +22,7 @@ from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
 from core.probes.registry import further_readings
 from core.statistics.changes import interquartile_range, standard_deviation
+from core.statistics.crossed_sources import numbered
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -106,16 +107,20 @@ class Scores:
 
     @cached_property
     def sources(self) -> np.ndarray | None:
-        """Number of each item's source, int [N]: items of one are resampled together; None where none share theirs."""
+        """Number of each item's source, int [N]: items of one are resampled together; None where none share theirs.
+
+        Of each item's two sources, int [N, 2], where items share a second one that is not their first.
+        """
         codes, names = pd.factorize(self.items["source"])
-        return codes if len(names) < len(codes) else None
+        both = numbered(codes, self.items.get("second_source", self.items["source"]))
+        return both if both.ndim == 2 else codes if len(names) < len(codes) else None
 
     def sources_of(self, items: np.ndarray) -> np.ndarray | None:
         """Source of each of some items, numbers or a mask of them; None where no two items of the table share one."""
         return None if self.sources is None else self.sources[items]
 
     def clusters(self, items: np.ndarray) -> np.ndarray:
-        """What values of some items are resampled by: number of each item's source, or of the item itself, int [k].
+        """What values of some items are resampled by: number of each item's source (or two), or of the item itself.
 
         Args:
             items: number of each value's item, int [k].

@@ -127,6 +127,7 @@ def items_table(run: str, plan: Plan, items: Iterable[Opened]) -> pa.Table:
             "licence": each.item.licence,
             "source": each.item.source,
             "item_group": each.item.drawn_with(each.pixels_sha256),
+            "second_group": each.item.second_source,
         }
         for each in items
     ]

@@ -221,7 +221,7 @@ def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Ite
             source=str(record["source"]),
             bytes_sha256=str(record["bytes_sha256"]),
             pixels_sha256=str(record["pixels_sha256"]),
-            group=record["made_from"].get("stamp_sha256"),
+            group=(record["made_from"].get("stamp_sha256") or "", record["made_from"].get("background") or ""),
             rivals=tuple(_rival(rival, root) for rival in record.get("rivals", ())),
             facts=_facts(record.get("facts", {})),
             backdrop=str(record["made_from"].get("background", "")) if corpus == CORPUS else "",

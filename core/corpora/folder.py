@@ -164,6 +164,7 @@ class _Reader:
             category=self._category(note),
             box=chosen.box if chosen else None,
             source=key,
+            group=next((note.group for note in notes if note.group), None),
             facts=facts,
             others=tuple(SceneObject(each.label, each.box) for each, _ in instances if each is not chosen),
         )

@@ -49,7 +49,10 @@ _FINECAPEVAL = "object"
 """FineCapEval's name of the first. Source: j-min/CLIP-Caption-Reward, tools/eval_finecapeval.py; Cho et al. 2022."""
 _BETWEEN = re.compile(r"\\?;")
 """Between two phrases of a cell: ``;``, or FineCapEval's backslash before it."""
+SOURCES = ("item_group", "second_group")
+"""Columns that name what pictures share, as stored items do; see :class:`core.corpora.schema.Item`."""
 _READ = (
+    *SOURCES,
     "language",
     "label",
     "category",
@@ -78,6 +81,7 @@ class Note:
         turn: what the file says of how the box is turned, still unchecked.
         named: critical objects of the caption, as the file lists them.
         own: what the line states in columns that nothing reads.
+        group: what the picture shares with others, and a second such thing; empty: nothing.
     """
 
     where: str
@@ -90,13 +94,14 @@ class Note:
     turn: Mapping[str, Any] = field(default_factory=dict)
     named: tuple[str, ...] = ()
     own: OwnCells = ()
+    group: tuple[str, ...] = ()
 
 
 def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Iterator[Note]:
     """Read a file of captions in any layout of :mod:`core.corpora.caption_tables`.
 
-    A row may also state a language, a label, a category, critical_objects (a list, ``;`` between them in a table; a
-    column ``object`` in FineCapEval's) and a box, x, y, width, height.
+    A row may also state a language, a label, a category, its sources (item_group, second_group), critical_objects (a
+    list, ``;`` between them in a table; a column ``object`` in FineCapEval's) and a box, x, y, width, height.
 
     Args:
         own: takes the other columns.
@@ -189,6 +194,7 @@ def _notes(
     words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")}
     box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
     named = _named(cells, where, divided=bool(table.columns))
+    group = tuple("" if cells.get(name) is None else str(cells[name]).strip() for name in SOURCES)
     others = own.take(((column, cell) for column, cell in cells.items() if column not in _READ), where)
     for caption in captions:
         yield Note(
@@ -199,6 +205,7 @@ def _notes(
             turn=_turn(cells),
             named=named,
             own=others,
+            group=group if any(group) else (),
             **words,
         )
 

@@ -239,6 +239,7 @@ class _Reader:
         path, header, digest = self._picture(line.image, line)
         more = [text.strip() for text in line.references if isinstance(text, str) and text.strip() not in ("", right)]
         self.seen.add(line.id)
+        alone = line.set or _plain(line.image)
         return Item(
             id=line.id,
             corpus=self.name,
@@ -248,7 +249,7 @@ class _Reader:
             captions={language: (right, *dict.fromkeys(more[: self.references]))},
             wrong={language: wrong},
             source=line.where,
-            group=line.set or _plain(line.image),
+            group=(alone, line.second_group) if line.second_group else alone,
             bytes_sha256=digest,
             rivals=self._rivals(line),
             facts=self._facts(line),

@@ -59,6 +59,7 @@ class PairLine:
         crop: x, y, width, height in pixels of the part of the picture that counts.
         kind: what breaks; group: what else tables are sliced by.
         set: comparisons that are judged together; empty: those of one picture.
+        second_group: what comparisons of other sets and pictures share, e.g. who wrote the captions; empty: nothing.
         wrong_image: picture that the wrong caption is right of.
         references: further captions that are right.
         refused: code and sentence, where the file itself says that the line is no good.
@@ -74,6 +75,7 @@ class PairLine:
     kind: str = ""
     group: str = ""
     set: str = ""
+    second_group: str = ""
     falsity: str = STATED
     wrong_image: Any = None
     references: tuple[Any, ...] = ()
@@ -176,8 +178,8 @@ def _keyed(path: Path, held: Any) -> list[tuple[str, str, Mapping[str, Any]]]:
 def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     own, more = record.get("id"), record.get("references")
     given = str(own).strip() if isinstance(own, str | int) and not isinstance(own, bool) else ""
-    kind, group, together, language, falsity = (
-        str(record.get(name) or "").strip() for name in ("kind", "group", "set", "language", "falsity")
+    kind, group, together, second, language, falsity = (
+        str(record.get(name) or "").strip() for name in ("kind", "group", "set", "second_group", "language", "falsity")
     )
     yield PairLine(
         where,
@@ -189,6 +191,7 @@ def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iter
         kind=kind,
         group=group,
         set=together,
+        second_group=second,
         falsity=falsity or STATED,
         wrong_image=record.get("wrong_image") or None,
         references=tuple(more) if isinstance(more, list) else (),

@@ -260,7 +260,9 @@ class Item:
         bytes_sha256: hash of the file; None until it has been read.
         pixels_sha256: hash of the decoded RGB array (see ``core.corpora.images.pixel_hash``).
         group: what several items share so that they are no independent observations, e.g. the cut-out that they were
-            composed of; None: nothing, the image stands for itself.
+            composed of; None: nothing, the image stands for itself. Of two sources that cross, such as a cut-out and
+            its background, or a photographer and a captioner, both: ``("frog", "pebbles")``; more are not looked at.
+            An empty name is none: a first one is then the image, a second one is not there.
         rivals: other pictures of the same text.
         facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``; and what a table of
             the owner's says of it, under OWN and its column, e.g. ``{"own:site": "hospital"}``.
@@ -296,7 +298,7 @@ class Item:
     source: str = "unknown"
     bytes_sha256: str | None = None
     pixels_sha256: str | None = None
-    group: str | None = None
+    group: str | tuple[str, ...] | None = None
     rivals: tuple[Rival, ...] = ()
     facts: Mapping[str, str | float] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
@@ -323,7 +325,13 @@ class Item:
 
         Equal pixels are one source, whatever the files that hold them are called.
         """
-        return self.group or pixels
+        named = self.group[:1] if isinstance(self.group, tuple) else (self.group,)
+        return next(filter(None, named), pixels)
+
+    @property
+    def second_source(self) -> str | None:
+        """The source that crosses the first, by which intervals and splits go too; None: nothing more is named."""
+        return (self.group[1] or None) if isinstance(self.group, tuple) and len(self.group) > 1 else None
 
     @property
     def own(self) -> dict[str, str]:

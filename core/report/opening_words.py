@@ -42,7 +42,8 @@ METHODS = (
     "change in percent of the score before. An item counts once, by the median over a family's "
     "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
-    f"one source count together. Below {LEAST_N} items or sources there is no interval and no claim. The margin is "
+    f"one source count together, and of a second one (a background) too. Below {LEAST_N} items or sources there is "
+    "no interval and no claim. The margin is "
     f"±{MARGIN:g} %. A family scatters where the interval of its median |%Δ| lies above it, and drifts where that of "
     "its median %Δ, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
     "Nobody can see null edits. A harm is the absolute shift under an edit that should not matter, a "

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds, expanded, too_few
+from core.statistics.crossed_sources import first_of
 from core.statistics.resamples import ranks_of
 from core.statistics.shares import share
 
@@ -450,7 +451,7 @@ def two_readers(
         (0.5, 1.0, 0.5)
     """
     a, b = np.asarray(one, dtype=bool).ravel(), np.asarray(other, dtype=bool).ravel()
-    of = np.arange(len(a)) if sources is None else np.unique(np.asarray(sources).ravel(), return_inverse=True)[1]
+    of = np.arange(len(a)) if sources is None else np.unique(first_of(sources), return_inverse=True)[1]
     if not len(a) == len(b) == len(of):
         raise InvalidInput(f"two readers answer the same things, got {len(a)} and {len(b)} answers, {len(of)} sources")
     return TwoReaders(

@@ -28,7 +28,7 @@ from scipy.special import stdtrit
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, expanded, too_few
-from core.statistics.ratios import drawn_counts
+from core.statistics.drawn_sums import drawn_counts
 from core.statistics.standings import DRAWS, LEAST_SYSTEMS, placed, rank_bounds, row_rhos, row_taus, source_ranks
 
 LEAST_PICTURES = 20

@@ -9,7 +9,7 @@ References:
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
+from core.statistics.crossed_sources import crossed, first_of, unreckoned, widening
 from core.statistics.resamples import sample_counts, sample_medians
 from core.statistics.wording import counted
 
@@ -116,6 +117,27 @@ class Interval:
     def within(self, margin: float) -> bool:
         """Whether the interval is defined and lies inside ±margin."""
         return self.low > -margin and self.high < margin
+
+
+def widened(
+    found: Interval, influence: ArrayLike, groups: ArrayLike | None, *, within: tuple[float, float] | None = None
+) -> Interval:
+    """An interval by the first source of values that name two, once the second counts.
+
+    Args:
+        found: by the first.
+        influence, groups: of the values behind it; see :func:`core.statistics.crossed_sources.widening`.
+        within: what the statistic cannot leave.
+    """
+    if math.isnan(found.low) or not crossed(groups):
+        return found
+    times, note = widening(influence, groups, level=found.level), found.note or unreckoned(groups)
+    low, high = (found.estimate - times * (found.estimate - end) for end in (found.low, found.high))
+    if times == 1:
+        low, high = found.low, found.high
+    elif within is not None:
+        low, high = max(low, within[0]), min(high, within[1])
+    return replace(found, low=low, high=high, note=note)
 
 
 def too_few(n: int, sources: int, *, least: int = LEAST_N) -> str:
@@ -243,17 +265,18 @@ def median_bca_levels(
         levels: confidence levels.
         groups: number of the source of each value, int [n]: values of one source are resampled together, and left
             out together by the jackknife (the cluster bootstrap [3]), at a level :func:`expanded` for their number.
-            None: every value is a source of its own.
+            None: every value is a source of its own. Of two sources, [n, 2], the second makes it :func:`widened`.
         resamples: as there.
         seed: as there.
     """
-    for level in levels:
-        if not 0 < level < 1:
-            raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
-    if resamples < 1:
-        raise InvalidInput(f"resamples must be at least 1, got {resamples!r}")
+    _check(levels, resamples)
     finite = np.asarray(values, dtype=np.float64).ravel()
     present = ~np.isnan(finite)
+    if groups is not None and crossed(groups):
+        alone = median_bca_levels(finite, levels=levels, groups=first_of(groups), resamples=resamples, seed=seed)
+        finite, of = finite[present], groups[present]
+        ends = (finite.min(initial=math.inf), finite.max(initial=-math.inf))
+        return tuple(widened(each, np.sign(finite - each.estimate), of, within=ends) for each in alone)
     sources = _sources(groups, present)
     finite = np.sort(finite[present]) if sources is None else finite[present]
     order = slice(None) if sources is None else np.argsort(finite, kind="stable")
@@ -286,6 +309,14 @@ def median_bca_levels(
         Interval(estimate, *bca_bounds(drawn, estimate=estimate, acceleration=a, level=at), n, level)
         for level, at in zip(levels, drawn_at, strict=True)
     )
+
+
+def _check(levels: Sequence[float], resamples: int) -> None:
+    for level in levels:
+        if not 0 < level < 1:
+            raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
+    if resamples < 1:
+        raise InvalidInput(f"resamples must be at least 1, got {resamples!r}")
 
 
 def source_medians(

@@ -22,6 +22,7 @@ from scipy import stats
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, few, median_bca
 from core.statistics.changes import SHIFT_FLOOR, WITHHELD, percent_changes, standard_deviation
+from core.statistics.crossed_sources import crossed, first_of, widening
 from core.statistics.power import reach
 from core.statistics.ratios import ratio_bca
 from core.statistics.shares import share, share_of_flags, share_of_sums
@@ -132,7 +133,7 @@ def rates_of_signs(signs: np.ndarray, *, sources: np.ndarray | None = None) -> R
 
     Args:
         signs: of wrong minus right, int8 [k, n], k comparisons of each of n items; NO_SIGN where one lacks a score.
-        sources: number of each item's source, int [n]; None: each item is one of its own.
+        sources: number of each item's source, int [n], or of two, [n, 2]; None: each item is one of its own.
     """
     sizes = np.count_nonzero(signs != NO_SIGN, axis=0)
     there = sizes > 0
@@ -140,11 +141,15 @@ def rates_of_signs(signs: np.ndarray, *, sources: np.ndarray | None = None) -> R
     sums = [tied + above, tied, above]
     sizes = sizes[there]
     n_items = n_sources = len(sizes)
+    times = [1.0] * len(sums)
     if sources is not None:
-        ranks = np.unique(sources[there], return_inverse=True)[1]
+        of = sources[there]
+        if crossed(of) and n_items:
+            times = [widening(each - each.sum() / sizes.sum() * sizes, of) for each in sums]
+        ranks = np.unique(first_of(of), return_inverse=True)[1]
         sums, sizes = [np.bincount(ranks, each) for each in sums], np.bincount(ranks, sizes)
         n_sources = len(sizes)
-    failure, ties, beaten = (share_of_sums(each, sizes) for each in sums)
+    failure, ties, beaten = (share_of_sums(each, sizes, times=more) for each, more in zip(sums, times, strict=True))
     said = verdict(failure, beaten, items=n_items, sources=n_sources)
     return Rates(failure, ties, beaten, failure.n, n_items, said)
 
@@ -170,7 +175,8 @@ def compare(
         right: scores of the right sides, shape [n]; a comparison with a NaN is left out.
         wrong: scores of the wrong sides, shape [n].
         items: item of each comparison, shape [n]; None: each is of an item of its own.
-        sources: source of each comparison, shape [n]: those of one source are resampled together. None: the items.
+        sources: source of each comparison, shape [n], or two, [n, 2]: those of one source are resampled together. None:
+            the items.
         span: lowest and highest score of the experiment, which scaled numbers are scaled by; None: of these scores.
         drops: draw the interval of the drop, the one number here that takes a bootstrap; otherwise its bounds are NaN.
 
@@ -182,8 +188,8 @@ def compare(
     width = high - low
     tau, distance = NEAR * width, r - w
     names, rank, n_sources, of_items = _by_item(item, source)
-    groups = None if n_sources == len(source) else source
-    ranks = None if groups is None else _ranked(groups)[2]
+    groups = None if n_sources == len(source) and not crossed(source) else source
+    ranks = groups if groups is None or crossed(groups) else _ranked(groups)[2]
     told = _rates(r, w, len(names), n_sources, ranks)
     near, detection = (share_of_flags(found, ranks=ranks) for found in ((np.abs(distance) < tau) | (w == r), w < r))
     percent = percent_changes(w, r)
@@ -241,8 +247,8 @@ def _by_item(item: np.ndarray, source: np.ndarray) -> tuple[np.ndarray, np.ndarr
     names, first, rank = _ranked(item)
     if source is item:
         return names, rank, len(names), None
-    of_items = source[first]
-    return names, rank, len(_ranked(source)[0]), None if len(np.unique(of_items)) == len(first) else of_items
+    of_items, count = source[first], len(_ranked(first_of(source))[0])
+    return names, rank, count, of_items if count < len(first) or crossed(source) else None
 
 
 def _paired(r: np.ndarray, w: np.ndarray, rank: np.ndarray, of_items: np.ndarray | None) -> PairedTest:
@@ -283,7 +289,7 @@ def _checked(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     r, w = (np.asarray(each, dtype=np.float64).ravel() for each in (right, wrong))
     item = np.arange(len(r)) if items is None else np.asarray(items).ravel()
-    source = item if sources is None else np.asarray(sources).ravel()
+    source = item if sources is None else np.asarray(sources)
     if not len(r) == len(w) == len(item) == len(source):
         raise InvalidInput(
             f"a comparison has two scores, an item and a source, got {len(r)}, {len(w)}, {len(item)} "
@@ -470,7 +476,7 @@ def _grouped(
         raise InvalidInput(f"every group has a score of every item, got {[len(each) for each in columns]}")
     scores = np.stack(columns)
     whole = ~np.isnan(scores).any(axis=0)
-    return list(groups), scores[:, whole], None if sources is None else np.asarray(sources).ravel()[whole]
+    return list(groups), scores[:, whole], None if sources is None else np.asarray(sources)[whole]
 
 
 def _shares(found: list[tuple[str, np.ndarray]], name: str, of: np.ndarray | None) -> pd.DataFrame:
@@ -489,4 +495,4 @@ def _shares(found: list[tuple[str, np.ndarray]], name: str, of: np.ndarray | Non
 
 
 def _sources(of: np.ndarray | None, items: int) -> int:
-    return items if of is None else len(np.unique(of))
+    return items if of is None else len(np.unique(first_of(of)))

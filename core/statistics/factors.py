@@ -17,10 +17,18 @@ from scipy.special import ndtr, stdtrit
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.arithmetic import one_thread
-from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds
-from core.statistics.ratios import drawn_counts
+from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds, widened
+from core.statistics.crossed_sources import crossed, first_of
+from core.statistics.drawn_sums import drawn_counts
 from core.statistics.resamples import named, ranks_of, sample_medians, source_means
-from core.statistics.shift_tests import MANN_WHITNEY, cliffs_delta, holm_of_tests, paired_test, rank_sum
+from core.statistics.shift_tests import (
+    MANN_WHITNEY,
+    cliffs_delta,
+    crossed_rank_sum,
+    holm_of_tests,
+    paired_test,
+    rank_sum,
+)
 from core.statistics.wording import counted
 
 LEAST_OMNIBUS = 5
@@ -77,8 +85,9 @@ def factor_test(
         values: e.g. percent changes, shape [n]; NaN are left out.
         levels: level of each value, shape [n].
         items: item of each value, shape [n]. An item with several values of one level counts by their median.
-        sources: source of each value, shape [n], the same for all values of an item. None: every item is one of its
-            own. Cliff's δ is of items all the same.
+        sources: source of each value, shape [n], the same for all values of an item, or two, [n, 2], the second of
+            which counts where two levels are compared. None: every item is one of its own. Cliff's δ is of items all
+            the same.
 
     Returns:
         See :class:`FactorTest`; fewer than two levels or only equal values have no test, and a note.
@@ -86,15 +95,17 @@ def factor_test(
     Raises:
         InvalidInput: if the shapes differ.
     """
-    columns = [np.asarray(column).ravel() for column in (values, levels, items, items if sources is None else sources)]
+    given = items if sources is None else np.asarray(sources)
+    columns = [np.asarray(column).ravel() for column in (values, levels, items, first_of(given))]
     if len({len(column) for column in columns}) != 1:
         raise InvalidInput(f"values, levels, items and sources come in equal numbers, got {[len(c) for c in columns]}")
     there = ~np.logical_or.reduce([pd.isna(column) for column in columns])
-    value, level, item, source = (column[there] for column in columns)
+    value, level, item, _ = (column[there] for column in columns)
     table, names, first = _table(value, level, item)
-    ranks = ranks_of(source[first], len(table))
+    of = np.asarray(given)[there][first]
+    ranks = ranks_of(of, len(table))
     at = [_Level(name, column, ~np.isnan(column)) for name, column in zip(names, table.T.copy(), strict=True)]
-    return FactorTest(_kruskal(at, ranks), _friedman(at, ranks), _pairwise(at, ranks))
+    return FactorTest(_kruskal(at, ranks), _friedman(at, ranks), _pairwise(at, ranks, of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +182,8 @@ def _friedman(at: Sequence[_Level], ranks: np.ndarray | None) -> Omnibus:
     return Omnibus(float(found.statistic), float(found.pvalue), n, levels, note)
 
 
-def _pairwise(levels: Sequence[_Level], ranks: np.ndarray | None) -> pd.DataFrame:
-    found = [_compare(a, b, ranks) for a, b in combinations(levels, 2)]
+def _pairwise(levels: Sequence[_Level], ranks: np.ndarray | None, of: np.ndarray) -> pd.DataFrame:
+    found = [_compare(a, b, ranks, of) for a, b in combinations(levels, 2)]
     pairs = pd.DataFrame(found, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
     adjusted, sizes = holm_of_tests(pairs["p"], pairs["test"])
     pairs.insert(4, "p_holm", adjusted)
@@ -180,16 +191,17 @@ def _pairwise(levels: Sequence[_Level], ranks: np.ndarray | None) -> pd.DataFram
     return pairs
 
 
-def _compare(one: _Level, other: _Level, ranks: np.ndarray | None) -> dict[str, object]:
+def _compare(one: _Level, other: _Level, ranks: np.ndarray | None, of: np.ndarray) -> dict[str, object]:
     a, b, both = one.values[one.there], other.values[other.there], one.there & other.there
     if 2 * both.sum() >= min(len(a), len(b)):
-        paired = paired_test(other.values[both], one.values[both], groups=None if ranks is None else ranks[both])
+        paired = paired_test(other.values[both], one.values[both], groups=of[both])
         found = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}
     else:
         sides = [_at(each.values, ranks, each.there) for each in (one, other)]
         n = sum(map(len, sides))
         test = named(MANN_WHITNEY, ranks if n < len(a) + len(b) else None)
-        found = {"test": test, "p": rank_sum(*sides)[1], "n": n, "note": ""}
+        p = crossed_rank_sum((a, b), (of[one.there], of[other.there]), rank_sum(*sides)[1])
+        found = {"test": test, "p": p, "n": n, "note": ""}
     return {"a": one.name, "b": other.name, **found, "cliffs_delta": cliffs_delta(a, b)}
 
 
@@ -259,9 +271,9 @@ def balanced_mean(
     Args:
         values: shape [n]; NaN are left out.
         strata: number of each value's stratum, int [n]; negative for none: such a value is left out.
-        sources: number of each value's source, int [n]: values of a source are drawn and left out together, within
-            their stratum; one whose values lie in several strata is drawn in each by itself. None: every value is a
-            source of its own.
+        sources: number of each value's source, int [n], or of two, [n, 2]: values of a source are drawn and left out
+            together, within their stratum; one whose values lie in several strata is drawn in each by itself. None:
+            every value is a source of its own.
         level: confidence level in (0, 1).
         resamples: number of draws.
         seed: of the draws; strata are drawn in the order of their numbers.
@@ -273,7 +285,8 @@ def balanced_mean(
     Raises:
         InvalidInput: if the shapes differ, or a value is infinite.
     """
-    y, stratum, source = _checked(values, strata, sources)
+    y, stratum, of = _checked(values, strata, sources)
+    source = first_of(of)
     cells = [_sums(y[stratum == each], source[stratum == each]) for each in np.unique(stratum)]
     kept = [each for each in cells if len(each[0]) >= LEAST_SOURCES]
     lost = int(sum(each[1].sum() for each in cells)) - int(sum(each[1].sum() for each in kept))
@@ -289,7 +302,19 @@ def balanced_mean(
     weights = {"plain": counts / n, "balanced": np.full(len(kept), 1 / len(kept))}
     weights["difference"] = weights["balanced"] - weights["plain"]
     found = {name: _interval(each, means, drawn, kept, n, level) for name, each in weights.items()}
+    if crossed(of):
+        inside, cell = _in_kept(stratum, source)
+        own = np.stack([np.unique(np.stack([cell, source[inside]]), axis=1, return_inverse=True)[1], of[inside, 1]], 1)
+        apart = (y[inside] - means[cell]) / counts[cell]
+        found = {name: widened(each, weights[name][cell] * apart, own) for name, each in found.items()}
     return Balanced(found["plain"], found["balanced"], found["difference"], *about)
+
+
+def _in_kept(stratum: np.ndarray, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the values whose stratum has sources enough, and the number of it among such strata."""
+    enough = [each for each in np.unique(stratum) if len(np.unique(source[stratum == each])) >= LEAST_SOURCES]
+    inside = np.flatnonzero(np.isin(stratum, enough))
+    return inside, np.searchsorted(enough, stratum[inside])
 
 
 Sums = tuple[np.ndarray, np.ndarray]
@@ -344,7 +369,7 @@ def _checked(
     values: ArrayLike, strata: ArrayLike, sources: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     y, stratum = np.asarray(values, dtype=np.float64).ravel(), np.asarray(strata).ravel()
-    source = np.arange(len(y)) if sources is None else np.asarray(sources).ravel()
+    source = np.arange(len(y)) if sources is None else np.asarray(sources)
     if not len(y) == len(stratum) == len(source):
         raise InvalidInput(
             f"values, strata and sources come in equal numbers, got {len(y)}, {len(stratum)} and {len(source)}"

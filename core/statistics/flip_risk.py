@@ -42,6 +42,7 @@ from scipy.special import expit, logit, stdtrit
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
+from core.statistics.crossed_sources import first_of, widening
 from core.statistics.shares import share_of_sums, wilson
 from core.statistics.shift_pairs import ShiftPairs
 
@@ -232,7 +233,8 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
     for each, pairs, sign in zip(found, (one, other), (1, -1), strict=True):
         together[np.searchsorted(names, pairs.sources)] += sign * each.influence
     n = len(names)
-    reach = float(stdtrit(n // 2 - 1, (1 + level) / 2)) * math.sqrt(_inflated(together, n)) / 2
+    times = max(each.times(gap, level=level) for each in (one, other))
+    reach = times * float(stdtrit(n // 2 - 1, (1 + level) / 2)) * math.sqrt(_inflated(together, n)) / 2
     low, high = max(difference - reach, -0.5), min(difference + reach, 0.5)
     return Interval(difference, low, high, one.n_items, level)
 
@@ -244,7 +246,8 @@ class CaptionPairs:
         before: score of the one caption less that of the other on the unedited picture, any shape; NaN are left out.
         after: the same on the edited picture, the same shape.
         items: number of the item of each pair, the same shape.
-        sources: number of the source of each item by the item's number; None: every item is a source of its own.
+        sources: number of the source of each item by the item's number, or of two, [items, 2]; None: every item is a
+            source of its own.
 
     Raises:
         InvalidInput: if a difference is infinite, or the lengths differ.
@@ -269,15 +272,16 @@ class CaptionPairs:
         start, end, codes = start[there], end[there], codes[there]
         names, self._items = np.unique(codes, return_inverse=True)
         self.n_items, self.n_pairs = len(names), len(codes)
-        self.sources, self._owner = np.unique(names if sources is None else sources[names], return_inverse=True)
+        self._owners = names if sources is None else sources[names]
+        self.sources, self._owner = np.unique(first_of(self._owners), return_inverse=True)
         self._sizes = np.bincount(self._items, minlength=self.n_items)
         self._moved = np.abs(end - start)
         self.gaps = np.abs(start)
         """How far apart the pairs scored before the edit, float64 [pairs]."""
         self.turned = start * end < 0
         """Whether the caption that was ahead is behind after the edit, bool [pairs]; a tie, before or after, is not."""
-        self.items, self.owners = names[self._items], self.sources[self._owner][self._items]
-        """Number of the item of each pair, and of its source, int [pairs]."""
+        self.items, self.owners = names[self._items], self._owners[self._items]
+        """Number of the item of each pair, int [pairs], and of its source, or of two, [pairs, 2]."""
 
     @cached_property
     def _steps(self) -> tuple[np.ndarray, np.ndarray]:
@@ -303,7 +307,8 @@ class CaptionPairs:
         beyond = np.bincount(self._items, self._moved > gap, self.n_items) / self._sizes
         most = self._sizes.max()  # as many values an item as it has at most: what they agree in narrows nothing
         own = (np.bincount(self._owner, each) for each in (beyond, np.ones(self.n_items)))
-        found = replace(share_of_sums(*(most * each for each in own), level=level), n=self.n_items)
+        times = widening(beyond - beyond.mean(), self._owners, level=level)
+        found = replace(share_of_sums(*(most * each for each in own), level=level, times=times), n=self.n_items)
         if said := too_few(self.n_items, len(self.sources)):
             found = replace(found, low=math.nan, high=math.nan, note=said)
         return replace(found, estimate=found.estimate / 2, low=found.low / 2, high=found.high / 2)
@@ -396,7 +401,7 @@ def _precision(pairs: ShiftPairs, gap: float) -> tuple[float, int, bool]:
     found = _variance(pairs, gap, risk)
     if found.shaky or found.whole <= 0:
         return sources // 2, sources, True
-    return 2 * risk * (1 - 2 * risk) / found.whole, sources, False
+    return 2 * risk * (1 - 2 * risk) / found.whole / pairs.times(gap) ** 2, sources, False
 
 
 def _bounds(p: float, effective: float, sources: int, disjoint: bool, level: float) -> tuple[float, float]:

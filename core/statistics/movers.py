@@ -7,7 +7,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import Interval, too_few
+from core.statistics.bootstrap import Interval, too_few, widened
+from core.statistics.crossed_sources import first_of
 from core.statistics.resamples import ranks_of
 from core.statistics.shares import share
 
@@ -21,7 +22,7 @@ def movers(delta: np.ndarray, before: np.ndarray, *, groups: np.ndarray | None =
     Args:
         delta: change of each item's score, float64 [n]; NaN are left out.
         before: its score before, likewise.
-        groups: source of each item, int [n]; None: each is one of its own.
+        groups: source of each item, int [n], or two, [n, 2]; None: each is one of its own.
 
     Returns:
         In [0, 1], NaN without an item; and Wilson's interval, items of one source together, which has no bounds below
@@ -36,7 +37,7 @@ def movers(delta: np.ndarray, before: np.ndarray, *, groups: np.ndarray | None =
     moved = known & (np.abs(delta) > NOTHING_MOVES * np.abs(before))
     own = None if groups is None else groups[moved]
     falls = share(delta[moved] < 0, groups=own)
-    few = too_few(falls.n, falls.n if own is None else len(np.unique(own)))
+    few = too_few(falls.n, falls.n if own is None else len(np.unique(first_of(own))))
     if few and falls.n:
         falls = Interval(falls.estimate, math.nan, math.nan, falls.n, falls.level, few)
     return (1 - falls.n / int(known.sum()) if known.any() else math.nan), falls
@@ -78,7 +79,8 @@ def mean_changes(
     if not total > 0:
         return tuple(Interval(math.nan, math.nan, math.nan, n, level, "nothing to divide by") for level in levels)
     ratio = float(moved.sum()) / total
-    apart, ranks = moved - ratio * whole, ranks_of(None if groups is None else groups[known], n)
+    own = None if groups is None else groups[known]
+    apart, ranks = moved - ratio * whole, ranks_of(own, n)
     sums = apart if ranks is None else np.bincount(ranks, apart)
     sources = len(sums)
     if said := too_few(n, sources):
@@ -86,6 +88,6 @@ def mean_changes(
     error = math.sqrt(sources / (sources - 1) * float((sums**2).sum())) / total
     reach = [float(stdtrit(sources - 1, (1 + level) / 2)) * error for level in levels]
     return tuple(
-        Interval(100 * ratio, 100 * (ratio - each), 100 * (ratio + each), n, level)
+        widened(Interval(100 * ratio, 100 * (ratio - each), 100 * (ratio + each), n, level), apart, own)
         for each, level in zip(reach, levels, strict=True)
     )

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
+from core.statistics.crossed_sources import crossed_p, first_of, numbered, widening
 from core.statistics.resamples import ranks_of, source_means
 from core.statistics.shares import share
 from core.statistics.wording import counted
@@ -57,7 +58,8 @@ def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None
     Raises:
         InvalidInput: if the shapes differ.
     """
-    a, b, ranks = _whole(one, other, groups)
+    a, b, of = _whole(one, other, groups)
+    ranks = ranks_of(of, len(a))
     if len(a) < 2:
         return _undefined(len(a), "fewer than two items")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -66,6 +68,7 @@ def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None
     tau_b, tau_c = stats.kendalltau(a, b), stats.kendalltau(a, b, variant="c")
     spearman_p = float(rho.pvalue) if len(a) > 2 else math.nan
     p, note = (float(tau_b.pvalue), "") if ranks is None else _p_by_source(a, b, ranks)
+    p = crossed_p(p, pair_influence(a, b), of)
     return RankAgreement(
         float(rho.statistic), spearman_p, float(tau_b.statistic), float(tau_c.statistic), p, len(a), note
     )
@@ -77,6 +80,14 @@ def spearman(one: ArrayLike, other: ArrayLike) -> tuple[float, int]:
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return math.nan, len(a)
     return float(stats.spearmanr(a, b).statistic), len(a)
+
+
+def pair_influence(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """What a correlation of ranks owes to each item, up to a factor; of two scorings that vary, float64 [n] each."""
+    a, b = (stats.rankdata(each) - (len(each) + 1) / 2 for each in (one, other))
+    a, b = a / a.std(), b / b.std()
+    owed = a * b - (a * b).mean() * (a**2 + b**2) / 2
+    return np.asarray(owed - owed.mean())
 
 
 def _p_by_source(a: np.ndarray, b: np.ndarray, ranks: np.ndarray) -> tuple[float, str]:
@@ -97,7 +108,7 @@ def direction_agreement(
 
     Args:
         shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source,
-            where items share theirs: which then stand together in an interval.
+            where items share theirs: which then stand together in an interval; second_source, where they have two.
         reference: name of the reference corpus, e.g. ``"coco"``.
         by: columns that make a cell.
 
@@ -115,7 +126,8 @@ def direction_agreement(
         raise InvalidInput(f"no shift is of the reference corpus {reference!r}; corpora here: {known}")
     keys = list(by)
     shifts = shifts if "source" in shifts else shifts.assign(source=shifts["item"])
-    named = [*keys, "corpus", "source", "item"]
+    shifts = shifts if "second_source" in shifts else shifts.assign(second_source=shifts["source"])
+    named = [*keys, "corpus", "source", "second_source", "item"]
     items = shifts.groupby(named, observed=True)["delta"].median().dropna()
     medians = items.groupby(level=[*keys, "corpus"]).median()
     records = []
@@ -135,7 +147,7 @@ def _agreement(items: pd.DataFrame, expected: float) -> dict[str, object]:
     values = items["delta"]
     median = float(values.median())
     signs = np.sign(values.to_numpy()) * (0 if math.isnan(expected) else np.sign(expected))
-    found = share((signs + 1) / 2, groups=items["source"].to_numpy(dtype=str))
+    found = share((signs + 1) / 2, groups=numbered(items["source"].astype(str), items["second_source"].astype(str)))
     if math.isnan(expected) or expected == 0:
         found = Interval(math.nan, math.nan, math.nan, len(values), found.level, "the reference has no direction")
     undecided = math.isnan(expected) or expected * median == 0
@@ -158,7 +170,7 @@ def _whole(
     if a.shape != b.shape:
         raise InvalidInput(f"two scorings of the same items have equal lengths, got {len(a)} and {len(b)}")
     whole = ~(np.isnan(a) | np.isnan(b))
-    return a[whole], b[whole], ranks_of(None if groups is None else np.ravel(groups)[whole], int(whole.sum()))
+    return a[whole], b[whole], None if groups is None else np.asarray(groups)[whole]
 
 
 def _undefined(n: int, note: str) -> RankAgreement:
@@ -354,10 +366,24 @@ def spearman_bands(
     for mask, names in groups.items():
         whole = np.frombuffer(mask, dtype=bool)
         targets = [others[name][whole] for name in names]
-        own = None if sources is None else np.unique(sources[whole], return_inverse=True)[1]
+        own = None if sources is None else np.unique(first_of(sources)[whole], return_inverse=True)[1]
         bounds = _group(clean[whole], change[whole], targets, strengths, level, own, resamples, seed)
-        found |= zip(names, bounds, strict=True)
+        of = None if sources is None else sources[whole]
+        times = [_times(clean[whole], each, of, level) for each in targets]
+        found |= zip(names, [_longer(*each) for each in zip(bounds, times, strict=True)], strict=True)
     return {name: found[name] for name in others}
+
+
+def _times(clean: np.ndarray, target: np.ndarray, groups: np.ndarray | None, level: float) -> float:
+    """How many times as long a band of ρ becomes for the items' second source."""
+    varied = len(clean) > 1 and np.ptp(clean) > 0 and np.ptp(target) > 0
+    return widening(pair_influence(clean, target), groups, level=level) if varied else 1.0
+
+
+def _longer(band: tuple[np.ndarray, np.ndarray], times: float) -> tuple[np.ndarray, np.ndarray]:
+    low, high = band
+    more = (times - 1) * (high - low) / 2
+    return (low, high) if times == 1 else (np.maximum(low - more, -1.0), np.minimum(high + more, 1.0))
 
 
 def _group(

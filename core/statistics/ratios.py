@@ -9,8 +9,7 @@ References:
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,27 +17,17 @@ from numpy.typing import ArrayLike
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import (
-    RESAMPLES,
     Interval,
     acceleration,
     bca_bounds,
     expanded,
     jackknife_medians,
     too_few,
+    widened,
 )
-from core.statistics.resamples import sample_counts, unit_medians, unit_totals
-
-FEWER, MANY = 2_000, 400
-"""Draws where there are more than MANY sources: their mean is so near normal that more draws show nothing new."""
-
-BLOCKS = 2_000
-"""Nor do more units: more sources than these are drawn as BLOCKS blocks of them that chance puts together.
-
-A standard error of so many blocks has an error of its own of 1 / √(2 · BLOCKS), 1.6 %, which is that of FEWER draws.
-"""
-
-_HELD = 4_000_000  # counts held at once: 32 MB while they are drawn
-_KEPT = 20_000_000  # counts that cells of one number of sources share: 40 MB
+from core.statistics.crossed_sources import crossed, first_of
+from core.statistics.drawn_sums import block_sums, blocks_of, but_one, drawn_counts, drawn_sums, draws_for
+from core.statistics.resamples import unit_medians, unit_totals
 
 
 def mean_bca(
@@ -53,7 +42,8 @@ def mean_bca(
 
     Args:
         values: shape [n]; NaN are left out.
-        groups: source of each value, shape [n]: values of one source are drawn together [2]. None: each is one.
+        groups: source of each value, shape [n]: values of one source are drawn together [2]. None: each is one. Of two
+            sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
         level: confidence level in (0, 1).
         resamples: number of draws; None: RESAMPLES, or FEWER of more than MANY sources.
         seed: of the draws.
@@ -94,6 +84,13 @@ def ratio_bca(
         NaN where Σ bottoms is not above 0.
     """
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
+    if groups is not None and crossed(groups):
+        of = np.asarray(groups)
+        alone = ratio_bca(a, b, groups=first_of(of), level=level, resamples=resamples, seed=seed, bounds=bounds)
+        if (b == 1).all():
+            return _widened_mean(alone, a, of)
+        apart = a - alone.estimate * b
+        return widened(alone, apart[~np.isnan(apart)], of[~np.isnan(apart)])
     codes = np.arange(len(a)) if groups is None else np.asarray(groups).ravel()
     if not len(a) == len(b) == len(codes):
         raise InvalidInput(
@@ -118,8 +115,8 @@ def ratio_bca(
         return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
     if not bounds:
         return Interval(estimate, math.nan, math.nan, n, level)
-    both, draws = _summed(np.stack([tops_of, bottoms_of], axis=1), seed), _draws(sources, resamples)
-    sums = _drawn_sums(both, draws, seed)
+    both, draws = block_sums(np.stack([tops_of, bottoms_of], axis=1), seed), draws_for(sources, resamples)
+    sums = drawn_sums(both, draws, seed)
     left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
     drawn = _divided(sums[:, 0], sums[:, 1])
     return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level)
@@ -158,6 +155,19 @@ def mean_of_ratios_bca(
             f"{len(bottoms)}, {len(groups)}"
         )
     parts = [_there(*each) for each in zip(tops, bottoms, groups, strict=True)]
+    if any(crossed(of) for _, _, of in parts):
+        alone = mean_of_ratios_bca(
+            [top for top, _, _ in parts],
+            [bottom for _, bottom, _ in parts],
+            [first_of(of) for _, _, of in parts],
+            level=level,
+            resamples=resamples,
+            seed=seed,
+        )
+        owed = [
+            (top - bottom * top.sum() / bottom.sum()) / bottom.sum() for top, bottom, _ in parts if bottom.sum() > 0
+        ]
+        return widened(alone, np.concatenate(owed or [np.zeros(0)]), np.concatenate([of for _, _, of in parts]))
     names, ranks = np.unique(np.concatenate([each[2] for each in parts]), return_inverse=True)
     n, sources = len(ranks), len(names)
     cuts = np.split(ranks, np.cumsum([len(each[2]) for each in parts])[:-1])
@@ -176,8 +186,8 @@ def mean_of_ratios_bca(
         return Interval(estimate, math.nan, math.nan, n, level, said)
     left = whole[:, None] - both
     left_out = _divided(left[::2], left[1::2]).mean(axis=0)
-    units, draws = _summed(both.T, seed), _draws(sources, resamples)
-    sums = _drawn_sums(units, draws, seed)
+    units, draws = block_sums(both.T, seed), draws_for(sources, resamples)
+    sums = drawn_sums(units, draws, seed)
     drawn = _divided(sums[:, ::2], sums[:, 1::2]).mean(axis=1)
     if np.ptp(drawn) == 0:
         return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
@@ -187,7 +197,7 @@ def mean_of_ratios_bca(
 def _there(top: ArrayLike, bottom: ArrayLike, group: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Entries of one ratio that have both numbers, with their sources."""
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (top, bottom))
-    source = np.asarray(group).ravel()
+    source = np.asarray(group)
     if not len(a) == len(b) == len(source):
         raise InvalidInput(
             f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, {len(source)}"
@@ -235,6 +245,10 @@ def median_ratios_bca(
         bottoms, groups, level, resamples, seed: as there.
     """
     rows, below = np.asarray(tops, dtype=np.float64), np.asarray(bottoms, dtype=np.float64).ravel()
+    if groups is not None and crossed(groups):
+        of = first_of(groups)
+        alone = median_ratios_bca(rows, below, groups=of, level=level, resamples=resamples, seed=seed)
+        return tuple(_widened_ratio(*each, below, np.asarray(groups)) for each in zip(alone, rows, strict=True))
     codes = np.arange(len(below)) if groups is None else np.asarray(groups).ravel()
     there = ~(np.isnan(rows) | np.isnan(below))
     found: dict[int, Interval] = {}
@@ -244,6 +258,17 @@ def median_ratios_bca(
             own = _median_ratios(rows[alike][:, kept], below[kept], codes[kept], level, resamples, seed)
             found |= dict(zip(alike, own, strict=True))
     return tuple(found[place] for place in range(len(rows)))
+
+
+def _widened_ratio(found: Interval, top: np.ndarray, bottom: np.ndarray, groups: np.ndarray) -> Interval:
+    """:func:`core.statistics.bootstrap.widened` by whichever of the two medians owes more to the second source."""
+    there = ~(np.isnan(top) | np.isnan(bottom))
+    both = [
+        widened(found, np.sign(each[there] - np.median(each[there])), groups[there])
+        for each in (top, bottom)
+        if there.any()
+    ]
+    return max(both, key=lambda each: each.high - each.low, default=found)
 
 
 def _median_ratios(
@@ -261,7 +286,7 @@ def _median_ratios(
     if said := too_few(n, sources):
         return [Interval(each, math.nan, math.nan, n, level, said) for each in estimates]
 
-    blocks, units = _blocks(sources, seed)
+    blocks, units = blocks_of(sources, seed)
 
     def ratios(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
         by_unit = np.ascontiguousarray(counts.T)
@@ -271,13 +296,14 @@ def _median_ratios(
             return np.stack([unit_medians(row, by_unit, places, totals=totals) / under for row in rows])
 
     drawn = np.concatenate(
-        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, _draws(sources, resamples), seed=seed)], axis=1
+        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, draws_for(sources, resamples), seed=seed)],
+        axis=1,
     )
     if sources == n:
         under = _median_without_each(b)
         left_out = np.stack([_divided(_median_without_each(row), under) for row in rows])
     else:
-        left_out = np.concatenate([ratios(counts, ranks) for counts in _but_one(sources, n)], axis=1)
+        left_out = np.concatenate([ratios(counts, ranks) for counts in but_one(sources, n)], axis=1)
     return [
         _of_medians(*each, n=n, sources=sources, level=level) for each in zip(drawn, left_out, estimates, strict=True)
     ]
@@ -313,6 +339,10 @@ def means_bca(
     """
     rows = np.asarray(values, dtype=np.float64)
     there = np.ones(rows.shape[1], dtype=bool) if held is None else held
+    if groups is not None and crossed(groups):
+        alone = means_bca(rows, groups=first_of(groups), held=held, level=level, seed=seed, bounds=bounds)
+        of = np.asarray(groups)[there]
+        return tuple(_widened_mean(each, row, of) for each, row in zip(alone, rows, strict=True))
     codes = np.arange(len(there)) if groups is None else np.asarray(groups).ravel()
     ranks = codes if groups is None else np.unique(codes, return_inverse=True)[1]
     sources = int(ranks.max()) + 1 if len(ranks) else 0
@@ -329,17 +359,24 @@ def means_bca(
         else:
             found[place] = _bare(tops, bottoms, level)
     if moving:
-        draws = _draws(sources, None)
+        draws = draws_for(sources, None)
         tops_of, bottoms_of = (np.stack(each, axis=1) for each in zip(*moving.values(), strict=True))
         alike = bool((bottoms_of == bottoms_of[:, :1]).all())  # rows of the same entries: one sum below serves all
         above, below = (
-            _drawn_sums(_summed(each, seed), draws, seed)
+            drawn_sums(block_sums(each, seed), draws, seed)
             for each in (tops_of, bottoms_of[:, :1] if alike else bottoms_of)
         )
         drawn_means = _divided(above, np.broadcast_to(below, above.shape))
         for drawn, (place, own) in zip(drawn_means.T, moving.items(), strict=True):
             found[place] = _interval(drawn, *own, level=level)
     return tuple(found[place] for place in range(len(rows)))
+
+
+def _widened_mean(found: Interval, row: np.ndarray, groups: np.ndarray) -> Interval:
+    known = ~np.isnan(row)
+    own = row[known]
+    ends = (own.min(initial=math.inf), own.max(initial=-math.inf))
+    return widened(found, own - found.estimate, groups[known], within=ends)
 
 
 def _bare_means(rows: np.ndarray, there: np.ndarray, level: float) -> tuple[Interval, ...]:
@@ -395,100 +432,11 @@ def _bca(drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, so
     return Interval(estimate, low, high, n, level)
 
 
-def _draws(sources: int, wanted: int | None) -> int:
-    if wanted is not None:
-        return wanted
-    return RESAMPLES if sources <= MANY else FEWER
-
-
-@lru_cache(maxsize=16)  # cells of one number of sources share their blocks
-def _blocks(sources: int, seed: int) -> tuple[np.ndarray, int]:
-    """Block of each source, int [sources], and how many there are: each its own, or BLOCKS put together by chance."""
-    if sources <= BLOCKS:
-        return np.arange(sources), sources
-    return np.random.default_rng((seed, sources)).permutation(sources) % BLOCKS, BLOCKS
-
-
-def _summed(values: np.ndarray, seed: int) -> np.ndarray:
-    """Sums over blocks of sources, [sources, m] -> [blocks, m]; see BLOCKS."""
-    blocks, many = _blocks(len(values), seed)
-    if many == len(values):
-        return values
-    return np.stack([np.bincount(blocks, column, minlength=many) for column in values.T], axis=1)
-
-
-def _drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """Sums of values over each sample of their rows, float64 [units, m] -> [draws, m]."""
-    units = len(values)
-    if units * draws <= _HELD and (units <= MANY or units == BLOCKS):
-        return np.asarray(_as_numbers(units, draws, seed) @ values)
-    if units * draws <= _HELD:
-        return _sums_in_parts(values, draws, seed)
-    return np.concatenate([counts @ values for counts in drawn_counts(len(values), draws, seed=seed)])
-
-
-_AT_ONCE = 200  # draws
-
-
-def _sums_in_parts(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """The same, some draws at a time: samples of so many units are seldom asked for twice, and 30 MB as numbers."""
-    found, numbers = np.empty((draws, values.shape[1])), np.empty((len(values), _AT_ONCE))
-    counts = sample_counts(len(values), draws, seed=seed)
-    for start in range(0, draws, _AT_ONCE):
-        own = counts[start : start + _AT_ONCE]
-        part = numbers[:, : len(own)]
-        part[:] = own.T
-        np.matmul(part.T, values, out=found[start : start + len(own)])
-    return found
-
-
-@lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units
-def _as_numbers(units: int, draws: int, seed: int) -> np.ndarray:
-    """The counts as float64, since a product would make them so each time; 32 MB at most."""
-    numbers, start = np.empty((draws, units), order="F"), 0
-    for each in drawn_counts(units, draws, seed=seed):
-        numbers[start : start + len(each)] = each
-        start += len(each)
-    return numbers
-
-
-def drawn_counts(
-    sources: int, resamples: int, *, seed: int = RUN_SEED, each: int | None = None
-) -> Iterator[np.ndarray]:
-    """How often each source is in each sample of as many, int16 [part, sources], a part of the samples at a time.
-
-    Args:
-        sources: number of sources.
-        resamples: samples in all.
-        seed: of the draws.
-        each: numbers that a sample is spread over where there are more of them than sources; bounds the parts.
-    """
-    part = max(1, _HELD // max(sources, each or 0, 1))
-    if sources * resamples <= _KEPT:
-        known = sample_counts(sources, resamples, seed=seed)
-        yield from (known[start : start + part] for start in range(0, resamples, part))
-        return
-    rng = np.random.default_rng(seed)
-    for start in range(0, resamples, part):
-        rows = min(part, resamples - start)
-        picks = rng.integers(sources, size=(rows, sources)) + sources * np.arange(rows)[:, None]
-        yield np.bincount(picks.ravel(), minlength=rows * sources).reshape(rows, sources).astype(np.int16)
-
-
 def _median_without_each(values: np.ndarray) -> np.ndarray:
     """Median without each value in turn, in the order of the values."""
     found = np.empty(len(values))
     found[np.argsort(values, kind="stable")] = jackknife_medians(values)
     return found
-
-
-def _but_one(sources: int, each: int) -> Iterator[np.ndarray]:
-    part = max(1, _HELD // max(sources, each))
-    for start in range(0, sources, part):
-        rows = min(part, sources - start)
-        counts = np.ones((rows, sources), dtype=np.int16)
-        counts[np.arange(rows), start + np.arange(rows)] = 0
-        yield counts
 
 
 def _divided(tops: np.ndarray, bottoms: np.ndarray) -> np.ndarray:

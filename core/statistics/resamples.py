@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.arithmetic import one_thread
+from core.statistics.crossed_sources import first_of
 
 
 def sample_counts(
@@ -191,7 +192,7 @@ def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:
     """Rank of each value's source, int [n]; None where each is one of its own.
 
     Args:
-        groups: name or number of each value's source, shape [n]; None: each is one.
+        groups: name or number of each value's source, shape [n]; None: each is one. Of two sources, [n, 2], the first.
         n: number of values.
 
     Raises:
@@ -205,7 +206,7 @@ def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:
     """
     if groups is None:
         return None
-    names, ranks = np.unique(np.asarray(groups).ravel(), return_inverse=True)
+    names, ranks = np.unique(first_of(groups), return_inverse=True)
     if len(ranks) != n:
         raise InvalidInput(f"each value needs its source: got {n} values and {len(ranks)} sources")
     return None if len(names) == n else ranks

@@ -17,6 +17,7 @@ References:
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,7 @@ from scipy.special import ndtri, stdtrit
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, too_few
+from core.statistics.crossed_sources import crossed, first_of, unreckoned, widening
 
 ONE_SOURCE = "one source has no interval"
 
@@ -33,7 +35,8 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
 
     Args:
         values: e.g. right 1, tie 0.5, wrong 0; any shape, NaN are left out.
-        groups: source of each value (its item, image or cut-out); None: every value is one of its own.
+        groups: source of each value (its item, image or cut-out), [n], or two sources, [n, 2]; None: every value is one
+            of its own.
         level: confidence level in (0, 1).
 
     Returns:
@@ -48,7 +51,7 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
         (0.49, 0.943)
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
-    codes = None if groups is None else np.unique(np.asarray(groups).ravel(), return_inverse=True)[1]
+    codes = None if groups is None else np.unique(first_of(groups), return_inverse=True)[1]
     if codes is not None and len(codes) != len(flat):
         raise InvalidInput(f"each value needs its source: got {len(flat)} values and {len(codes)} sources")
     present = ~np.isnan(flat)
@@ -60,7 +63,13 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
     codes = codes[present]
     sizes = np.bincount(codes)
     kept = sizes > 0
-    return share_of_sums(np.bincount(codes, flat)[kept], sizes[kept], level=level)
+    sums = np.bincount(codes, flat)[kept]
+    if not crossed(groups):
+        return share_of_sums(sums, sizes[kept], level=level)
+    of = np.asarray(groups)[present]
+    times = widening(flat - flat.mean(), of, level=level) if len(flat) else 1.0
+    found = share_of_sums(sums, sizes[kept], level=level, times=times)
+    return replace(found, note=found.note or unreckoned(of))
 
 
 def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None, level: float = 0.95) -> Interval:
@@ -68,7 +77,8 @@ def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None, level:
 
     Args:
         flags: bool [n].
-        ranks: of each one's source, int [n], every rank from 0 to m - 1 there; None: every value is one of its own.
+        ranks: of each one's source, int [n], every rank from 0 to m - 1 there; None: every value is one of its own. Or
+            two sources, [n, 2].
         level: confidence level in (0, 1).
     """
     n, many = len(flags), int(np.count_nonzero(flags))
@@ -77,6 +87,8 @@ def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None, level:
         return Interval(p, *wilson(p, n, level=level), n, level)
     if ranks is None:
         return share_of_sums(flags, flags, level=level)
+    if crossed(ranks):
+        return share(flags, groups=ranks, level=level)
     return share_of_sums(np.bincount(ranks, flags), np.bincount(ranks), level=level)
 
 
@@ -88,7 +100,7 @@ def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, 
 
     Args:
         values: float64 [n]; NaN are left out.
-        groups: source of each, int [n]; None: every item is one of its own.
+        groups: source of each, int [n], or two, [n, 2]; None: every item is one of its own.
         level: confidence level in (0, 1).
 
     Returns:
@@ -96,7 +108,8 @@ def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, 
     """
     there = ~np.isnan(values)
     own = values[there]
-    ranks = np.arange(len(own)) if groups is None else np.unique(groups[there], return_inverse=True)[1]
+    of = None if groups is None else groups[there]
+    ranks = np.arange(len(own)) if of is None else np.unique(first_of(of), return_inverse=True)[1]
     n, sources = len(own), int(ranks.max(initial=-1)) + 1
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
@@ -104,18 +117,20 @@ def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, 
     if said := too_few(n, sources):
         return Interval(p, math.nan, math.nan, n, level, said)
     spread = sources / (sources - 1) * float((np.bincount(ranks, own - p) ** 2).sum()) / n**2
+    spread *= widening(own - p, of, level=level) ** 2
     effective = p * (1 - p) / spread if spread > 1e-15 and 0 < p < 1 else float(sources)
     reach = float(stdtrit(sources - 1, (1 + level) / 2))
-    return Interval(p, *wilson(p, effective, level=level, reach=reach), n, level)
+    return Interval(p, *wilson(p, effective, level=level, reach=reach), n, level, unreckoned(of))
 
 
-def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> Interval:
+def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95, times: float = 1.0) -> Interval:
     """Share Σ sums / Σ sizes over sources, each a sum of values in [0, 1]; see :func:`share`.
 
     Args:
         sums: of the values of each source, shape [sources].
         sizes: number of its values, likewise.
         level: confidence level in (0, 1).
+        times: of :func:`core.statistics.crossed_sources.widening`, where the values have a second source.
     """
     tops, parts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     n, sources = int(parts.sum()), len(parts)
@@ -125,12 +140,12 @@ def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> 
     if sources == 1 and n > 1:
         return Interval(p, math.nan, math.nan, n, level, ONE_SOURCE)
     if sources == n:
-        return Interval(p, *wilson(p, n, level=level), n, level)
+        return Interval(p, *wilson(p, n / times**2, level=level), n, level)
     spread = sources / (sources - 1) * float(((tops - p * parts) ** 2).sum()) / n**2
     # no cluster disagrees within itself, or all agree: the sources are what was seen, not the values
     effective = min(p * (1 - p) / spread, n) if spread > 0 and 0 < p < 1 else float(sources)
     reach = float(stdtrit(sources - 1, (1 + level) / 2))
-    return Interval(p, *wilson(p, effective, level=level, reach=reach), n, level)
+    return Interval(p, *wilson(p, effective / times**2, level=level, reach=reach), n, level)
 
 
 def mean_of_shares(shares: Sequence[Interval]) -> Interval:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from core.errors import InvalidInput
+from core.statistics.crossed_sources import crossed, first_of, widening
 
 CURVE_ERROR = 1e-3
 """No risk of :meth:`ShiftPairs.curve` is further than this from the exact one."""
@@ -27,7 +28,8 @@ class ShiftPairs:
         shifts: δ, score minus baseline, any shape; NaN are left out.
         items: item of each shift, the same shape; None: every shift is an item of its own.
         sources: number of the source of each item by the item's number, for items that are numbers; items of one source
-            vary together. None: every item is a source of its own.
+            vary together. Or of two, [items, 2], the second of which :meth:`times` tells of. None: every item is a
+            source of its own.
 
     Raises:
         InvalidInput: if a shift is infinite, or the lengths differ.
@@ -44,9 +46,10 @@ class ShiftPairs:
         values, codes = values[present], codes[present]
         named = codes if sources is None else np.asarray(sources)[codes]
         self.n_items, codes = _dense(codes)
-        owners = np.zeros(self.n_items, dtype=named.dtype)
+        owners = np.zeros((self.n_items, *named.shape[1:]), dtype=named.dtype)
         owners[codes] = named
-        self.sources, self._owner = np.unique(owners, return_inverse=True)
+        self._owners = owners if crossed(owners) else None
+        self.sources, self._owner = np.unique(first_of(owners), return_inverse=True)
         order = np.argsort(values)
         self._values, self._items = values[order], codes[order]
         self._sizes = np.bincount(codes, minlength=self.n_items)
@@ -137,6 +140,10 @@ class ShiftPairs:
             last = (gap, np.bincount(self._owner, self.influence(gap), len(self.sources)))
             self._last_influence = last
         return last[1]
+
+    def times(self, gap: float, *, level: float = 0.95) -> float:
+        """How many times as long the interval of the risk is for the items' second source; 1 where none is named."""
+        return 1.0 if self._owners is None else widening(self.influence(gap), self._owners, level=level)
 
     def between_sources(self, gap: float, risk: float) -> float:
         """Σ of squares, over pairs of different sources, of their share of exceeding pairs less its mean.

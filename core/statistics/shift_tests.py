@@ -25,8 +25,10 @@ from core.statistics.bootstrap import (
     jackknife_medians,
     source_medians,
     too_few,
+    widened,
 )
-from core.statistics.resamples import named, ranks_of, source_means
+from core.statistics.crossed_sources import crossed, crossed_p, first_of, unreckoned
+from core.statistics.resamples import BY_SOURCE, named, ranks_of, source_means
 from core.statistics.wording import counted
 
 NORMAL_AT = 0.05
@@ -66,7 +68,8 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
     Args:
         before: baseline scores, shape [n].
         after: scores of the same items under the edit, shape [n]. A pair with a NaN is left out.
-        groups: source of each item, shape [n]; None: every item is one of its own.
+        groups: source of each item, shape [n]; None: every item is one of its own. Of two sources, [n, 2], the first
+            gives the test, and the second its p as it gives an interval its length.
 
     Returns:
         The test. Fewer than two pairs or sources, or none that differs: no test, and ``note`` says so (p = 1 where
@@ -81,12 +84,33 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
         >>> paired_test([0, 0, 0, 0, 0, 0], [1, 2, 3, 4, 5, 60], groups=[0, 0, 0, 0, 1, 1]).p
         0.5
     """
-    first, second, ranks = _pairs(before, after, groups)
+    first, second, of = _pairs(before, after, groups)
+    ranks = ranks_of(of, len(first))
+    if of is not None and crossed(of):
+        return _crossed(paired_test(first, second, groups=first_of(of)), second - first, of)
     if ranks is None:
         return _tested(first, second, "pair")
     found = _tested(source_means(first, ranks), source_means(second, ranks), "source")
     said = "; ".join(filter(None, (f"{counted(len(first), 'pair')} of {counted(found.n, 'source')}", found.note)))
     return replace(found, name=found.name if found.name == NO_TEST else named(found.name, ranks), note=said)
+
+
+def _crossed(found: PairedTest, differences: np.ndarray, groups: np.ndarray) -> PairedTest:
+    """A test by the first source of items that name two, once the second counts."""
+    if found.name == NO_TEST:
+        return found
+    ranks = np.unique(groups[:, 0], return_inverse=True)[1]
+    differences = differences / np.abs(differences).max()  # no test knows a unit
+    means, sizes, slope = source_means(differences, ranks), np.bincount(ranks), 1.0
+    adds, apart = means, means - means.mean()
+    if found.name.startswith(WILCOXON):
+        adds = np.sign(means) * stats.rankdata(np.abs(means)) * (means != 0)
+        slope = float(adds @ apart) / float(apart @ apart) if apart.any() else 0.0
+    # a source adds to the statistic, and each of its items moves that by how far it lies from the source's mean
+    owed = ((adds - adds.mean())[ranks] + slope * (differences - means[ranks])) / sizes[ranks]
+    note = "; ".join(filter(None, (found.note, unreckoned(groups))))
+    name = found.name if BY_SOURCE in found.name else f"{found.name}, {BY_SOURCE}"
+    return replace(found, name=name, p=crossed_p(found.p, owed, groups), note=note)
 
 
 def _tested(first: np.ndarray, second: np.ndarray, unit: str) -> PairedTest:
@@ -200,17 +224,17 @@ def _present(values: ArrayLike) -> np.ndarray:
 def _pairs(
     before: ArrayLike, after: ArrayLike, groups: ArrayLike | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Both samples where both values are there, and the ranks of their sources where some share theirs."""
+    """Both samples where both values are there, and the sources of these, [n] or [n, 2]."""
     first, second = (np.asarray(values, dtype=np.float64).ravel() for values in (before, after))
     if first.shape != second.shape:
         raise InvalidInput(f"paired values come in equal numbers, got {len(first)} and {len(second)}")
     if np.isinf(first).any() or np.isinf(second).any():
         raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
     whole = ~(np.isnan(first) | np.isnan(second))
-    of = None if groups is None else np.asarray(groups).ravel()
-    if of is not None and of.shape != first.shape:
+    of = None if groups is None else np.asarray(groups)
+    if of is not None and len(of) != len(first):
         raise InvalidInput(f"each pair needs its source: got {len(first)} pairs and {len(of)} sources")
-    return first[whole], second[whole], ranks_of(None if of is None else of[whole], int(whole.sum()))
+    return first[whole], second[whole], None if of is None else of[whole]
 
 
 # Two rank tests as scipy's, without the checks around them: a page asks for hundreds of p-values at once.
@@ -289,6 +313,22 @@ def rank_sum(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     return u, _two_sided((abs(u - n * m / 2) - 0.5) / math.sqrt(variance))
 
 
+def crossed_rank_sum(sides: Sequence[np.ndarray], groups: Sequence[np.ndarray | None], p: float) -> float:
+    """p of :func:`rank_sum` by the first source of two samples whose values name two, once the second counts.
+
+    Args:
+        sides: values of each sample, shape [n] and [m].
+        groups: sources of each, see :mod:`core.statistics.crossed_sources`.
+        p: by the first.
+    """
+    one, other = groups
+    if one is None or other is None or not (crossed(one) and crossed(other)):
+        return p
+    places = np.split(stats.rankdata(np.concatenate(sides)), [len(sides[0])])
+    owed = [sign * (each - each.mean()) / len(each) for each, sign in zip(places, (1, -1), strict=True)]
+    return crossed_p(p, np.concatenate(owed), np.concatenate([one, other]))
+
+
 def _two_sided(z: float) -> float:
     return min(1.0, 2 * float(ndtr(-z)))
 
@@ -327,7 +367,7 @@ def median_differences(
         levels: confidence levels in (0, 1).
         groups: source of each value of the first sample, and of the second: values of one source are resampled
             together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None:
-            every value is one of its own.
+            every value is one of its own. Where both name two sources, the second makes it longer.
         resamples: number of bootstrap differences.
         seed: seed of the draws.
 
@@ -343,6 +383,8 @@ def median_differences(
         3.0
     """
     of = (None, None) if groups is None else groups
+    if groups is not None and all(crossed(each) for each in groups):
+        return _crossed_differences(one, other, levels, groups, resamples, seed)
     sides = [_Sample.of(values, sources) for values, sources in zip((one, other), of, strict=True)]
     (a, b), n = (each.values for each in sides), sum(len(each.values) for each in sides)
     estimate = float(np.median(a) - np.median(b)) if len(a) and len(b) else math.nan
@@ -364,6 +406,32 @@ def median_differences(
     )
 
 
+def _crossed_differences(
+    one: ArrayLike,
+    other: ArrayLike,
+    levels: Sequence[float],
+    groups: tuple[ArrayLike, ArrayLike],
+    resamples: int,
+    seed: int,
+) -> tuple[Interval, ...]:
+    """:func:`median_differences` of values that name two sources; a second one may be on both sides."""
+    firsts = (first_of(groups[0]), first_of(groups[1]))
+    found = median_differences(one, other, levels=levels, groups=firsts, resamples=resamples, seed=seed)
+    owed, of = [], []
+    for side, (values, sources, own, sign) in enumerate(zip((one, other), firsts, groups, (1, -1), strict=True)):
+        flat = np.asarray(values, dtype=np.float64).ravel()
+        sample, there = _Sample.of(flat, sources), ~np.isnan(flat)
+        signs = np.sign(sample.values - np.median(sample.values)) if len(sample.values) else sample.values
+        assert sample.sources is not None
+        alone = math.sqrt(float((np.bincount(sample.sources, signs) ** 2).sum())) if len(signs) else 0.0
+        spread = sample.medians(resamples, (seed, side))[0].std() if sample.count > 1 else 0.0
+        owed.append(sign * signs * (spread / alone if alone > 0 else 0.0))
+        apart = np.unique(sources, return_inverse=True)[1] * 2 + side  # sides are independent samples of first sources
+        of.append(np.stack([apart, np.asarray(own)[:, 1]], axis=1)[there])
+    both = np.concatenate(of)
+    return tuple(widened(each, np.concatenate(owed), both) for each in found)
+
+
 @dataclass(frozen=True, slots=True)
 class _Sample:
     """Values of one side, the rank of each one's source, None where each is one of its own, and how many sources."""
@@ -380,7 +448,7 @@ class _Sample:
             raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
         if groups is None:
             return cls(finite[present], None, int(present.sum()))
-        names, ranks = np.unique(np.asarray(groups).ravel()[present], return_inverse=True)
+        names, ranks = np.unique(first_of(groups)[present], return_inverse=True)
         return cls(finite[present], ranks, len(names))
 
     def medians(self, resamples: int, seed: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from scipy.interpolate import CubicSpline
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import expanded, too_few
+from core.statistics.crossed_sources import first_of
 
 KNOTS = 5
 """Knots of a curve: the smallest and the largest x, and quantiles between them."""
@@ -78,7 +79,7 @@ def spline_curves(
         raise InvalidInput(f"a curve needs as many x as y, got {len(at)} and {ys.shape[-1]}")
     if np.isinf(at).any() or np.isinf(ys).any():
         raise InvalidInput("a curve needs finite values or NaN, got an infinite one; drop it and count it")
-    sources = np.arange(len(at)) if groups is None else np.asarray(groups)
+    sources = np.arange(len(at)) if groups is None else first_of(groups)
     whole = ~(np.isnan(at) | np.isnan(ys))
     found: list[pd.DataFrame] = [_no_curve()] * len(ys)
     for points_of in {row.tobytes() for row in whole}:

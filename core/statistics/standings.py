@@ -19,8 +19,10 @@ from scipy.stats import rankdata
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import RESAMPLES, Interval, expanded, too_few
+from core.statistics.crossed_sources import first_of
+from core.statistics.drawn_sums import FEWER, MANY, drawn_counts
 from core.statistics.rank_agreement import rank_agreement
-from core.statistics.ratios import FEWER, MANY, drawn_counts, means_bca
+from core.statistics.ratios import means_bca
 from core.statistics.shift_tests import PairedTest, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
@@ -189,7 +191,7 @@ def source_ranks(groups: ArrayLike | None, n: int) -> np.ndarray:
     """Rank of each item's source from 0, int [n]; without groups every item is a source of its own."""
     if groups is None:
         return np.arange(n)
-    given = np.asarray(groups).ravel()
+    given = first_of(groups)
     if len(given) != n:
         raise InvalidInput(f"every item has one source, got {len(given)} sources for {n} items")
     ranks: np.ndarray = np.unique(given, return_inverse=True)[1]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised when a column comes or changes its meaning; the store refuses what is newer and reads what is older."""
 
 SCORES = pa.schema(
@@ -58,6 +58,7 @@ ITEMS = pa.schema(
         ("licence", pa.string()),
         ("source", pa.string()),
         ("item_group", pa.string()),  # items of one source (a cut-out, a photograph) are resampled and split together
+        ("second_group", pa.string()),  # a second source that crosses the first (a background, a captioner); else null
     ]
 )
 
@@ -110,6 +111,7 @@ ADDED: dict[tuple[str, str], Added] = {
     ("scores", "texture_ratio"): Added(3, None),
     ("scores", "object_kept"): Added(2, None),
     ("items", "item_group"): Added(2, None),
+    ("items", "second_group"): Added(4, None),
 }
 """(table, column) that an older version lacks -> since when it is there, and what it means before."""
 

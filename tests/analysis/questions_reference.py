@@ -9,6 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from core.statistics.factors import LEAST_OMNIBUS
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw
 
 
@@ -38,13 +39,14 @@ def by_source(values: pd.Series) -> pd.Series:
 
 def paired_p(before: pd.Series, after: pd.Series) -> float:
     """Paired t where both samples pass Shapiro-Wilk at 0.05, Wilcoxon otherwise; 1 where nothing moves. Of cut-outs."""
+    items = before, after
     before, after = by_source(before), by_source(after)
     if not (after - before).to_numpy().any():
         return 1.0
     constant = any(np.ptp(each) == 0 for each in (before, after, after - before))
     if not constant and min(stats.shapiro(before).pvalue, stats.shapiro(after).pvalue) >= 0.05:
-        return float(stats.ttest_rel(after, before).pvalue)
-    return float(stats.wilcoxon(after - before).pvalue)
+        return two_sources.paired(float(stats.ttest_rel(after, before).pvalue), *items, ranks=False)
+    return two_sources.paired(float(stats.wilcoxon(after - before).pvalue), *items, ranks=True)
 
 
 def over_items(own: pd.DataFrame) -> pd.DataFrame:
@@ -118,7 +120,9 @@ def assert_levels(row: pd.Series, pairs: pd.DataFrame, wide: pd.DataFrame) -> No
         u = stats.mannwhitneyu(a, b)
         assert pair["cliffs_delta"] == pytest.approx(2 * u.statistic / (len(a) * len(b)) - 1, abs=1e-12)
         if pair["test"].startswith("Mann-Whitney"):
-            assert pair["p"] == pytest.approx(stats.mannwhitneyu(by_source(a), by_source(b)).pvalue)
+            assert pair["p"] == pytest.approx(
+                two_sources.apart(stats.mannwhitneyu(by_source(a), by_source(b)).pvalue, a, b)
+            )
         else:
             both = wide[[pair["a"], pair["b"]]].dropna()
             if len(by_source(both[pair["a"]])) < 3:

@@ -15,6 +15,7 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.store.store import Store
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, shifts
 from tests.analysis.questions_reference import holm, of, over_items
 
@@ -134,10 +135,10 @@ def test_categories_are_held_at_one_coverage_as_statsmodels_does(answer: Answer,
 
 
 def clustered_half(delta: pd.Series) -> float:
-    """Half of the 95 % interval of a mean of items' shifts by the cut-outs that they share, by statsmodels' errors."""
+    """Half of the 95 % interval of a mean of items' shifts by cut-outs, by statsmodels' errors, and backgrounds."""
     groups = pd.factorize(raw(table="items").set_index("item")["item_group"][delta.index])[0]
     fit = sm.OLS(delta.to_numpy(), np.ones(len(delta))).fit(cov_type="cluster", cov_kwds={"groups": groups})
-    return float(stats.t.ppf(0.975, groups.max()) * fit.bse[0])
+    return float(stats.t.ppf(0.975, groups.max()) * fit.bse[0] * two_sources.longer(delta - delta.mean()))
 
 
 @pytest.mark.parametrize("word", ["female", "male"])
@@ -223,8 +224,14 @@ def test_the_balanced_mean_is_that_of_the_strata_with_resampled_sources(
             assert "degrees of freedom, below 9" in row["note"]
             continue
         low, high = np.quantile(own, bca_shares(own, estimates[place], groups, (weights, even, even - weights)[place]))
-        assert row[ends[0]] == pytest.approx(low, abs=0.2 * own.std())
-        assert row[ends[1]] == pytest.approx(high, abs=0.2 * own.std())
+        parts = [
+            weight * (each.set_index("item")["score"] - each["score"].mean()) / len(each)
+            for weight, each in zip((weights, even, even - weights)[place], kept, strict=True)
+        ]
+        times, value = two_sources.longer(pd.concat(parts)), estimates[place]
+        low, high = value - times * (value - low), value + times * (high - value)
+        assert row[ends[0]] == pytest.approx(low, abs=0.4 * own.std())
+        assert row[ends[1]] == pytest.approx(high, abs=0.4 * own.std())
 
 
 def bca_shares(drawn: np.ndarray, estimate: float, groups: list, weights: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from core.report.fairness_card import card_report
 from core.statistics.bootstrap import Interval
 from core.store.store import Store
 from pages.views.results_parts import SHOWN
+from tests.analysis import two_sources
 from tests.analysis.made_runs import audited, raw, shifts, write_run
 
 
@@ -41,8 +42,10 @@ def test_the_control_compares_each_item_with_itself_as_the_raw_rows_do(store: St
         items = own.index.get_level_values("item")
         means = own.groupby(raw(table="items").set_index("item")["item_group"][items].to_numpy()).mean()
         apart = means["reposition"] - means["blur"]
-        p = stats.wilcoxon(apart).pvalue if row["test"].startswith("Wilcoxon") else stats.ttest_1samp(apart, 0).pvalue
-        assert row["p"] == pytest.approx(p)
+        ranks = row["test"].startswith("Wilcoxon")
+        p = stats.wilcoxon(apart).pvalue if ranks else stats.ttest_1samp(apart, 0).pvalue
+        of_items = (own[name].set_axis(items) for name in ("blur", "reposition"))
+        assert row["p"] == pytest.approx(two_sources.paired(p, *of_items, ranks=ranks))
         assert row["test"].endswith(", by source")
         assert bool(row["power"]) == (row["said"] == OPEN)
 

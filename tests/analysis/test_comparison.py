@@ -33,6 +33,7 @@ from core.features.compare.two_sides import (
 )
 from core.statistics.bootstrap import Interval, median_bca
 from core.store.store import Store
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
 ONE, OTHER = Slice(evaluators=("conse-lite0",)), Slice(evaluators=("conse-lite2",))
@@ -62,7 +63,7 @@ def test_two_evaluators_are_paired_by_item(held: Held) -> None:
     table = held(ONE, OTHER).set_index("label")
     rows = differences("vflip").sort_index()
     cut_outs = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
-    expected = median_bca(rows, groups=pd.factorize(cut_outs[rows.index])[0])
+    expected = median_bca(rows, groups=two_sources.numbers(rows.index))
     assert expected.high - expected.low > 1.01 * (median_bca(rows).high - median_bca(rows).low)
     found = table.loc["vertical-flip"]
     assert found["how"] == PAIRED
@@ -70,7 +71,8 @@ def test_two_evaluators_are_paired_by_item(held: Held) -> None:
         (expected.estimate, expected.low, expected.high)
     )
     assert found["n_items"] == found["shared"] == len(rows)
-    assert found["p"] == pytest.approx(stats.wilcoxon(rows.groupby(cut_outs[rows.index].to_numpy()).mean()).pvalue)
+    p = stats.wilcoxon(rows.groupby(cut_outs[rows.index].to_numpy()).mean()).pvalue
+    assert found["p"] == pytest.approx(two_sources.paired(p, 0 * rows, rows, ranks=True))
     assert found["test"] == "Wilcoxon signed-rank, by source"
 
 
@@ -81,16 +83,15 @@ def test_scatter_is_compared_by_the_sizes_of_the_items_shifts(held: Held) -> Non
     sizes = rows.pivot_table(index="item", columns="evaluator", values="size", aggfunc="median")
     apart = (sizes["conse-lite0"] - sizes["conse-lite2"]).dropna()
     cut_outs = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
-    expected = median_bca(apart, groups=pd.factorize(cut_outs[apart.index])[0])
+    expected = median_bca(apart, groups=two_sources.numbers(apart.index))
     assert (found["a_size"], found["b_size"]) == pytest.approx(
         (sizes["conse-lite0"].median(), sizes["conse-lite2"].median())
     )
     assert (found["size_difference"], found["size_low"], found["size_high"]) == pytest.approx(
         (expected.estimate, expected.low, expected.high)
     )
-    assert found["size_p"] == pytest.approx(
-        stats.wilcoxon(apart.groupby(cut_outs[apart.index].to_numpy()).mean()).pvalue
-    )
+    p = stats.wilcoxon(apart.groupby(cut_outs[apart.index].to_numpy()).mean()).pvalue
+    assert found["size_p"] == pytest.approx(two_sources.paired(p, 0 * apart, apart, ranks=True))
 
 
 def test_sides_of_one_drift_that_scatter_differently_are_not_called_alike(tmp_path: Path) -> None:
@@ -147,7 +148,9 @@ def test_two_kinds_of_items_are_independent(held: Held) -> None:
     own = {
         name: by_item.loc[by_item["category"] == name, "percent"].dropna().groupby(cut_outs).mean() for name in values
     }
-    assert found["p"] == pytest.approx(stats.mannwhitneyu(own["animal"], own["food"]).pvalue)
+    p = stats.mannwhitneyu(own["animal"], own["food"]).pvalue
+    sides = (by_item.loc[by_item["category"] == name, "percent"].dropna() for name in values)
+    assert found["p"] == pytest.approx(two_sources.apart(p, *sides))
     assert found["test"] == "Mann-Whitney, by source"
 
 

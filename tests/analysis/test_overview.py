@@ -285,9 +285,9 @@ def test_no_claim_on_the_card_hides_what_a_median_cannot_see(card: pd.DataFrame,
     assert judge["beyond"] == pytest.approx(100 * (edits > 1).mean())
     assert judge["items_beyond"] == pytest.approx(100 * (sizes > 1).mean())
     assert judge["beyond_low"] > 5
-    assert judge["conflict"] == "movers or mean show a way, the corrected test does not reject"
+    assert judge["conflict"] == ""  # of few backgrounds that disagree, movers and mean show no way
     turned = card.set_index(["evaluator", "axis"]).loc[("grounding-judge", "spatial")]
     assert (turned["drift"], turned["conflict"]) == ("drifts", "")
-    assert "of those that move 70 % [63, 76] fall" in turned["direction"]
+    assert "of those that move 70 % [62, 77] fall" in turned["direction"]
     moved = own.groupby("item")["delta"].median().dropna()
     assert judge["still"] == pytest.approx(100 * (moved == 0).mean())

@@ -25,6 +25,7 @@ from core.probes.words.lexicons import families
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
 from siege.forged import Stranger
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, shifts
 
 
@@ -70,10 +71,10 @@ def test_shifts_of_words_are_those_of_the_raw_rows(view: View, evaluator: str) -
     assert [tuple(key) for key in found[["family", "modifier"]].to_numpy()] == list(expected.groups)
     np.testing.assert_allclose(found["median_percent"], expected.median())
     assert found["n_items"].tolist() == expected.count().tolist()
-    sources = raw(table="items").set_index("item")["item_group"].sort_index()
-    numbers = pd.Series(pd.factorize(sources)[0], index=sources.index)
+    items = two_sources.named().index.sort_values()
+    numbers = pd.DataFrame(two_sources.numbers(items), index=items)
     for row, (_, values) in zip(found.itertuples(), expected, strict=True):
-        interval = median_bca(values, groups=numbers[rows.loc[values.index, "item"]].to_numpy())
+        interval = median_bca(values, groups=numbers.loc[rows.loc[values.index, "item"]].to_numpy())
         assert (row.low, row.high) == pytest.approx((interval.low, interval.high), nan_ok=True)
 
 

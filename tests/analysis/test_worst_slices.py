@@ -16,6 +16,7 @@ from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.statistics.bootstrap import LEAST_N, bca_bounds, median_bca
 from core.store.store import Store
+from tests.analysis import two_sources
 from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
 
 CELL = ["evaluator", "family", "category", "coverage_bin"]
@@ -59,7 +60,7 @@ def test_cells_are_ranked_by_bounds_that_hold_for_all_that_were_looked_at(
         shown = {tuple(row[each] for each in CELL) for _, row in rows.iterrows()}
         for key, own in looked_at:
             if key not in shown:  # of those left out, none reaches higher
-                level, sources = rows["level"].iloc[0], pd.factorize(own["source"])[0]
+                level, sources = rows["level"].iloc[0], two_sources.numbers(own["item"])
                 drawn = math.ceil(2 * BEYOND / (1 - level))
                 left = median_bca(own["size"], level=level, groups=sources, resamples=drawn)
                 assert left.low <= rows["abs_low"].iloc[-1] + 1e-9

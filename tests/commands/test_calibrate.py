@@ -13,6 +13,7 @@ from core.evaluators.calibrator import read_calibrator
 from core.evaluators.registry import find
 from core.settings import ROOT
 from core.store.publishing import publish
+from tests.analysis import two_sources
 from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
 from tests.commands.calling import Invoke
 from tests.features.calibration.corners import corner_run
@@ -122,13 +123,14 @@ def test_a_calibration_is_written_nowhere_else_than_asked(learnt: Path, invoke: 
 
 def test_the_whole_way_from_the_raw_rows_to_calibrated_scores(learnt: Path, invoke: Invoke) -> None:
     """The shift reading by hand: a probe's median shift over the dev sources, times λ, off every variant's score."""
-    rows, sources = shifts(raw()), raw(table="items").set_index("item")["item_group"]
+    rows, sources = shifts(raw()), two_sources.named()
     rows = rows[(rows["evaluator"] == "conse-lite0") & rows["family"].isin(SPATIAL.split(","))]
-    dev = {
-        item
-        for item, source in sources.items()
-        if int.from_bytes(hashlib.sha256(f"2025\x1f{source}".encode()).digest()[:8], "big") < 2**63
-    }
+    first, second = (
+        sources[name].map(lambda source: hashlib.sha256(f"2025\x1f{source}".encode()).hexdigest() < "8")
+        for name in ("first", "second")
+    )
+    torn = second.groupby(sources["first"]).transform("nunique") > 1
+    dev = set(sources.index[second & (~torn | first)])
     medians = rows[rows["item"].isin(dev)].groupby(["family", "probe"])["delta"].median()
     model = read_calibrator(learnt)
     told = {(family, probe): value for family, probes in model.shifts.items() for probe, value in probes.items()}

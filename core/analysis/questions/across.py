@@ -254,7 +254,7 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
         for evaluator in view.evaluators:
             delta = view.changes(evaluator, probes).delta
             there = np.flatnonzero(~np.isnan(delta) & items)
-            own = {name: table.items[name].to_numpy()[there] for name in ("corpus", "source")}
+            own = {name: table.items[name].to_numpy()[there] for name in ("corpus", "source", "second_source")}
             rows.append(
                 pd.DataFrame({"evaluator": evaluator, "family": label, "item": there, "delta": delta[there], **own})
             )

@@ -12,6 +12,7 @@ from core.analysis.questions.columns import CORPUS, EVALUATOR
 from core.analysis.questions.directional import DEPTH, SECTION, needs
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
+from core.statistics.crossed_sources import first_of
 from core.statistics.shares import share
 from core.statistics.wording import counted
 
@@ -99,7 +100,7 @@ def _set_rows(view: View, evaluator: str) -> Iterator[Mapping[str, object]]:
         for label, probes in asked.items():
             found = pairs(view, evaluator, probes)
             right = np.where(found.asked, found.right - found.wrong, np.nan)[:, own]
-            made = _set_record(right, found.asked[:, own], view.table.sources[own])  # type: ignore[index]
+            made = _set_record(right, found.asked[:, own], first_of(view.table.sources[own]))  # type: ignore[index]
             if made:
                 yield {"evaluator": evaluator, "corpus": corpus, "label": label, **made}
 

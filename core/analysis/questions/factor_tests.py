@@ -15,9 +15,10 @@ from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
-from core.statistics.bootstrap import LEAST_N, too_few
+from core.statistics.bootstrap import LEAST_N, Interval, too_few, widened
+from core.statistics.crossed_sources import crossed_p, first_of
 from core.statistics.factors import FactorTest, Omnibus, factor_test
-from core.statistics.mixed_model import mixed_effect
+from core.statistics.mixed_model import MixedEffect, mixed_effect
 
 HOW = (
     "Kruskal–Wallis takes every value for an independent one; Friedman compares the levels within the items that have "
@@ -267,6 +268,13 @@ def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "")
     return pd.DataFrame([row for row in rows if row], columns=list(_MIXED_COLUMNS))
 
 
+def _longer(found: MixedEffect, delta: np.ndarray, groups: np.ndarray | None) -> MixedEffect:
+    """A model's interval and p by the first source of each item, once the second counts."""
+    owed = delta - delta.mean()
+    own = widened(Interval(found.effect, found.low, found.high, len(delta), 0.95), owed, groups)
+    return replace(found, low=own.low, high=own.high, p=crossed_p(found.p, owed, groups))
+
+
 @once
 def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) -> dict[str, object]:
     changes, items = view.changes(evaluator, group.probes, against=group.against), view.table.items
@@ -276,8 +284,10 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
         return {}
     category, before = items["category"].fillna("unknown").to_numpy()[places], changes.baseline[places]
     scores = np.concatenate([before, before + changes.delta[places]])
-    of = None if view.table.sources is None else np.tile(view.table.sources[places], 2)
+    groups = view.table.sources_of(places)
+    of = None if groups is None else np.tile(first_of(groups), 2)
     found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2), sources=of)
+    found = _longer(found, changes.delta[places], groups)
     if few := too_few(len(places), len(places) if of is None else len(np.unique(of))):
         found = replace(
             found,

@@ -414,7 +414,8 @@ def _of_siblings(view: View, options: Options) -> pd.DataFrame:
 def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, object]:
     """Of margins [k, n], NaN where an item has no such sibling."""
     there, lowest = ~np.isnan(margin), np.nanmin(margin, axis=0)
-    items = np.broadcast_to(np.arange(margin.shape[1]) if groups is None else groups, margin.shape)[there]
+    places = np.broadcast_to(np.arange(margin.shape[1]), margin.shape)[there]
+    items = places if groups is None else groups[places]
     each, hardest = share(margin[there] <= 0, groups=items), share(lowest <= 0, groups=groups)
     return {
         "n_items": len(lowest),

@@ -284,6 +284,7 @@ def tell(
             "weights": dict(found.terms.weights),
             "n_dev": found.n_dev,
             "n_test": found.n_test,
+            "n_left_out": found.n_left_out,
             "before_after": changed.to_dict("records"),
         }
         if order is not None:

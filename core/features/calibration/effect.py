@@ -25,6 +25,7 @@ from core.features.calibration.readings import Corrections, Terms, corrections
 from core.features.calibration.sweep import moved
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.changes import item_medians, percent_changes
+from core.statistics.crossed_sources import first_of
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
 from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman, spearman_bands
 
@@ -193,7 +194,7 @@ class TwoSides:
             ]
             return _both(*rho)
         whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
-        count = int(whole.sum()) if sources is None else len(np.unique(sources[whole]))
+        count = int(whole.sum()) if sources is None else len(np.unique(first_of(sources)[whole]))
         sides = self._kendalls(name, still=still)
         return _both(*(_kendall(getattr(each, measure), each.n, count) for each in sides))
 

@@ -11,7 +11,7 @@ import pandas as pd
 from core.analysis.memo import once
 from core.analysis.table import View
 from core.errors import InvalidInput
-from core.features.calibration.orbits import Orbits, dev_split, orbits
+from core.features.calibration.orbits import Orbits, crossed_split, dev_split, orbits
 from core.features.calibration.readings import (
     BY_CONSTRUCTION,
     CHOSEN,
@@ -60,6 +60,7 @@ class Fit:
         oracle: whether the weights saw the test split: an upper bound, no result.
         n_dev: items with a clean score.
         n_test: likewise.
+        n_left_out: items in neither, since one of their two sources stands on either side.
     """
 
     evaluator: str
@@ -75,6 +76,7 @@ class Fit:
     oracle: bool
     n_dev: int
     n_test: int
+    n_left_out: int
 
     @property
     def basis(self) -> str:
@@ -102,6 +104,9 @@ class Fit:
         if higher := raised(self.test, strength):
             listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
             said.append(f"On the held-out split this strength moves further than before: {listed}.")
+        if self.n_left_out:
+            many = f"{counted(self.n_left_out, 'item')} {'is' if self.n_left_out == 1 else 'are'}"
+            said.append(f"{many} in neither split, since each shares a source with either.")
         if self.oracle:
             said.append("Oracle weights have seen the held-out split: an upper bound, not a result.")
         return tuple(said)
@@ -205,6 +210,7 @@ def fit(
         oracle=oracle,
         n_dev=swept.n,
         n_test=int((~np.isnan(test.clean)).sum()),
+        n_left_out=int(view.items.sum()) - len(dev.items) - len(test.items),
     )
 
 
@@ -223,18 +229,23 @@ def halves(
     """
     own = orbits(view, evaluator)
     others = _others(view, own, ratings, judged, against)
-    on_dev = _on_dev(view.table.view())[view.items]
-    if on_dev.all() or not on_dev.any():
+    on_dev, on_test = (each[view.items] for each in _split(view.table.view()))
+    if not on_dev.any() or not on_test.any():
         raise InvalidInput(f"{counted(len(own.items), 'item')} cannot be split into dev and test; audit more of them")
     dev_others = {name: values[on_dev] for name, values in others.items()}
-    test_others = {name: values[~on_dev] for name, values in others.items()}
-    return own.part(on_dev), own.part(~on_dev), dev_others, test_others
+    test_others = {name: values[on_test] for name, values in others.items()}
+    return own.part(on_dev), own.part(on_test), dev_others, test_others
 
 
 @once
-def _on_dev(whole: View) -> np.ndarray:
-    """Which items of a table are on the dev side, whatever a slice keeps of them, bool [N]."""
-    return dev_split(whole.table.items["source"].astype(str).tolist())
+def _split(whole: View) -> tuple[np.ndarray, np.ndarray]:
+    """Which items of a table are on the dev and on the test side, whatever a slice keeps of them, bool [N] each."""
+    items, sources = whole.table.items, whole.table.sources
+    first = items["source"].astype(str).tolist()
+    if sources is not None and sources.ndim == 2:
+        return crossed_split(first, items["second_source"].astype(str).tolist())
+    on_dev = dev_split(first)
+    return on_dev, ~on_dev
 
 
 def _others(

@@ -13,8 +13,9 @@ from core.analysis.table import View
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import Interval, expanded, median_bca, too_few
+from core.statistics.bootstrap import Interval, expanded, median_bca, too_few, widened
 from core.statistics.changes import interquartile_range, standard_deviation
+from core.statistics.crossed_sources import first_of
 from core.statistics.resamples import sample_counts, sample_deviations, sample_medians
 
 
@@ -50,7 +51,7 @@ class Orbits:
         clean: S(x) of the unedited image with its caption, float64 [n]; NaN where missing.
         families: by name, in the order of the names.
         sources: number of what each item was made of, int [n]: items of one source are resampled together; None: each
-            is one of its own.
+            is one of its own. Of two sources, [n, 2], the second makes intervals longer.
     """
 
     evaluator: str
@@ -108,6 +109,22 @@ def dev_split(sources: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEE
     return np.array([side[source] for source in sources], dtype=bool)
 
 
+def crossed_split(first: Sequence[str], second: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Mark the dev and the test items so that the two share neither source, bool [n] each; some items are in neither.
+
+    An item goes with its second source. Where the items of a first source would then stand on both sides, those that
+    are not on its own side of :func:`dev_split` are left out.
+
+    Args:
+        first, second: the two sources of each item.
+    """
+    with_first, dev = dev_split(first), dev_split(second)
+    names = np.asarray(first)
+    torn = np.isin(names, np.intersect1d(names[dev], names[~dev]))
+    kept = ~torn | (dev == with_first)
+    return dev & kept, ~dev & kept
+
+
 @lru_cache(maxsize=65_536)  # every slice of a corpus splits the same sources
 def _uniform(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
@@ -163,7 +180,13 @@ class Side:
         if not there.any():
             return Interval(math.nan, math.nan, math.nan, 0, LEVEL, "no shifts")
         low, high, note = _ends(self.samples(names), there, self.sources, wide=True)
-        return Interval(self.over(names), low, high, int(there.sum()), LEVEL, note)
+        found = Interval(self.over(names), low, high, int(there.sum()), LEVEL, note)
+        return widened(found, self.owed(names)[there], None if self.sources is None else self.sources[there])
+
+    def owed(self, names: Sequence[str]) -> np.ndarray:
+        """What :meth:`over` owes to each item, up to a factor: on which sides of the families' medians it lies."""
+        sizes = np.array([self.sizes[name] for name in names])
+        return np.asarray(np.nansum(np.sign(sizes - row_medians(sizes.T)[:, None]), axis=0))
 
     def samples(self, names: Sequence[str]) -> np.ndarray:
         """:meth:`over` in each sample, in SD of that sample's clean scores, float64 [samples]."""
@@ -184,7 +207,8 @@ def side_of(scores: Orbits, *, like: Side | None = None, still: bool = False) ->
     """
     n = len(scores.clean)
     resamples = int(np.clip(_WORK // max(n * len(scores.families), 1), 50, _RESAMPLES))
-    counts = sample_counts(n, resamples, sources=scores.sources) if n else np.zeros((resamples, 0), dtype=np.int32)
+    first = None if scores.sources is None else first_of(scores.sources)
+    counts = sample_counts(n, resamples, sources=first) if n else np.zeros((resamples, 0), dtype=np.int32)
     sizes = {name: row_medians(np.abs(family.shifts)) for name, family in scores.families.items()}
     drawn = {
         name: like.drawn[name]
@@ -207,7 +231,12 @@ def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:
     there = np.logical_or.reduce([~np.isnan(before.sizes[name]) for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high, _ = _ends(after.samples(names) / before.samples(names), there, before.sources, wide=False)
-    return {"ratio": second / first, "ratio_low": low, "ratio_high": high}
+    of = None if before.sources is None else before.sources[there]
+    found = Interval(second / first, low, high, int(there.sum()), LEVEL)
+    sides = (side.owed(names)[there] for side in (before, after))
+    ends = [widened(found, each, of, within=(0, math.inf)) for each in sides]  # whichever owes more
+    found = max(ends, key=lambda each: each.high - each.low)
+    return {"ratio": found.estimate, "ratio_low": found.low, "ratio_high": found.high}
 
 
 def _ends(drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, wide: bool) -> tuple[float, float, str]:
@@ -220,7 +249,7 @@ def _ends(drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, w
         wide: expand the level for the number of sources.
     """
     n = int(there.sum())
-    count = n if sources is None else len(np.unique(sources[there]))
+    count = n if sources is None else len(np.unique(first_of(sources)[there]))
     known = drawn[np.isfinite(drawn)]
     if (said := too_few(n, count)) or len(known) < 2 or np.ptp(known) == 0:
         return math.nan, math.nan, said or "no interval: no sample differs"

@@ -26,6 +26,7 @@ from core.statistics.shift_tests import (
     MANN_WHITNEY,
     NO_TEST,
     cliffs_delta,
+    crossed_rank_sum,
     holm_of_tests,
     median_differences,
     paired_test,
@@ -382,11 +383,13 @@ def _difference(a: _Values, b: _Values, pairing: bool, both: tuple[np.ndarray, n
         test = paired_test(other, one, groups=groups)
         return _Found(wide, narrow, PAIRED, len(in_a), len(in_a), test.name, test.p)
     known = [np.arange(len(each.items)) if each.sources is None else each.sources for each in (a, b)]
+    if all(each.ndim == 2 for each in known):  # the two sides are independent samples, of sources numbered apart
+        known[1] = known[1] + known[0].max(axis=0, initial=-1) + 1
     of = None if a.sources is None and b.sources is None else (known[0], known[1])
     wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90), groups=of)
     ranks = [ranks_of(each.sources, len(each.values)) for each in (a, b)]
     sides = [source_means(each.values, own) for each, own in zip((a, b), ranks, strict=True)]
-    p = rank_sum(*sides)[1] if least else math.nan
+    p = crossed_rank_sum((a.values, b.values), known, rank_sum(*sides)[1]) if least else math.nan
     shared = next((own for own in ranks if own is not None), None)
     name = named(MANN_WHITNEY, shared) if least else NO_TEST
     return _Found(wide, narrow, INDEPENDENT, len(in_a), least, name, p)

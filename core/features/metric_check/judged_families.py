@@ -151,7 +151,7 @@ def _family(
     right = _grid(probes, rows, lambda row: row.baseline_score)
     wrong = _grid(probes, rows, lambda row: row.score)
     items = np.broadcast_to(np.arange(len(rows)), right.shape)
-    of = None if sources is None else np.broadcast_to(sources, right.shape).ravel()
+    of = None if sources is None else sources[items.ravel()]
     found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
     verdict = UNDECIDED if found.n and found.verdict in NO_CLAIM else judged(found.failure, most / 100)
     return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict)

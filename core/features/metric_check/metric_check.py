@@ -34,6 +34,7 @@ from core.probes.words.templates import base_caption
 from core.registry import STRANGERS
 from core.scoring.workbench import Workbench
 from core.statistics.changes import WITHHELD
+from core.statistics.crossed_sources import numbered
 
 # What every evaluator promises, tried on one of them: a unit test for a metric.
 
@@ -327,7 +328,8 @@ def check_metric(
     captions, cache = [_caption(item, whole=directional) for item in chosen], EmbeddingCache()
     rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
-    groups = np.unique([bench.item.drawn_with(bench.image_key) for bench in benches], return_inverse=True)[1]
+    sources = [bench.item.drawn_with(bench.image_key) for bench in benches]
+    groups = numbered(sources, [bench.item.second_source or own for bench, own in zip(benches, sources, strict=True)])
     families = shifts_of(harmless, rows, threshold, groups)
     breaks = None
     if directional and rows:

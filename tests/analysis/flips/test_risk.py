@@ -25,6 +25,7 @@ from core.analysis.table import View
 from core.errors import InvalidInput
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
 from core.store.store import Store
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
 
@@ -54,7 +55,7 @@ def one_by_one(scores: pd.DataFrame, gap: float, unit: str, sources: pd.Series |
     for (evaluator, corpus, family), cell in rows.groupby(["evaluator", "corpus", "family"]):
         d = gap * (spread[evaluator, corpus] if unit == IQR else SPANS.get(evaluator, 1.0))
         names = cell["item"].astype("category")
-        owners = None if sources is None else sources[names.cat.categories].astype("category").cat.codes.to_numpy()
+        owners = None if sources is None else two_sources.numbers(names.cat.categories)
         risk = flip_risk_intervals(
             cell["delta"].to_numpy(dtype=float), [d], items=names.cat.codes.to_numpy(), sources=owners
         )[0]

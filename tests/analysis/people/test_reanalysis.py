@@ -21,6 +21,7 @@ from core.features.human.votes import vote_table
 from core.settings import results_dir
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
+from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 from tests.features.human.small_study import items, make, vote_versions
 
@@ -54,7 +55,6 @@ def test_the_reanalyses_are_the_medians_without_what_people_refused(
     ids = [item.item for item in flips.definition.items if not item.attention]
     rows = shifts(raw())
     rows = rows[rows["probe"] == "vflip"].dropna(subset="percent")
-    cut_outs = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
     assert set(found.table["evaluator"]) == set(rows["evaluator"])
     for name, refused in ((WITHOUT_ONE_SIDED, ids[:4]), (BOTH_FULLY_CORRECT, ids[:9])):
         for row in found.table[found.table["analysis"] == name].itertuples():
@@ -66,7 +66,7 @@ def test_the_reanalyses_are_the_medians_without_what_people_refused(
             assert (row.n_all, row.n_kept) == (len(base), len(kept))
             assert row.change == pytest.approx(row.median_kept - row.median_all)
             kept = kept.sort_values("item")
-            interval = median_bca(kept["percent"], groups=pd.factorize(kept["item"].map(cut_outs))[0])
+            interval = median_bca(kept["percent"], groups=two_sources.numbers(kept["item"]))
             assert (row.low_kept, row.high_kept) == pytest.approx((interval.low, interval.high))
     changes = found.table.groupby("analysis")["change"].apply(lambda each: each.abs().max())
     assert found.largest_change(BOTH_FULLY_CORRECT) == changes[BOTH_FULLY_CORRECT]

@@ -38,9 +38,22 @@ def images() -> pd.Series:
     return raw(table="items").set_index(["corpus", "item"])["pixels_sha256"]
 
 
-def test_no_cut_out_of_the_test_split_is_in_the_dev_split(found: Fit) -> None:
-    sources = raw(table="items").set_index(["corpus", "item"])["item_group"]
-    assert not set(sources[list(found.scores.items)]) & set(sources.drop(list(found.scores.items)))
+@pytest.mark.parametrize("named", ["item_group", "second_group"])
+def test_no_cut_out_and_no_background_of_the_test_split_is_in_the_dev_split(found: Fit, named: str) -> None:
+    sources = raw(table="items").set_index(["corpus", "item"])[named]
+    dev, held_out = (set(sources[list(each.items)].dropna()) for each in (found.dev_scores, found.scores))
+    assert len(dev) > 5 < len(held_out)
+    assert not dev & held_out
+
+
+def test_what_shares_a_source_with_either_split_is_left_out_and_said(found: Fit) -> None:
+    items = raw(table="items").set_index(["corpus", "item"])
+    left_out = items.drop([*found.dev_scores.items, *found.scores.items])
+    assert 0 < len(left_out) == found.n_left_out < len(items) / 8
+    dev = set(items.loc[list(found.dev_scores.items), "item_group"])
+    held_out = set(items.loc[list(found.scores.items), "item_group"])
+    assert set(left_out["item_group"]) <= dev | held_out
+    assert any(f"{found.n_left_out} items are in neither split" in each for each in found.caveats(0.5))
 
 
 def test_the_test_split_shares_no_image_with_the_dev_split(found: Fit, images: pd.Series) -> None:
@@ -48,7 +61,7 @@ def test_the_test_split_shares_no_image_with_the_dev_split(found: Fit, images: p
     rest = set(images.drop(list(found.scores.items)))
     assert held_out
     assert not held_out & rest
-    assert found.n_dev + found.n_test == len(images)
+    assert found.n_dev + found.n_test + found.n_left_out == len(images)
 
 
 def test_items_without_a_hash_are_split_by_their_name(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ RUN python -m pip install --no-cache-dir --no-deps --no-build-isolation -e . \
 
 USER 1000
 ENV INVARISCOPE_DATA=/data INVARISCOPE_FOLDERS=/corpora RAY_AUTH_MODE=token
+# The demo corpus's pictures lie unpacked at one path on every node.
+RUN python -m core corpora show demo
 VOLUME ["/data"]
 EXPOSE 8501 6379
 

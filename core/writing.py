@@ -85,7 +85,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     write_whole(path, fill)
 
 
-def write_folder_whole(folder: Path, write: Callable[[Path], T], *, standing: Standing = "kept") -> T:
+def write_folder_whole(
+    folder: Path, write: Callable[[Path], T], *, standing: Standing = "kept", sync: bool = True
+) -> T:
     """Let ``write`` fill a new folder beside another, sync it, and put it in the other's place.
 
     A folder that is not there yet becomes whole in one rename. One that is there is put aside by one rename, and the
@@ -99,6 +101,8 @@ def write_folder_whole(folder: Path, write: Callable[[Path], T], *, standing: St
         write: called with a temporary folder, which is there and empty.
         standing: what becomes of files that stand in the folder: ``kept`` where ``write`` makes no others of their
             names, ``replaced``, all of them, or ``refused``: a folder that holds any is left as it is.
+        sync: whether all of it is on the disk before it takes its name; a loss of power may empty files else, which is
+            for readers who compare what they read with digests.
 
     Returns:
         What ``write`` returned.
@@ -116,7 +120,7 @@ def write_folder_whole(folder: Path, write: Callable[[Path], T], *, standing: St
             new = aside / "new"
             new.mkdir()
             made = write(new)
-            for each in (*new.rglob("*"), new):
+            for each in (*new.rglob("*"), new) if sync else ():
                 _sync(each)
             _refuse(why_not_folder(folder))
             with _locked(aside.parent, wait=True):

@@ -12,6 +12,7 @@ from pathlib import Path
 import core.report.build  # noqa: F401  # imported once for every process that is forked
 from core.__main__ import app
 from core.audit.export import export_pairs
+from core.corpora.demo import pictures_of
 from core.errors import InvariscopeError
 from core.evaluators.weights.download import download
 from core.features.human.studies import Study
@@ -211,7 +212,7 @@ def _captions(made: Material) -> tuple[str, str]:
     """A file of candidates, and the folder of their pictures."""
     images = made.data.parent / "images"
     images.mkdir()
-    chosen = sorted((ROOT / "data" / "demo" / "images").glob("*"))[:ITEMS]
+    chosen = sorted((pictures_of(ROOT / "data" / "demo") / "images").glob("*"))[:ITEMS]
     for path in chosen:
         shutil.copyfile(path, images / path.name)
     file = made.data.parent / "captions.json"

@@ -24,7 +24,7 @@ from core.evaluators.base import DualEncoder, Evaluator, describe
 from core.evaluators.self_check import for_manifest
 from core.probes.rejections import code_of
 from core.probes.tables import lexicons_fingerprint
-from core.settings import ROOT
+from core.settings import ROOT, cache_dir
 from core.statistics.changes import SHIFT_FLOOR
 from core.store.manifest import RUNNING
 from core.store.run_sources import code_sha256
@@ -84,7 +84,7 @@ def first_manifest(
         "corpus": {
             "name": plan.corpus.name,
             "description": plan.corpus.description,
-            "root": None if plan.root is None else told_path(plan.root),
+            "root": _told_root(plan.root),
             **_origin(plan.corpus.origin),
             "items": len(plan.corpus.items),
             "limit": plan.limit,
@@ -271,6 +271,12 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, dict):
         return value.get("fingerprint", value)
     return [_comparable(each) for each in value] if isinstance(value, list) else value
+
+
+def _told_root(root: Path | None) -> str | None:
+    """The folder of the pictures; None where it is the cache's, which unpacks them anew for whoever reads them."""
+    cached = root is None or root.absolute().is_relative_to(cache_dir().absolute())
+    return None if root is None or cached else told_path(root)
 
 
 def _origin(found: Origin | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from core import settings
 from core.corpora.labels import load_labels
+from core.corpora.packed_pictures import unpacked
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Box, Corpus, Item, Mask, Rejection, Rival, SceneObject
 from core.errors import BadCorpus
@@ -18,10 +19,12 @@ SCENES = "demo-scenes"
 PROTOTYPES = "demo-prototypes"
 ITEMS_FILE = "items.jsonl"
 LISTINGS: Mapping[str, str] = {CORPUS: ITEMS_FILE, SCENES: "scenes.jsonl", PROTOTYPES: "prototypes.jsonl"}
-"""Corpus -> its list of items. All lie in one folder, with their images in one folder beside."""
+"""Corpus -> its list of items. All lie in one folder, with their images beside, in a folder or packed."""
 
 CHECKSUMS_FILE = "SHA256SUMS"
 IMAGES_FOLDER = "images"
+PACK = "images.tar"
+"""What ships in place of the folder of images: its files, under their names in it."""
 
 _DESCRIPTION = (
     "Photographic cut-outs of Tux Paint, and a few of its drawings for what it has no photograph of, on photographic "
@@ -61,17 +64,39 @@ def read_listing(root: Path | None, name: str, description: str) -> Corpus:
         BadCorpus: if the list of items is missing or damaged.
     """
     folder = demo_dir() if root is None else Path(root)
-    listing = _verified(folder, LISTINGS[name], CHECKSUMS_FILE)
+    listed = _verified(folder, LISTINGS[name], CHECKSUMS_FILE)
+    items, rejected = _read(listed, folder, pictures_of(folder), name)
+    if rejected and (folder / PACK).is_file():
+        items, rejected = _read(listed, folder, pictures_of(folder, anew=True), name)
+    return Corpus(name, tuple(items), tuple(rejected), description)
+
+
+def _read(listed: str, folder: Path, pictures: Path, name: str) -> tuple[list[Item], list[Rejection]]:
     items: list[Item] = []
     rejected: list[Rejection] = []
-    for number, line in enumerate(listing.splitlines(), 1):
-        item = from_line(line, folder, f"{folder / LISTINGS[name]}, line {number}", corpus=name)
+    for number, line in enumerate(listed.splitlines(), 1):
+        item = from_line(line, pictures, f"{folder / LISTINGS[name]}, line {number}", corpus=name)
         reason = _damage(item)
         if reason is None:
             items.append(item)
         else:
             rejected.append(Rejection(item.id, *reason))
-    return Corpus(name, tuple(items), tuple(rejected), description)
+    return items, rejected
+
+
+def pictures_of(folder: Path, *, anew: bool = False) -> Path:
+    """Folder whose ``images`` are the images of a build: the build itself, or one of the cache where they are packed.
+
+    Args:
+        folder: of the build.
+        anew: unpack them once more, as one of them is damaged in the cache.
+
+    Raises:
+        BadCorpus: if the pack is damaged.
+        StoreError: if the cache cannot be written.
+    """
+    pack = folder / PACK
+    return unpacked(pack, compared=True, anew=anew) if pack.is_file() else folder
 
 
 def demo_dir() -> Path:

@@ -27,9 +27,9 @@ from core.corpora.corpus_files import decoded, inside, parse_json, shown
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
 from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.table_cells import IMAGE, SAID, plain_name, roles_of
-from core.errors import BadCorpus, InvalidInput
+from core.errors import BadCorpus, InvalidInput, StoreError
 from core.file_contents import known_sha256
-from core.writing import write_folder_whole
+from core.writing import Standing, write_folder_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,8 +82,12 @@ def packed_files(root: Path) -> list[Path]:
     return [path for path in found if in_kernel(path.resolve()) is None and _is_within(root, path) and _packs(path)]
 
 
-def unpacked(path: Path) -> Path:
+def unpacked(path: Path, *, compared: bool = False, anew: bool = False) -> Path:
     """Return the folder of the cache that holds what a file packs; unpacked once for each content.
+
+    Args:
+        compared: whether the reader compares every picture with its digest; nothing is synced then.
+        anew: although it is there, as a picture of it was damaged or deleted.
 
     Raises:
         BadCorpus: if it is damaged, or larger than is read; the sentence says where.
@@ -95,10 +99,15 @@ def unpacked(path: Path) -> Path:
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
     folder = settings.cache_dir() / "unpacked" / f"{digest}-{_FORM}"
-    if not (folder / CAPTIONS).is_file():
+    if anew or not (folder / CAPTIONS).is_file():
         samples = _of_tar(path) if path.suffix.lower() == ".tar" else _of_parquet(path)
-        with _readable(path):
-            write_folder_whole(folder, lambda new: _write(samples, new))
+        standing: Standing = "replaced" if folder.exists() else "refused"
+        try:
+            with _readable(path):
+                write_folder_whole(folder, lambda new: _write(samples, new), standing=standing, sync=not compared)
+        except StoreError:
+            if not (folder / CAPTIONS).is_file():  # else another process was faster
+                raise
     return folder
 
 

@@ -223,11 +223,10 @@ class Opening:
 
     def _take(self, run: Run) -> None:
         self.runs.append(run)
-        root = run.corpus_root()
-        if root is not None and not root.is_dir():
+        if run.pictures_are_gone():
             self.notes.append(
-                f"the pictures of run {run.id} are not here: its corpus lay in {root}; its scores are all shown, "
-                "and the pictures are too once that folder is back"
+                f"the pictures of run {run.id} are not here: its corpus lay in {run.corpus_root()}; its scores are all "
+                "shown, and the pictures are too once that folder is back"
             )
 
     def _new(self, run: Run) -> bool:

@@ -40,6 +40,7 @@ def test_a_fall_of_three_items_in_ten_by_a_quarter_is_told_as_a_fall() -> None:
         assert "the mean score falls by 7." in row["direction"]
 
 
+@pytest.mark.whole
 def test_noise_about_nothing_drifts_in_about_five_of_a_hundred_families() -> None:
     sources = np.repeat(np.arange(50), 2)
     drifts = 0

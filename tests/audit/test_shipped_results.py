@@ -181,16 +181,16 @@ def test_words_of_as_many_lengths_as_the_curve_has_knots_stand_around_long_and_s
     assert len({words[name] for name in rows["probe"]}) >= KNOTS
 
 
-def test_sweeping_two_items_again_gives_the_shipped_scores(tmp_path: Path) -> None:
+def test_sweeping_an_item_again_gives_the_shipped_scores(tmp_path: Path) -> None:
     names = [each["name"] for each in json.loads((RESULTS / "demo-sweeps" / "manifest.json").read_text())["probes"]]
     corpus = stratified(catalogue().get("demo").load(), SWEPT, seed=RUN_SEED)
-    few = replace(corpus, items=corpus.items[:: SWEPT // 2])
+    few = replace(corpus, items=corpus.items[SWEPT // 2 : SWEPT // 2 + 1])
     run_audit(make_plan(few, evaluators=["conse-lite0"], probes=names), tmp_path, run_id="again", pool=Pool())
     with Store.open([tmp_path / "again"]) as again, Store.open([RESULTS / "demo-sweeps"]) as shipped:
         made = again.query("select * from scores").set_index(_KEY).sort_index()
         kept = shipped.query("select * from scores where evaluator = 'conse-lite0'").set_index(_KEY).sort_index()
     kept = kept[kept.index.get_level_values("item").isin([item.id for item in few.items])]
-    assert len(made) > 60
+    assert len(made) > 30
     assert list(made.index) == list(kept.index)
     np.testing.assert_allclose(made["score"], kept["score"], rtol=1e-2, atol=1e-3)
 

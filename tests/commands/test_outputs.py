@@ -15,6 +15,7 @@ import typer
 
 from core.__main__ import app
 from core.commands import _outputs
+from core.corpora.demo import demo_dir, pictures_of
 from core.errors import InvalidInput, StoreError
 from core.outputs import check_file, check_folder, why_not_file
 from core.settings import ROOT
@@ -223,7 +224,7 @@ def scored(tmp_path: Path) -> tuple[Path, Path]:
     names = ["apple", "cat"]
     images = tmp_path / "images"
     images.mkdir()
-    chosen = sorted((ROOT / "data" / "demo" / "images").glob("*"))[: len(names)]
+    chosen = sorted((pictures_of(demo_dir()) / "images").glob("*"))[: len(names)]
     for name, path in zip(names, chosen, strict=True):
         shutil.copy(path, images / f"{name}{path.suffix}")
     file = tmp_path / "candidates.json"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import settings
-from core.corpora.demo import load_demo
+from core.corpora.demo import PACK, load_demo, pictures_of
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import CATEGORIES, COVERAGE_BINS, EXTRA_CATEGORIES, Corpus, Item, languages
 from core.errors import BadCorpus
@@ -26,6 +26,16 @@ def demo() -> Corpus:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
+    """A build whose images lie in a folder, as they all did once."""
+    folder = Path(shutil.copytree(SHIPPED, tmp_path / "demo", ignore=shutil.ignore_patterns(PACK)))
+    shutil.copytree(pictures_of(SHIPPED) / "images", folder / "images")
+    return folder
+
+
+@pytest.fixture
+def packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The build that ships, to be unpacked into a cache of its own."""
+    monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))
     return Path(shutil.copytree(SHIPPED, tmp_path / "demo"))
 
 
@@ -56,6 +66,7 @@ def test_the_checksums_cover_every_file() -> None:
     recorded = dict(reversed(line.split("  ", 1)) for line in lines)
     files = {path.relative_to(SHIPPED).as_posix(): path for path in SHIPPED.rglob("*") if path.is_file()}
     files.pop("SHA256SUMS")
+    assert PACK in recorded
     assert recorded == {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
@@ -132,6 +143,36 @@ def test_a_changed_image_is_left_out_and_said(copy: Path) -> None:
     assert "another hash" in corpus.rejected[0].detail
 
 
+def test_images_are_unpacked_once_and_again_where_the_cache_lost_or_changed_one(packed: Path, tmp_path: Path) -> None:
+    assert not (tmp_path / "cache").exists()
+    first = load_demo.load(packed)
+    folder = pictures_of(packed)
+    assert (len(first), first.rejected) == (252, ())
+    assert folder.is_relative_to(tmp_path / "cache")
+    kept = folder.stat().st_ino
+    assert load_demo.load(packed).items[0].image_path == first.items[0].image_path
+    assert folder.stat().st_ino == kept
+    (folder / "images" / "rocket.jpg").unlink()
+    (folder / "images" / "cat.jpg").write_bytes(b"")
+    again = load_demo.load(packed)
+    assert (len(again), again.rejected) == (252, ())
+
+
+def test_an_image_that_is_damaged_in_the_pack_is_left_out_and_said(packed: Path) -> None:
+    image = (pictures_of(SHIPPED) / "images" / "cat.jpg").read_bytes()
+    pack = (packed / PACK).read_bytes()
+    assert pack.count(image) == 1
+    (packed / PACK).write_bytes(pack.replace(image, image[:-1] + b"?"))
+    corpus = load_demo.load(packed)
+    assert [(each.subject, each.code) for each in corpus.rejected] == [("cat", "changed-image")]
+
+
+def test_a_pack_that_is_cut_off_is_named(packed: Path) -> None:
+    (packed / PACK).write_bytes((packed / PACK).read_bytes()[:3_000_000])
+    with pytest.raises(BadCorpus, match=r"images\.tar is (cut off|damaged)"):
+        load_demo.load(packed)
+
+
 @pytest.mark.parametrize("name", ["items.jsonl", "SHA256SUMS"])
 def test_without_its_lists_it_says_how_to_get_them_back(copy: Path, name: str) -> None:
     (copy / name).unlink()
@@ -168,4 +209,4 @@ def test_a_users_own_build_comes_first(copy: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("INVARISCOPE_DATA", str(copy.parent))
     assert load_demo.load().items[0].image_path == copy / "images" / load_demo.load().items[0].image_path.name
     monkeypatch.setenv("INVARISCOPE_DATA", str(copy.parent / "elsewhere"))
-    assert load_demo.load().items[0].image_path.is_relative_to(SHIPPED)
+    assert load_demo.load().items[0].image_path.is_relative_to(pictures_of(SHIPPED))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core import settings
-from core.corpora.demo import load_demo, load_demo_prototypes, load_demo_scenes
+from core.corpora.demo import load_demo, load_demo_prototypes, load_demo_scenes, pictures_of
 from core.corpora.demo_plan import read_plan
 from core.errors import BadCorpus, InvalidInput
 from tests.corpora.stamp_folder import stamp
@@ -69,14 +69,15 @@ def test_building_twice_gives_the_same_bytes(tmp_path: Path, stamps: Path, few: 
 def test_one_item_does_not_depend_on_the_others(tmp_path: Path, stamps: Path, few: list[str]) -> None:
     all_of_them = build_demo(tmp_path / "all", stamps=stamps, only=few)
     last = build_demo(tmp_path / "last", stamps=stamps, only=few[-1:])
-    image = f"images/{few[-1]}.jpg"
-    assert (all_of_them / image).read_bytes() == (last / image).read_bytes()
+    one, other = (pictures_of(each) / "images" / f"{few[-1]}.jpg" for each in (all_of_them, last))
+    assert one.read_bytes() == other.read_bytes()
 
 
 def test_photographs_come_out_as_shipped(tmp_path: Path, stamps: Path) -> None:
     built = build_demo(tmp_path / "photographs", stamps=stamps, only=PHOTOGRAPHS)
+    one, other = (pictures_of(each) / "images" for each in (built, SHIPPED))
     for name in PHOTOGRAPHS:
-        assert (built / "images" / f"{name}.jpg").read_bytes() == (SHIPPED / "images" / f"{name}.jpg").read_bytes()
+        assert (one / f"{name}.jpg").read_bytes() == (other / f"{name}.jpg").read_bytes()
     shipped = (SHIPPED / "items.jsonl").read_text(encoding="utf-8").splitlines()
     assert set((built / "items.jsonl").read_text(encoding="utf-8").splitlines()) <= set(shipped)
 
@@ -109,7 +110,7 @@ def test_what_ships_is_what_the_lists_name() -> None:
 def test_a_former_build_is_replaced(tmp_path: Path, stamps: Path, few: list[str]) -> None:
     output = build_demo(tmp_path / "demo", stamps=stamps, only=few)
     build_demo(output, stamps=stamps, only=few[:1])
-    assert [path.name for path in (output / "images").iterdir()] == [f"{few[0]}.jpg"]
+    assert [path.name for path in (pictures_of(output) / "images").iterdir()] == [f"{few[0]}.jpg"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["demo", "stamps"]
 
 

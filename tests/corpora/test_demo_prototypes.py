@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from core import settings
-from core.corpora.demo import load_demo_prototypes
+from core.corpora.demo import load_demo_prototypes, pictures_of
 from core.corpora.item_pictures import read_item, read_rival
 from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus
@@ -248,7 +248,7 @@ def test_a_rival_that_is_gone_or_changed_leaves_its_item_out(tmp_path: Path) -> 
     (folder / "images").mkdir(parents=True)
     for name in ("prototypes.jsonl", "SHA256SUMS"):
         shutil.copy(settings.ROOT / "data" / "demo" / name, folder / name)
-    for path in (settings.ROOT / "data" / "demo" / "images").glob("proto-penguin-blackbird-*"):
+    for path in (pictures_of(settings.ROOT / "data" / "demo") / "images").glob("proto-penguin-blackbird-*"):
         shutil.copy(path, folder / "images" / path.name)
     gone = folder / "images" / "proto-penguin-blackbird-count-1-proto-wrong.jpg"
     gone.unlink()

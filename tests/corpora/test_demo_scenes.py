@@ -15,7 +15,7 @@ from hypothesis import settings as tries
 from hypothesis import strategies as st
 
 from core import settings
-from core.corpora.demo import load_demo_scenes, load_demo_scenes_one
+from core.corpora.demo import load_demo_scenes, load_demo_scenes_one, pictures_of
 from core.corpora.demo_plan import LANGUAGES, Plan, read_plan
 from core.corpora.labels import load_taxonomy
 from core.corpora.schema import Corpus, Item, SceneObject
@@ -175,7 +175,7 @@ def test_a_build_of_one_caption_a_scene_is_told_to_be_made_anew(tmp_path: Path) 
     lines = (settings.ROOT / "data" / "demo" / "scenes.jsonl").read_text(encoding="utf-8").splitlines()[:1]
     (record,) = map(json.loads, lines)
     (folder / "images").mkdir()
-    shutil.copy(settings.ROOT / "data" / "demo" / record["file"], folder / record["file"])
+    shutil.copy(pictures_of(settings.ROOT / "data" / "demo") / record["file"], folder / record["file"])
     record["captions"] = {language: texts[:1] for language, texts in record["captions"].items()}
     (folder / "scenes.jsonl").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
     digest = hashlib.sha256((folder / "scenes.jsonl").read_bytes()).hexdigest()
@@ -248,7 +248,7 @@ def test_scenes_of_the_same_cut_outs_share_a_group_and_no_others_do(scenes: Corp
 
 
 def test_images_are_small() -> None:
-    folder = settings.ROOT / "data" / "demo" / "images"
+    folder = pictures_of(settings.ROOT / "data" / "demo") / "images"
     assert max(path.stat().st_size for path in folder.glob("scene-*.jpg")) <= 40_000
 
 

@@ -1,5 +1,6 @@
 """The contract of a probe, held by every registered one, whoever registered it."""
 
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 
@@ -64,6 +65,17 @@ def scenes() -> list[Scene]:
         Scene(Item("line", "test", None, 9, 1, label="dog", category="animal", box=Box(0, 0, 3, 1)), ground(1, 9)),
         Scene(Item("full", "test", None, 30, 20, label="bed", box=Box(0, 0, 30, 20), mask=full), ground(20, 30)),
     ]
+
+
+@cache
+def painted() -> list[Scene]:
+    """The same, of which no probe asked anything."""
+    return scenes()
+
+
+def fresh_scenes() -> list[Scene]:
+    """The same, as if painted anew, in a tenth of the time."""
+    return [Scene(deepcopy(scene.item), scene.pixels.copy()) for scene in painted()]
 
 
 @cache
@@ -138,7 +150,7 @@ def used_scenes() -> list[Scene]:
 
 @every_probe
 def test_the_same_stream_gives_the_same_variant_whatever_ran_before(probe: Probe) -> None:
-    for fresh, used in zip(scenes(), used_scenes(), strict=True):
+    for fresh, used in zip(fresh_scenes(), used_scenes(), strict=True):
         first, second = attempt(probe, fresh), attempt(probe, used)
         if isinstance(first, ProbeRejected) or isinstance(second, ProbeRejected):
             assert isinstance(first, ProbeRejected)

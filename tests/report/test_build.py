@@ -216,7 +216,7 @@ def test_flip_risk_has_a_row_for_every_corpus(several_report: Report) -> None:
 
 
 def test_the_paper_s_contrasts_that_no_score_is_of_are_named(made: Open) -> None:
-    report = build(made(r=audited("vflip", "hflip", "rotate-5")))
+    report = build(made(r=audited("vflip", "hflip", "rotate-5")), figures=False)
     found = next(each for each in report.tables if each.id == "T13")
     assert found.frame["label"].tolist() == ["vertical flip", "horizontal-flip", "rotation"]
     assert found.frame["of"].tolist() == ["contrast and whole family", "whole family", "whole family"]
@@ -258,7 +258,7 @@ def test_an_edit_of_the_other_caption_is_said_to_be_left_out_and_not_to_be_absen
     """A caption probe beside --subject human files its pairs under the template."""
     human = audited("vflip", "hflip", subject="human")
     both = made(r=human + audited("gender:boy", subject="template", seed=1))
-    report = build(both, Scope(subject="human"))
+    report = build(both, Scope(subject="human"), figures=False)
     assert table(report, "T3")["n_items"].tolist() == [24]
     reason = next(each.reason for each in report.missing if each.id == "S4")
     assert reason == (
@@ -268,18 +268,18 @@ def test_an_edit_of_the_other_caption_is_said_to_be_left_out_and_not_to_be_absen
     assert "subject human" in report.about["Captions"]
     assert "Left out" in report.about
     assert "subject:human" in report.signature
-    other = build(both, Scope(subject="template"))
+    other = build(both, Scope(subject="template"), figures=False)
     assert len(table(other, "S4")) == 2
     assert "subject human (not subject template)" in next(each.reason for each in other.missing if each.id == "T3")
 
 
 def test_of_two_runs_of_a_corpus_one_is_reported_and_the_other_named(made: Open) -> None:
     store = made(one=audited("vflip"), two=audited("vflip", "hflip", seed=3))
-    report = build(store)
+    report = build(store, whole=False, figures=False)
     assert "two" in report.about["Runs"]
     assert "left out one" in report.about["Left out"]
     assert "|runs:two|" in report.signature
-    assert "|runs:one|" in build(store, Scope(runs=("one",))).signature
+    assert "|runs:one|" in build(store, Scope(runs=("one",)), whole=False, figures=False).signature
 
 
 def test_a_family_that_nobody_named_here_appears_by_itself(made: Open) -> None:
@@ -306,7 +306,7 @@ def test_a_family_that_nobody_named_here_appears_by_itself(made: Open) -> None:
 
 def test_the_digest_in_the_signature_follows_the_scores_and_nothing_else(made: Open) -> None:
     def digits(**runs: list[dict[str, Any]]) -> str:
-        return build(made(**runs)).signature.rpartition(":")[2]
+        return build(made(**runs), whole=False, figures=False).signature.rpartition(":")[2]
 
     rows = audited("vflip")
     assert digits(r=rows) == digits(r=rows[::-1])
@@ -316,7 +316,7 @@ def test_the_digest_in_the_signature_follows_the_scores_and_nothing_else(made: O
 def test_a_report_holds_the_suites_of_its_evaluators_and_of_no_others(made: Open, tmp_path: Path) -> None:
     result = pascal_result(tmp_path / "suite", "e", "another")
     result = added(result, calibrated(result.reached[0]))
-    report = build(made(r=audited("vflip")), suites=[result])
+    report = build(made(r=audited("vflip")), suites=[result], figures=False)
     held = {each.id: each for each in report.tables}
     assert {"T17", "C10", "S-suite-decisions"} <= set(held)
     lacks = {each.id for each in report.missing}

@@ -16,7 +16,7 @@ from core.features.calibration.fit import fit
 from core.features.calibration.measured import find, settled
 from core.features.calibration.questions import MEASURED_TABLE
 from core.features.feature import parts
-from core.report.build import build
+from core.report.document import Report
 from core.report.kept_results import measured_tables
 from core.store.manifest import Run, read_run
 from core.store.store import Store
@@ -79,10 +79,9 @@ def test_without_a_measurement_the_report_names_how_to_make_one(
     assert "calibrate --measure" in missing.reason
 
 
-def test_the_report_holds_the_table_and_the_page_names_it(store: Store, ships: Run) -> None:
-    report = build(store)
-    frame = next(each.frame for each in report.tables if each.id == MEASURED_TABLE)
+def test_the_report_holds_the_table_and_the_page_names_it(demo_report: Report) -> None:
+    frame = next(each.frame for each in demo_report.tables if each.id == MEASURED_TABLE)
     assert isinstance(frame, pd.DataFrame)
     assert len(frame)
-    assert MEASURED_TABLE not in {each.id for each in report.missing}
+    assert MEASURED_TABLE not in {each.id for each in demo_report.missing}
     assert MEASURED_TABLE in parts()["calibration", "measured"].held

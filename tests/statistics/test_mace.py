@@ -60,6 +60,7 @@ def test_annotators_are_told_apart_by_what_they_know_and_the_answers_are_found()
     assert right >= (votes.argmax(axis=1) == truth).mean()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("skills", "studies", "least"),
     [((0.3, 0.3, 0.3), 8, 0.9), ((0.9, 0.8, 0.7), 25, 0.9), ((0.95, 0.8, 0.6, 0.25, 0.05), 10, 0.9)],
@@ -86,7 +87,7 @@ def test_an_interval_of_95_percent_holds_what_an_annotator_knows(
 
 
 @given(st.integers(0, 1000))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=2, deadline=None)
 def test_neither_the_order_of_rows_nor_names_change_what_is_found(seed: int) -> None:
     answers, _ = answered(seed, units=20)
     rng = np.random.default_rng(seed)
@@ -98,7 +99,7 @@ def test_neither_the_order_of_rows_nor_names_change_what_is_found(seed: int) -> 
 
 @given(st.integers(0, 1000))
 @example(280)  # comes to rest slowly
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=1, deadline=None)
 def test_annotators_in_another_order_are_the_same_annotators(seed: int) -> None:
     answers, _ = answered(seed, units=60, skills=(0.9, 0.8, 0.7, 0.1))
     turned = answers.assign(annotator=answers["annotator"].map({f"w{each}": f"v{9 - each}" for each in range(4)}))

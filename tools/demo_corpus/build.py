@@ -17,7 +17,7 @@ from tools.demo_corpus.quadruples import quadruple, read_quadruples
 from tools.demo_corpus.scenes import SceneEntry, ScenePlan, read_scenes, scene_item
 from tools.demo_corpus.stamps import find_stamps
 from tools.demo_corpus.videos import build_videos
-from tools.demo_corpus.write import Built, attribution, store_images, to_line, write_checksums
+from tools.demo_corpus.write import Built, attribution, pack_images, store_images, to_line, write_checksums
 
 Progress = Callable[[int, int], None]
 """Called with (items built, items in all)."""
@@ -77,6 +77,7 @@ def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str]
         lines[item.corpus] += f"{to_line(item, made_from=built.made_from)}\n"
         if progress is not None:
             progress(count, len(chosen))
+    pack_images(output)
     for corpus, name in LISTINGS.items():
         (output / name).write_text(lines[corpus], encoding="utf-8")
     assets = settings.assets_dir() / "demo"

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import shutil
+import tarfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.corpora.demo import CHECKSUMS_FILE, IMAGES_FOLDER
+from core.corpora.demo import CHECKSUMS_FILE, IMAGES_FOLDER, PACK
 from core.corpora.images import DecodedImage, decode_image
 from core.corpora.schema import Item, Rival, SceneObject
 from tools.demo_corpus.stamps import COPYRIGHT, LICENCE, PACKAGE, PACKAGE_VERSION
@@ -49,6 +51,18 @@ def _store(name: str, data: bytes, output: Path) -> tuple[Path, DecodedImage]:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return path, decode_image(data, name=name)
+
+
+def pack_images(output: Path) -> None:
+    """Put the images into one file in place of their folder; the same images give the same bytes."""
+    folder = output / IMAGES_FOLDER
+    with tarfile.open(output / PACK, "w", format=tarfile.USTAR_FORMAT) as pack:
+        for path in sorted(folder.iterdir()):
+            told = tarfile.TarInfo(f"{IMAGES_FOLDER}/{path.name}")
+            told.size = path.stat().st_size
+            with path.open("rb") as image:
+                pack.addfile(told, image)
+    shutil.rmtree(folder)
 
 
 def attribution(items: Sequence[Item], videos: Sequence[BuiltVideo] = ()) -> str:

@@ -87,7 +87,7 @@ SAID = (
 
 def example_request() -> SuiteRequest | None:
     """The job of the example; None where no usual evaluator is ready here, or the demo corpus is gone."""
-    pictures = demo_dir() / "images"
+    pictures = demo_dir()
     names = tuple(default_evaluators())
     if not names or not pictures.is_dir() or not FILE.is_file():
         return None

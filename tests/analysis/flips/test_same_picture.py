@@ -54,6 +54,7 @@ def together(seed: int, n: int, r: float = 0.8) -> list[dict]:
     ]
 
 
+@pytest.mark.whole
 def test_where_captions_move_together_their_own_risk_is_what_turns_and_the_independent_one_is_not(
     tmp_path: Path,
 ) -> None:

@@ -85,8 +85,8 @@ def test_without_a_study_of_the_run_nothing_is_added(folder: Path, tmp_path: Pat
 def test_the_report_has_the_column_beside_both_tables_of_rates(folder: Path, tmp_path: Path) -> None:
     study = _study(tmp_path, "sides", 12)
     with Store.open(folder) as store:
-        report = build(store, studies=[study])
-        bare = build(store)
+        report = build(store, studies=[study], figures=False)
+        bare = build(store, figures=False)
     for id_ in BESIDE:
         table = next(each for each in report.tables if each.id == id_)
         assert [each for each in table.columns if each in BESIDE_COLUMNS] == list(BESIDE_COLUMNS)

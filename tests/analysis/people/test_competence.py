@@ -93,6 +93,7 @@ def test_what_cannot_be_told_is_said_and_no_number(tmp_path: Path) -> None:
     assert empty.answers.empty
 
 
+@pytest.mark.whole
 def test_of_three_who_know_alike_none_is_said_to_know_more_than_the_votes_tell(tmp_path: Path) -> None:
     """Each of the three could be the one who knows: each explanation is in the interval, no number is named."""
     equal = make(tmp_path, items=items(40))

@@ -118,6 +118,7 @@ def test_rates_are_those_of_the_raw_shards(demo: Store, tmp_path: Path, table: S
     assert row["note"] == ""
 
 
+@pytest.mark.whole
 def test_what_more_votes_would_buy_is_what_a_larger_study_then_has(
     demo: Store, tmp_path: Path, table: ScoreTable
 ) -> None:

@@ -38,12 +38,12 @@ NULL = "null_median"
 """Column of the families' table that holds the median |%Δ| of edits that nobody can see."""
 
 METHODS = (
-    "An item is a picture with its caption. A probe edits one of both; probes of one kind are a family. %Δ is the "
+    "An item is a picture with caption. A probe edits either; probes of one kind are a family. %Δ is the "
     "change in percent of the score before. An item counts once, by the median over a family's "
     "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
-    f"one source count together, and of a second one (a background) too. Below {LEAST_N} items or sources there is "
-    "no interval and no claim. The margin is "
+    f"one source count together, of two likewise. Below {LEAST_N} items or sources there is no interval and no claim. "
+    "The margin is "
     f"±{MARGIN:g} %. A family scatters where the interval of its median |%Δ| lies above it, and drifts where that of "
     "its median %Δ, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
     "Nobody can see null edits. A harm is the absolute shift under an edit that should not matter, a "

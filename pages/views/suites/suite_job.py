@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.api.progress_lines import duration
 from core.audit.estimate import measured_speeds
-from core.corpora.demo import demo_dir
+from core.corpora.demo import demo_dir, pictures_of
 from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.references import BY_WORDS
@@ -87,7 +87,10 @@ SAID = (
 
 def example_request() -> SuiteRequest | None:
     """The job of the example; None where no usual evaluator is ready here, or the demo corpus is gone."""
-    pictures = demo_dir()
+    try:
+        pictures = pictures_of(demo_dir()) / "images"
+    except InvariscopeError:
+        return None
     names = tuple(default_evaluators())
     if not names or not pictures.is_dir() or not FILE.is_file():
         return None

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 # Threads that wait by spinning are faster alone (a third) and many times slower beside other work: a server
 # with several readers, a test with a browser and a server. Audits and measurements keep the default.
-app test whole quick: export OMP_WAIT_POLICY ?= PASSIVE
+test whole quick: export OMP_WAIT_POLICY ?= PASSIVE
 .PHONY: help setup app test whole quick check audit audits examples demo bench siege screenshots clean
 
 help:           ## list the targets

@@ -69,7 +69,7 @@ def app(
             f"{TOKEN} is set, and a link of {address} holds none: unset it or add --no-token (without "
             "OIDC log-in others look as viewers then), or listen on localhost"
         )
-    given = _environment() if token and local else {name: text for name, text in os.environ.items() if name != TOKEN}
+    given = _environment(token=token and local)
     link = f"http://{address if local else 'localhost'}:{port}/" + (
         f"?key={quote(given[TOKEN], safe='')}" if TOKEN in given else ""
     )
@@ -107,10 +107,12 @@ def _command(page: Path, port: int, address: str, hosts: list[str]) -> list[str]
     ]
 
 
-def _environment() -> Mapping[str, str]:
+def _environment(*, token: bool) -> Mapping[str, str]:
+    """The server's: with a token or without one, and threads that have nothing to do sleep, unless told otherwise."""
     import secrets
 
-    return {**os.environ, TOKEN: os.environ.get(TOKEN) or secrets.token_urlsafe(24)}
+    given = {"OMP_WAIT_POLICY": "PASSIVE", **{name: text for name, text in os.environ.items() if name != TOKEN}}
+    return given | ({TOKEN: os.environ.get(TOKEN) or secrets.token_urlsafe(24)} if token else {})
 
 
 def _open(port: int, link: str) -> None:

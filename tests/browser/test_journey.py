@@ -179,8 +179,8 @@ def test_what_scrolls_on_a_phone_is_not_seen_beneath_the_bar(
 def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
-    expect(page.get_by_role("button", name="Reset all")).to_be_enabled()
-    for name in ("Reset all", "Browse", "Probes"):
+    expect(page.get_by_role("button", name="Start over")).to_be_enabled()
+    for name in ("Start over", "Browse", "Probes"):
         tab_to(page, name)
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()

@@ -141,6 +141,7 @@ def test_a_server_for_others_answers_to_its_names_and_has_no_token(tmp_path: Pat
         assert " 403" in socket_status(port, "evil.example")
         (child,) = [each for each in environments("INVARISCOPE_DATA", str(tmp_path / "data")) if "serve.py" in each[0]]
         assert "INVARISCOPE_TOKEN" not in child[1]
+        assert child[1]["OMP_WAIT_POLICY"] == os.environ.get("OMP_WAIT_POLICY", "PASSIVE")
 
 
 @pytest.mark.parametrize(

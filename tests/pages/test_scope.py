@@ -98,9 +98,9 @@ def test_a_link_that_names_a_scope_is_the_scope(open_page: Open, scoped: Path) -
     assert query(app) == {"evaluators": "bee"}
 
 
-def test_the_menu_entry_of_the_page_itself_keeps_the_scope(open_page: Open, scoped: Path) -> None:
+def test_the_menu_entry_of_the_page_itself_keeps_the_scope_and_the_page(open_page: Open, scoped: Path) -> None:
     app = choose(open_page(FAILURES, families="rotation"), "failures", "run", ["second"])
-    assert query(go(app, FAILURES)) == {"run": "second"}
+    assert query(go(app, FAILURES)) == {"run": "second", "families": "rotation"}
 
 
 def test_another_corpus_comes_with_the_caption_that_it_has(open_page: Open, scoped: Path) -> None:

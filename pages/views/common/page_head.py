@@ -28,7 +28,7 @@ _SCOPE_STAYS = " The scope stays, on this page and on the others; *Usual scope* 
 
 
 def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[str] = ()) -> None:
-    """Draw the title beside *Copy link* and *Reset all*, and say what of a link could not be restored.
+    """Draw the title beside *Copy link* and *Start over*, and say what of a link could not be restored.
 
     Args:
         caption: one sentence that says what the view answers, in our own words.
@@ -47,11 +47,12 @@ def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[st
             copy_link(f"{state.page}.copy", lost)
             if any(not field.shared for field in state.fields):
                 st.button(
-                    "Reset all",
+                    "Start over",
                     icon=":material/restart_alt:",
                     on_click=state.reset,
                     key=f"{state.page}.reset",
-                    help="Back to the usual view of this page." + (_SCOPE_STAYS if scoped else ""),
+                    help="Back to the usual view of this page. Until then it is kept as long as this tab is open, "
+                    "wherever else you look." + (_SCOPE_STAYS if scoped else ""),
                     type="tertiary",
                 )
     if state.problems():

@@ -230,7 +230,7 @@ def corrected(question: Question, frame: pd.DataFrame) -> str:
 def nothing(what: str) -> None:
     """Say that the filters leave nothing of what a part shows."""
     st.info(
-        f"The filters leave nothing of “{safe(what)}”. Take one back under *Filters*, or *Reset all*.",
+        f"The filters leave nothing of “{safe(what)}”. Take one back under *Filters*, or *Start over*.",
         icon=":material/filter_alt:",
     )
 

@@ -107,14 +107,16 @@ class PageState:
     def restore(self) -> None:
         """Bring the session in line with the link: on the first run, and when the reader follows another link.
 
-        A link that names no shared field has them as they were left, on this page or on another; but going back on a
-        page shows it as it was.
+        A link that names no shared field has them as they were left, on this page or on another; one that asks for
+        nothing, as the menu's, opens the page as this session left it. But going back on a page shows it as it was.
         """
         present, session = self._link(), st.session_state
         if session.get(_ENTERED, True) or present != session.get(self.key("seen")):
             named = any(field.name in present for field in self.fields if field.shared)
-            alone = named or session.get(_BACK, False)
-            told = present if alone else self._with(present)
+            back = session.get(_BACK, False)
+            told = present if named or back else self._with(present)
+            if not back and present.items() <= carried().items():  # asks for nothing
+                told = self._left() | told
             session[self.key("problems")] = self._read(told, kept=session.pop(_KEPT, frozenset()))
             session[self.key("seen")] = present
         for field in self.fields:  # setting a value to itself keeps it while its widget is not drawn
@@ -130,7 +132,7 @@ class PageState:
         whole = address(view_now().name)[1] | wanted
         if whole != st.query_params.to_dict():
             st.query_params.from_dict(whole)
-        st.session_state[self.key("seen")] = wanted
+        st.session_state[self.key("seen")] = st.session_state[self.key("left")] = wanted
 
     def reset(self) -> None:
         """Set every field of this page alone to its default; a callback."""
@@ -179,6 +181,11 @@ class PageState:
             for field in self.fields
             if self.get(field.name) != field.default
         }
+
+    def _left(self) -> dict[str, str]:
+        """What this session chose on this page alone, as the link's text."""
+        own = {field.name for field in self.fields if not field.shared}
+        return {name: text for name, text in st.session_state.get(self.key("left"), {}).items() if name in own}
 
     def _with(self, present: dict[str, str]) -> dict[str, str]:
         """The link with the shared fields of the view before, as far as this one has them."""

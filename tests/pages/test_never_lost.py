@@ -2,6 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
+from core.features.feature import address
 from tests.pages.opening import LAB, WORDS, Open, texts
 
 
@@ -9,7 +10,7 @@ def away_and_back(app: AppTest, page: str = LAB) -> AppTest:
     """To another page and back, as by the menu: its links ask for nothing."""
     for each in (WORDS, page):
         app.query_params.clear()
-        app.switch_page(each).run()
+        app.switch_page(address(each)[0]).run()
     return app
 
 
@@ -32,10 +33,10 @@ def test_the_menus_link_to_the_page_that_is_open_changes_nothing(open_page: Open
 def test_a_link_that_asks_for_something_is_followed_to_the_letter(open_page: Open) -> None:
     app = open_page(LAB, subject="free", caption="a quiet street", probes="hflip", evaluators="")
     app.query_params.clear()
-    app.switch_page(WORDS).run()
+    app.switch_page(address(WORDS)[0]).run()
     app.query_params.clear()
     app.query_params["evaluators"] = ""
-    app.switch_page(LAB).run()
+    app.switch_page(address(LAB)[0]).run()
     assert "caption" not in app.query_params
     assert app.session_state["lab.subject"] == "template"
 

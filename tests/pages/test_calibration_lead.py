@@ -68,7 +68,7 @@ def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
 
 def test_options_are_folded_below_the_sentence_and_another_strength_has_its_own(open_page: Open, demo: object) -> None:
     app = open_page(CALIBRATION)
-    (options,) = (each for each in app.expander if each.label.startswith("Options"))
+    (options,) = (each for each in app.expander if each.label.startswith("Method"))
     assert {each.label for each in options.get("button_group")} >= {"Reading", "Weights", "ε"}
     assert not options.proto.expanded
     inside = {each.value for each in options.markdown}

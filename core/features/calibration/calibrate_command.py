@@ -270,6 +270,7 @@ def tell(
     """
     scored = None if own is None else own.effect(strength)
     caveats = [*found.caveats(strength, measured=own is not None), *(() if own is None else own.caveats(strength))]
+    caveats += filter(None, (found.left_out,))
     if as_json:
         about = {
             "evaluator": found.evaluator,

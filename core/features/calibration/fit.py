@@ -88,6 +88,14 @@ class Fit:
         """Where the strength comes from: one of CHOSEN and FIXED."""
         return CHOSEN if self.basis == MEASURED else FIXED
 
+    @property
+    def left_out(self) -> str:
+        """How many items neither split holds, in a sentence; empty where each is in one of them."""
+        if not self.n_left_out:
+            return ""
+        many = f"{counted(self.n_left_out, 'item')} {'is' if self.n_left_out == 1 else 'are'}"
+        return f"{many} in neither split, since each shares a source with either."
+
     def caveats(self, strength: float, *, measured: bool = False) -> tuple[str, ...]:
         """What must be said before any number of this calibration, in sentences; the gravest first.
 
@@ -104,9 +112,6 @@ class Fit:
         if higher := raised(self.test, strength):
             listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
             said.append(f"On the held-out split this strength moves further than before: {listed}.")
-        if self.n_left_out:
-            many = f"{counted(self.n_left_out, 'item')} {'is' if self.n_left_out == 1 else 'are'}"
-            said.append(f"{many} in neither split, since each shares a source with either.")
         if self.oracle:
             said.append("Oracle weights have seen the held-out split: an upper bound, not a result.")
         return tuple(said)

@@ -333,7 +333,7 @@ def _by_axis(view: View, options: Options) -> pd.DataFrame:
 
 def _remark(found: Fit) -> str:
     """What constrained the choice of λ, and what must be said before any number of it."""
-    return " ".join(each for each in (found.choice.note, *found.caveats(found.choice.strength)) if each)
+    return " ".join(each for each in (found.choice.note, *found.caveats(found.choice.strength), found.left_out) if each)
 
 
 def _loss(table: pd.DataFrame) -> float:

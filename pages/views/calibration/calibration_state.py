@@ -29,6 +29,9 @@ from pages.views.common.slice_filters import slice_fields
 from pages.views.common.text import THE_PAPER, counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 
+OPENS_ON = "orbit"
+"""The reading that the page opens on: under it the order of unedited scores changes with λ."""
+
 MEASURES = {
     "sensitivity": (
         "By family",
@@ -56,7 +59,7 @@ def calib_state(files: Signature) -> PageState:
         "calib",
         (
             Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
-            Field("reading", READINGS[0], one_of(lambda: READINGS, READINGS[0], what="reading")),
+            Field("reading", OPENS_ON, one_of(lambda: READINGS, OPENS_ON, what="reading")),
             Field("weights", UNIFORM, one_of(lambda: WEIGHTS, UNIFORM, what="kind of weights")),
             Field("epsilon", 0.01, _read_epsilon, lambda value: f"{value:g}"),
             Field(

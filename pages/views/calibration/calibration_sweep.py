@@ -217,7 +217,7 @@ def draw_sweep(
         f"{counted(found.n_dev, 'item')}{', which chose λ*' if usual.whence == CHOSEN else ''}."
         f"{' Dotted: held out, every score scored.' if own else ''}"
         f"{' Dash and dot: dev, every score scored; it chose λ*.' if 'measured dev' in measured else ''} "
-        "Nothing of one source is on both sides. "
+        f"{' '.join(filter(None, ('Nothing of one source is on both sides.', safe(found.left_out))))} "
         "Shaded: strengths that keep every ρ within ε and move no family past the 95 % interval of its uncalibrated "
         "shift, on dev. Bands: 95 %, "
         f"{BAND_RESAMPLES} bootstrap samples of sources, one set for all λ. A click on a line chooses its λ."

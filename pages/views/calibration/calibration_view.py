@@ -39,7 +39,7 @@ def draw() -> None:
     state = calib_state(files)
     state.restore()
     header(
-        "Take the shifts out of a score afterwards, as far as its agreement with others allows.",
+        "Reduce the unwanted changes without losing agreement with other metrics.",
         state,
         words=("calibration", "reading", "by construction"),
     )
@@ -68,7 +68,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         help="Whose scores are calibrated",
     )
     first = st.container()
-    options = st.expander("Options: reading, weights, ε, H; what it does, and what it costs", icon=":material/tune:")
+    options = st.expander("Method and constraints", icon=":material/tune:")
     with options:
         choose(state, evaluator, references(scores(files, every).evaluators))
     how: tuple[Any, ...] = (

@@ -194,7 +194,7 @@ def _offer(source: Source) -> None:
         return
     why = obstacle(asked)
     if why:
-        st.error(safe(why, limit=400), icon=":material/error:")
+        st.info(safe(why, limit=400), icon=":material/block:")
     st.button(
         "Measure it",
         icon=":material/straighten:",

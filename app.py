@@ -5,12 +5,11 @@ from pathlib import Path
 import streamlit as st
 
 from core.evaluators.memory import keep_freed, share_arenas
-from core.features.feature import menu
-from pages.views.common.access import OVERVIEW, admit, at_the_door, hidden, one_reader, remember, visible
+from pages.views.common.access import admit, at_the_door, entry_page, hidden, one_reader, open_entries, remember
 from pages.views.common.crash import catch_crashes, tell_refused_files
 from pages.views.common.entry import by_the_door
 from pages.views.common.hints import describe_help
-from pages.views.common.links import draw_find, tell_troubles
+from pages.views.common.links import draw_find, draw_foot, former_addresses, tell_troubles
 from pages.views.common.server_door import limit_uploads
 
 ROOT = Path(__file__).resolve().parent
@@ -25,21 +24,14 @@ st.html(ROOT / "assets" / "style" / "app.css")
 with one_reader():
     admit()
     limit_uploads()
-    listed = visible(menu())
     page = st.navigation(
-        {
-            section: [
-                st.Page(each.file, title=each.title, icon=each.icon, url_path=each.name, default=each.name == OVERVIEW)
-                for each in pages
-            ]
-            for section, pages in listed.items()
-        }
-        | at_the_door(listed),
+        [*at_the_door(), *map(entry_page, open_entries()), *former_addresses()],
         position="hidden" if hidden() else "sidebar",
         expanded=True,
     )
     if not hidden():
-        draw_find({each.file: each.title for section in listed.values() for each in section})
+        draw_find()
+        draw_foot()
         tell_troubles()
         remember()
     describe_help()

@@ -30,7 +30,7 @@ CHANGES = (
 
 PAGES = (
     Page("contrast_tests", CHANGES, state="contrast"),
-    Page("contrast_tests", CHANGES[:7], (("view", "selectivity"),), state="contrast"),
+    Page("contrast_tests", CHANGES[:7], (("show", "selectivity"),), state="contrast"),
 )
 
 

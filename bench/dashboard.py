@@ -26,6 +26,7 @@ import numpy as np
 
 from bench.dashboard_store import write_store
 from bench.report import row
+from core.features.feature import address
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST, USUAL = 6.0, 3.0
@@ -162,7 +163,7 @@ def main() -> None:
         row("Runs opened for the first time, copies made", f"{cold['seconds']:.1f} s, {cold['mb']:.0f} MB", told)
         row("Runs opened with their copies", f"{1000 * warm['seconds']:.0f} ms, {warm['mb']:.0f} MB", told)
         pages = [page for page in PAGES if page.name in (chosen.only or [each.name for each in PAGES])]
-        measure([page for page in pages if (ROOT / "pages" / f"{page.name}.py").exists()], told, each=chosen.each)
+        measure(pages, told, each=chosen.each)
 
 
 def settle(folder: Path) -> None:
@@ -232,7 +233,9 @@ def _opened(page: Page):  # type: ignore[no-untyped-def]  # Streamlit's test is 
     from streamlit.testing.v1 import AppTest
 
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
-    app.switch_page(f"pages/{page.name}.py")
+    file, first = address(page.name)
+    app.switch_page(file)
+    app.query_params.update(first)
     for name, value in page.first:
         app.query_params[name] = value
     app.run()

@@ -3,9 +3,11 @@
 from contextlib import suppress
 from http import HTTPStatus
 from http.cookiejar import CookieJar
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 from uuid import uuid4
 
@@ -17,6 +19,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
+
+from core.features.feature import address as address_of
 
 PATIENCE = 60.0
 """Seconds that a visitor waits for the next message."""
@@ -40,7 +44,7 @@ class Visitor:
 
     Args:
         address: host:port of the server.
-        page: name in the address, e.g. ``probe_lab``.
+        view: its name, e.g. ``probe_lab``.
         query: behind the question mark of the address.
         patience: seconds to wait for the next message of the server.
         cookies: of the browser; those of another visitor where both are one browser. None: a browser of its own.
@@ -53,7 +57,7 @@ class Visitor:
     def __init__(
         self,
         address: str,
-        page: str,
+        view: str,
         query: str,
         *,
         patience: float = PATIENCE,
@@ -61,7 +65,8 @@ class Visitor:
         session: str = "",
     ) -> None:
         self._origin = f"http://{address}"
-        self._state = ClientState(query_string=query, page_name=page)
+        self._state = ClientState()
+        self._turn(view, query)
         self.session = session
         self._patience = patience
         self.pressed_again = 0
@@ -155,10 +160,15 @@ class Visitor:
         found = ((getattr(getattr(each, kind), "id", ""), kind) for kind, each in kinds)
         return {name: kind for name, kind in found if name}
 
-    def go(self, page: str, query: str = "") -> None:
-        """Open another page in the same session, as a click in the menu does."""
-        self._state.page_name, self._state.page_script_hash, self._state.query_string = page, "", query
+    def go(self, view: str, query: str = "") -> None:
+        """Open another view in the same session, as a link to it does."""
+        self._turn(view, query)
         self.run()
+
+    def _turn(self, view: str, query: str) -> None:
+        file, first = address_of(view)
+        asked = "&".join(filter(None, (urlencode(first), query)))
+        self._state.page_name, self._state.page_script_hash, self._state.query_string = Path(file).stem, "", asked
 
     def press(self, key: str) -> None:
         """Press a button."""

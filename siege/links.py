@@ -33,7 +33,7 @@ LINKS = 64
 def run(tally: Tally, seed: int, *, quick: bool) -> None:
     """Open pages under strange links, in one process as one server would."""
     rng = random.Random(f"{seed}/links")
-    pages = [page for page in (each.name for each in feature.pages()) if not quick or page not in SLOW][
+    pages = [page for page in (each.name for each in feature.views()) if not quick or page not in SLOW][
         : 3 if quick else None
     ]
     with data_folder() as data:
@@ -56,7 +56,9 @@ def open_page(page: str, query: dict[str, str]) -> None:
         Finding: if it ends in a traceback, or is empty.
     """
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page(f"pages/{page}.py")
+    file, first = feature.address(page)
+    app.switch_page(file)
+    app.query_params.update(first)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()

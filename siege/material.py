@@ -146,7 +146,7 @@ def slide(title: str) -> Slide:
         columns=("Evaluator", "%Δ"),
         rows=(("colours", "−12 %"),),
         of="run demo",
-        page="pages/failures.py",
+        page="failures",
         link={"item": "cat"},
     )
 

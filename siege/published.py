@@ -89,7 +89,7 @@ def _try_code(made: Material, data: Path, tally: Tally, *, quick: bool) -> None:
 
 
 def _look(page: str, stranger: Stranger) -> None:
-    open_page(page, {"view": "report"})
+    open_page(page, {"show": "report"})
     if stranger.ran:
         raise Finding("lost", "a stranger's code ran")
 

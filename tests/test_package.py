@@ -235,13 +235,13 @@ page = Path(sys.argv[1]).with_name("app.py")
 sys.path.insert(0, str(page.parent))  # as `streamlit run` does
 app = AppTest.from_file(str(page), default_timeout=120).run()
 assert not app.exception, app.exception
-app.switch_page("pages/results.py").run()
+app.switch_page("pages/findings.py").run()
 assert not app.exception, app.exception
 print([each.value for each in app.title])
 """
     done = installed.call("python", "-c", code, page.group(1))
     assert done.returncode == 0, done.stderr
-    assert "Results" in done.stdout
+    assert "Findings" in done.stdout
 
 
 def test_an_editable_installation_works_in_the_checkout(

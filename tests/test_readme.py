@@ -7,7 +7,8 @@ import numpy as np
 
 from core.evaluators import registry as evaluators
 from core.evaluators.base import Evaluator
-from core.features.feature import pages
+from core.features.feature import views
+from pages.views.common.links import called
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,7 +31,7 @@ def test_the_evaluator_shown_can_be_found_by_path_and_scores(tmp_path: Path) -> 
 
 
 def test_the_pages_listed_are_those_of_the_menu_in_its_order() -> None:
-    titles = [each.title for each in pages()]
+    titles = [called(each.name) for each in views()]
     for text in (section("The pages"), (ROOT / "docs" / "pages.md").read_text(encoding="utf-8")):
         assert re.findall(r"^\| \*\*(.*?)\*\* \|", text, flags=re.M) == titles
 

@@ -1,4 +1,4 @@
-"""What a feature is and how features are found: its pages, commands, questions and jobs, by name.
+"""What a feature is and how features are found: its entries, views, commands, questions and jobs, by name.
 
 Code is named as entry points name it, ``module:attribute``, and followed when somebody asks for it: a menu and a help
 text import nothing of what they list. A module of this folder, or an entry point of the group ``invariscope.features``
@@ -27,10 +27,10 @@ _log = logging.getLogger("invariscope.features")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a page, and where a report holds what it shows.
+    """A part of a view, and where a report holds what it shows.
 
     Args:
-        part: as the page calls it.
+        part: as the view calls it.
         held: ids of what a report has of it; ``section:`` names a section of questions.
         name: what it is called where a report says that it is not given.
         reason: why a report does not hold it; empty where it does. With ``held``: why one that has none of these does
@@ -44,29 +44,48 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A page of the dashboard.
+class Entry:
+    """An entry of the dashboard's menu: a page, behind which one view or several lie.
 
     Args:
-        file: seen from the folder of ``app.py``, e.g. ``pages/compare.py``; absolute in a package of its own.
-        title: in the menu.
+        file: seen from the folder of ``app.py``, e.g. ``pages/findings.py``; absolute in a package of its own.
+        title: in the menu, and above each of its views.
         icon: of Material Symbols, e.g. ``:material/tune:``.
-        section: of the menu; empty: above all sections.
         place: in the menu, lower first; the trunk's own are multiples of ten.
-        parts: where a report holds what the page shows; none for a page without a number of its own.
+        listed: whether it stands in the menu; else only links lead to it.
     """
 
     file: str
     title: str
     icon: str
-    section: str
     place: int
-    parts: tuple[Part, ...] = ()
+    listed: bool = True
 
     @property
     def name(self) -> str:
         """The last word of its address."""
         return Path(self.file).stem
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What an entry shows at a time.
+
+    Args:
+        name: in links, stories and reports; an address of this name leads on to it.
+        title: in the switch between the views of its entry.
+        code: ``module:function`` that draws it.
+        entry: name of the entry that it belongs to.
+        place: among the entry's views, lower first; the first one opens.
+        parts: where a report holds what it shows; none for a view without a number of its own.
+    """
+
+    name: str
+    title: str
+    code: str
+    entry: str
+    place: int = 10
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +138,8 @@ class Feature:
     Args:
         name: of its folder.
         summary: what it gives a reader, in a sentence.
-        pages: in the menu.
+        entries: of the menu, that are its own.
+        views: in entries, its own or others'.
         commands: of the command line.
         questions: makers of questions to the scores, for Results, the report and the API.
         jobs: what can be put in line.
@@ -127,7 +147,8 @@ class Feature:
 
     name: str
     summary: str
-    pages: tuple[Page, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    views: tuple[View, ...] = ()
     commands: tuple[Command, ...] = ()
     questions: tuple[QuestionMaker, ...] = ()
     jobs: tuple[JobKind, ...] = ()
@@ -137,9 +158,10 @@ class Feature:
 def features() -> Catalogue[Feature]:
     """Every feature of this installation; one that takes what an earlier one has is among the broken ones."""
     found = discover("feature", package="core.features", group=GROUP, accept=_marked)
+    known = {entry.name for feature in found for entry in feature.entries}
     taken, kept, broken = set[tuple[str, str]](), dict[str, Feature](), list(found.broken)
     for feature in found:
-        if wrong := _refused(feature, taken):
+        if wrong := _refused(feature, taken, known):
             broken.append(BrokenPlugin(feature.name, wrong))
             continue
         taken.update(_claims(feature))
@@ -147,23 +169,37 @@ def features() -> Catalogue[Feature]:
     return Catalogue(found.kind, MappingProxyType(kept), tuple(broken))
 
 
-def pages() -> tuple[Page, ...]:
-    """Every page, in the order of the menu."""
-    return tuple(sorted(chain.from_iterable(each.pages for each in features()), key=lambda page: page.place))
+def entries() -> tuple[Entry, ...]:
+    """Every entry, in the order of the menu."""
+    return tuple(sorted(chain.from_iterable(each.entries for each in features()), key=lambda entry: entry.place))
 
 
-def menu() -> Mapping[str, tuple[Page, ...]]:
-    """Section of the menu -> its pages, both in their order."""
-    found = pages()
-    return {
-        section: tuple(page for page in found if page.section == section)
-        for section in dict.fromkeys(page.section for page in found)
-    }
+def views() -> tuple[View, ...]:
+    """Every view: entry by entry in the order of the menu, the one that opens first."""
+    order = {entry.name: place for place, entry in enumerate(entries())}
+    found = [view for each in features() for view in each.views if view.entry in order]
+    return tuple(sorted(found, key=lambda view: (order[view.entry], view.place)))
+
+
+VIEW = "view"
+"""Parameter of a link that names the view of an entry; the one that opens needs none."""
+
+
+def address(view: str) -> tuple[str, dict[str, str]]:
+    """File of the entry that holds a view, and the parameters of its link.
+
+    Raises:
+        KeyError: if there is no view of this name.
+    """
+    found = {each.name: each for each in views()}[view]
+    file = next(each.file for each in entries() if each.name == found.entry)
+    first = next(each.name for each in views() if each.entry == found.entry)
+    return file, {} if view == first else {VIEW: view}
 
 
 def parts() -> Mapping[tuple[str, str], Part]:
-    """(page, part) -> that part, in the order of the menu."""
-    return {(page.name, part.part): part for page in pages() for part in page.parts}
+    """(view, part) -> that part, in the order of the menu."""
+    return {(view.name, part.part): part for view in views() for part in view.parts}
 
 
 def commands() -> tuple[Command, ...]:
@@ -245,15 +281,20 @@ def _marked(value: object) -> list[tuple[str, Feature]]:
 def _claims(feature: Feature) -> Iterator[tuple[str, str]]:
     """What no two features may have."""
     yield "name", feature.name
-    yield from (("page", page.name) for page in feature.pages)
+    yield from (("page", entry.name) for entry in feature.entries)
+    yield from (("page", view.name) for view in feature.views if view.name != view.entry)
+    yield from (("view", view.name) for view in feature.views)
     yield from (("command", command.name) for command in feature.commands)
     yield from (("kind of jobs", job.kind) for job in feature.jobs)
 
 
-def _refused(feature: Feature, taken: Container[tuple[str, str]]) -> str:
+def _refused(feature: Feature, taken: Container[tuple[str, str]], known: Container[str]) -> str:
     """Why a feature is left out; empty where it is not."""
     twice = [f"{kind} {name!r}" for kind, name in _claims(feature) if (kind, name) in taken]
-    missing = [page.file for page in feature.pages if not (ROOT / page.file).is_file()]
+    missing = [entry.file for entry in feature.entries if not (ROOT / entry.file).is_file()]
+    lost = [view for view in feature.views if view.entry not in known]
     if twice:
         return f"another feature has the {twice[0]}"
-    return f"its page {missing[0]} is missing" if missing else ""
+    if missing:
+        return f"its page {missing[0]} is missing"
+    return f"its view {lost[0].name!r} is of an entry {lost[0].entry!r} that nobody has" if lost else ""

@@ -1,30 +1,41 @@
-"""The trunk's own pages, commands and jobs; its questions stand in :mod:`core.analysis.questions`."""
+"""The trunk's own entries, views, commands and jobs; its questions stand in :mod:`core.analysis.questions`."""
 
-from core.features.feature import Command, Feature, JobKind, Page, Part
+from core.features.feature import Command, Entry, Feature, JobKind, Part, View
 
 FEATURE = Feature(
     name="trunk",
     summary="Audits of metrics: what is scored, stored, asked and reported.",
-    pages=(
-        Page(
-            file="pages/overview.py",
-            title="Overview",
-            icon=":material/insights:",
-            section="",
+    entries=(
+        Entry("pages/start.py", "Start", ":material/insights:", place=10),
+        Entry("pages/try_a_picture.py", "Try a picture", ":material/science:", place=20),
+        Entry("pages/findings.py", "Findings", ":material/bar_chart:", place=30),
+        Entry("pages/does_it_notice.py", "Does it notice?", ":material/rule:", place=40),
+        Entry("pages/leaderboard.py", "Leaderboard", ":material/leaderboard:", place=50),
+        Entry("pages/calibrate.py", "Calibrate", ":material/tune:", place=60),
+        Entry("pages/people.py", "People", ":material/how_to_vote:", place=70),
+        Entry("pages/runs.py", "Runs", ":material/play_circle:", place=80),
+        Entry("pages/words.py", "Words", ":material/menu_book:", place=100, listed=False),
+    ),
+    views=(
+        View(
+            "overview",
+            "Overview",
+            "pages.views.overview.overview_view:draw",
+            entry="start",
             place=10,
             parts=(
                 Part("findings", ("S1",)),
                 Part("card", ("S1", "T13")),
                 Part("plane", ("C-plane",)),
-                Part("runs", ("about",)),
             ),
         ),
-        Page(
-            file="pages/failures.py",
-            title="Failures",
-            icon=":material/photo_library:",
-            section="Explore",
-            place=30,
+        View("runs", "Runs", "pages.views.runs_view:draw", entry="runs", place=10, parts=(Part("list", ("about",)),)),
+        View(
+            "failures",
+            "Pictures",
+            "pages.views.failures.failures_view:draw",
+            entry="findings",
+            place=20,
             parts=(
                 Part(
                     "gallery",
@@ -33,28 +44,28 @@ FEATURE = Feature(
                 ),
             ),
         ),
-        Page(
-            file="pages/results.py",
-            title="Results",
-            icon=":material/bar_chart:",
-            section="Explore",
-            place=40,
+        View(
+            "results",
+            "Figures",
+            "pages.views.results_view:draw",
+            entry="findings",
+            place=10,
             parts=tuple(
                 Part(name, (f"section:{name}",))
                 for name in ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
             ),
         ),
-        Page(
-            file="pages/run_audit.py",
-            title="Run an audit",
-            icon=":material/play_circle:",
-            section="Conduct",
-            place=140,
+        View(
+            "run_audit",
+            "New run",
+            "pages.views.run_audit.audit_view:draw",
+            entry="runs",
+            place=20,
             parts=(
                 Part("cost", name="Run an audit", reason="costs and power are of an audit that is still to be run"),
             ),
         ),
-        Page(file="pages/words.py", title="Words", icon=":material/menu_book:", section="Help", place=160),
+        View("words", "Words", "pages.views.words_view:draw", entry="words"),
     ),
     commands=(
         Command("audit", "core.commands.audit:audit", "Score a corpus under every probe and store the run.", place=10),

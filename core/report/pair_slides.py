@@ -41,7 +41,7 @@ from core.stories.slide import MOST_TEXT, Picture, Slide
 from core.stories.story import Telling
 
 COLUMNS = ("Evaluator", "Score", "%Δ", "Δ, SD", "× null")
-PAGE = "pages/failures.py"
+PAGE = "failures"
 """Shows the pair live."""
 
 

@@ -71,8 +71,8 @@ class Slide:
         rows: of the table, each as long as ``columns``.
         of: which rows of which runs went into it, in words.
         signature: of the numbers, to be cited; empty where they are of no stored run.
-        page: file of the page that shows it live, e.g. ``pages/failures.py``.
-        link: parameters of that page's link.
+        page: name of the view that shows it live, e.g. ``failures``; the file of a page in slides of before.
+        link: parameters of that view's link.
         note: the reader's own words.
         id: its name in the story; empty until it is in one.
         at: when it was collected, ISO 8601, UTC.

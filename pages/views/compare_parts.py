@@ -1,6 +1,6 @@
 """The parts of the page Compare: two sides in the link, each a slice of a scope, and what is drawn of them.
 
-Results pins what stands there as one side, then another view as the other (:mod:`pages.views.results_parts`).
+Results pins what stands there as one side, then another view as the other (:mod:`pages.views.results_view`).
 """
 
 import json
@@ -47,7 +47,7 @@ from pages.views.common.shown_answers import figure_block, interval
 from pages.views.common.slice_filters import choose_own, column_name, own_fields, own_link, told_by
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
-from pages.views.results_parts import MANY, ONE, SIDES, choose_margin, read_margin
+from pages.views.results_view import MANY, ONE, SIDES, choose_margin, read_margin
 
 BY = {"family": "Family", "modifier": "Word", "probe": "Probe", "category": "Category", "coverage_bin": "Coverage"}
 MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ"}

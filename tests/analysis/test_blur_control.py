@@ -19,7 +19,7 @@ from core.report.document import Report
 from core.report.fairness_card import card_report
 from core.statistics.bootstrap import Interval
 from core.store.store import Store
-from pages.views.results_parts import SHOWN
+from pages.views.results_view import SHOWN
 from tests.analysis.made_runs import audited, raw, shifts, write_run
 
 

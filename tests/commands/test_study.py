@@ -31,7 +31,7 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
     for sentence in planned_precision(ACCEPTABILITY, items=12, annotators=2):
         assert sentence in made.stdout
     links = invoke("study", "invite", "pilot", "Ada", "Bo", "--url", "https://example.org/").stdout
-    assert links.count("https://example.org/human_validation?token=") == 2
+    assert links.count("https://example.org/people?token=") == 2
     study = Study(studies_dir() / "pilot")
     for name in ("a01", "a02"):
         assert len(finish(study, name)) == 12
@@ -190,7 +190,7 @@ def test_consent_practice_and_the_link_for_prolific_are_set_without_a_browser(
     assert "You may stop at any time." in invoke("study", "consent", "pilot", text).stdout
     assert "2 practice items, 1 needed" in invoke("study", "practice", "pilot", "--items", 2, "--needed", 1).stdout
     first = invoke("study", "prolific", "pilot", "--items", 4, "--url", "https://example.org/").stdout
-    assert "https://example.org/human_validation?token=" in first
+    assert "https://example.org/people?token=" in first
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in first
     code = first.split("completion code: ")[1].split()[0]
     again = invoke("study", "prolific", "pilot", "--screened-out", "0UT-2026").stdout

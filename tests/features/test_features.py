@@ -27,12 +27,13 @@ Install = Callable[..., None]
 WHOLE = """
 from dataclasses import replace
 from pathlib import Path
-from core.features.feature import Command, Feature, JobKind, Page, QuestionMaker
+from core.features.feature import Command, Entry, Feature, JobKind, QuestionMaker, View
 
 FEATURE = Feature(
     name="clouds",
     summary="Whether clouds move the score.",
-    pages=(Page(str(Path(__file__).with_name("clouds_page.py")), "Clouds", ":material/cloud:", "Measure", 75),),
+    entries=(Entry(str(Path(__file__).with_name("clouds_page.py")), "Clouds", ":material/cloud:", 55),),
+    views=(View("drizzle", "Drizzle", "clouds.inside:drizzle", entry="leaderboard", place=15),),
     commands=(Command("clouds", "clouds.inside:say", "Count the clouds.", 75),),
     questions=(QuestionMaker("clouds.inside:questions"),),
     jobs=(JobKind("clouds", "clouds.inside:CloudRequest"),),
@@ -111,8 +112,9 @@ def test_a_feature_of_a_package_has_its_page_its_command_its_question_and_its_jo
     assert "The sky is the limit." in call("clouds", "--help").stdout
     (own,) = [each for each in catalogue(read_table(store)) if each.id == "S-clouds"]
     assert not own.needs(read_table(store))
-    titles = [each.title for each in feature.menu()["Measure"]]
-    assert titles.index("Clouds") == titles.index("Flip risk") + 1
+    titles = [each.title for each in feature.entries()]
+    assert titles.index("Clouds") == titles.index("Leaderboard") + 1
+    assert [each.name for each in feature.views() if each.entry == "leaderboard"] == ["systems", "drizzle", "flip_risk"]
     shown = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     shown.switch_page(str(tmp_path / "clouds" / "clouds_page.py")).run()
     assert [each.value for each in shown.title] == ["How many clouds"]
@@ -178,6 +180,9 @@ def test_what_a_feature_names_and_cannot_be_imported_is_named_and_the_rest_works
         (('name="clouds"', 'name="human"'), "another feature has the name 'human'"),
         (('JobKind("clouds"', 'JobKind("suite"'), "another feature has the kind of jobs 'suite'"),
         (('"clouds_page.py"', '"nowhere.py"'), "nowhere.py is missing"),
+        (('"clouds_page.py"', '"results.py"'), "another feature has the page 'results'"),
+        (('View("drizzle"', 'View("results"'), "another feature has the page 'results'"),
+        (('entry="leaderboard"', 'entry="nowhere"'), "its view 'drizzle' is of an entry 'nowhere' that nobody has"),
     ],
 )
 def test_a_feature_that_takes_what_is_anothers_is_left_out(
@@ -192,7 +197,7 @@ def test_a_feature_that_takes_what_is_anothers_is_left_out(
 
 def test_every_page_and_command_and_maker_of_questions_is_of_one_feature() -> None:
     assert not feature.troubles(followed=True)
-    files = Counter(page.file for page in feature.pages())
+    files = Counter(entry.file for entry in feature.entries())
     assert files == Counter(str(path.relative_to(ROOT)) for path in (ROOT / "pages").glob("*.py"))
     modules = Counter(each.code.partition(":")[0] for each in feature.commands())
     assert set(modules.values()) == {1}

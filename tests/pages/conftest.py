@@ -20,7 +20,7 @@ from core.settings import ROOT, cache_dir, results_dir
 from core.store.run_files import run_signature
 from core.store.sorted_copies import copy_path
 from tests.pages.contrast_runs import write_both_halves
-from tests.pages.opening import Open
+from tests.pages.opening import Open, turned
 from tests.pages.scoped_runs import write_runs
 
 
@@ -122,7 +122,7 @@ def shelves(tmp_path_factory: pytest.TempPathFactory) -> Shelves:
 def open_page(
     request: pytest.FixtureRequest, shelves: Shelves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Open]:
-    """Return a function that opens a page with query parameters; the store is empty, the demo corpus is here."""
+    """Return a function that opens a view with query parameters; the store is empty, the demo corpus is here."""
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("INVARISCOPE_FOLDERS", os.pathsep.join((str(tmp_path), "/no/such")))
     monkeypatch.chdir(ROOT)
@@ -130,9 +130,9 @@ def open_page(
     if shelf is None or shelf is not shelves.warm:
         forget()
 
-    def opened(page: str, /, **query: str) -> AppTest:
+    def opened(view: str, /, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-        app.switch_page(page)  # before any run a page goes by its file's name, which ``app.py`` gives it as its path
+        turned(app, view)
         for name, value in query.items():
             app.query_params[name] = value
         return app.run()

@@ -11,28 +11,56 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.features.feature import VIEW, address, views
 from core.stories.slide import Slide
 from core.stories.story import stories
 from pages.views.common import access
 
-HUMAN = "pages/human_validation.py"
-FAILURES = "pages/failures.py"
-LAB = "pages/probe_lab.py"
-RESULTS = "pages/results.py"
-COMPARE = "pages/compare.py"
-OVERVIEW = "pages/overview.py"
-RUN = "pages/run_audit.py"
-FLIP_RISK = "pages/flip_risk.py"
-SYSTEMS = "pages/systems.py"
-CALIBRATION = "pages/calibration.py"
-GEOMETRY = "pages/geometry.py"
-CONTRAST = "pages/contrast_tests.py"
-SUITES = "pages/suites.py"
-VIDEO = "pages/video.py"
-WORDS = "pages/words.py"
-STORIES = "pages/stories.py"
+HUMAN = "human_validation"
+FAILURES = "failures"
+LAB = "probe_lab"
+RESULTS = "results"
+COMPARE = "compare"
+OVERVIEW = "overview"
+RUN = "run_audit"
+FLIP_RISK = "flip_risk"
+SYSTEMS = "systems"
+CALIBRATION = "calibration"
+GEOMETRY = "geometry"
+CONTRAST = "contrast_tests"
+SUITES = "suites"
+VIDEO = "video"
+WORDS = "words"
+STORIES = "stories"
+RUNS = "runs"
 
 Open = Callable[..., AppTest]
+
+
+def turned(app: AppTest, view: str) -> AppTest:
+    """The session at a view, as a link to it leads there; it has not run yet.
+
+    Before any run a page goes by its file's name, which ``app.py`` gives it as its address.
+    """
+    file, first = address(view)
+    app.switch_page(file)
+    if VIEW in app.query_params:
+        del app.query_params[VIEW]
+    app.query_params.update(first)
+    return app
+
+
+def led(link: Any) -> str:
+    """Name of the view to which a link of a page leads."""
+    entry = link.page or access.START
+    first = next(each.name for each in views() if each.entry == entry)
+    return dict(parse_qsl(link.query_string)).get(VIEW, first)
+
+
+def query(app: AppTest) -> dict[str, str]:
+    """Parameters of the session's link, without the one that names the view."""
+    return {name: text for name, text in app.query_params.items() if name != VIEW}
+
 
 AUTH = {
     "redirect_uri": "http://localhost:8501/oauth2callback",
@@ -126,7 +154,7 @@ def ways(app: AppTest) -> dict[str, dict[str, str]]:
     """Words of every way into another page that a click drew -> the parameters of its link."""
     found = [each.proto for each in app.get("page_link")]
     return {
-        each.label.replace("\\", ""): {"page": each.page, **dict(parse_qsl(each.query_string))}
+        each.label.replace("\\", ""): {**dict(parse_qsl(each.query_string)), VIEW: led(each)}
         for each in found
         if each.label.startswith("Open ")
     }

@@ -20,7 +20,7 @@ from pages.views.common.text import counted, number
 from tests.analysis.broken_runs import BROKEN, facts_of, rows_of, write_broken
 from tests.pages.opening import Open, click, marks_that_open, said, unfolded, ways
 
-PAGE = "pages/calibration.py"
+PAGE = "calibration"
 Calibrated = Callable[..., AppTest]
 
 
@@ -125,7 +125,7 @@ def test_a_click_on_a_line_chooses_its_strength_and_one_on_a_bar_opens_its_famil
     evaluator = json.loads(mark)["evaluators"]
     link = ways(click(app, "calib.bars", mark))[f"Open these pairs: {evaluator} · Turned"]
     assert link == {
-        "page": "failures",
+        "view": "failures",
         "run": "demo",
         "subject": "template",
         "language": "en",

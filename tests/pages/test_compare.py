@@ -111,4 +111,4 @@ def test_a_mark_of_a_side_opens_its_own_pairs_and_a_difference_none(open_page: O
     assert not marks_that_open(app, "results.difference-family.figure")
     mark = next(each for each in marks_that_open(app, chart) if json.loads(each).get("families") == "rotation")
     link = ways(click(app, chart, mark))["Open these pairs: conse-lite0 · Turned"]
-    assert (link["page"], link["run"], link["families"]) == ("failures", "demo", "rotation")
+    assert (link["view"], link["run"], link["families"]) == ("failures", "demo", "rotation")

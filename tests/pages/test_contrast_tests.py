@@ -191,7 +191,7 @@ def test_people_s_ratings_stand_beside_the_means_of_both_sides_of_what_the_filte
     open_page: Open, both_halves: Path, voted: list[str]
 ) -> None:
     for query, items, wrong in (({}, 4, 0.25), ({"upheld": "75"}, 2, 0.0), ({"categories": "food"}, 0, None)):
-        app = open_page(CONTRAST, view="tables", part=DEPTH, **query)
+        app = open_page(CONTRAST, show="tables", part=DEPTH, **query)
         assert not app.exception
         shown = next(each.value for each in app.dataframe if "scaled_right" in each.value.columns)
         people = shown[(shown["evaluator"] == "people, study sides") & (shown["family"] == "denied")]
@@ -229,9 +229,9 @@ def test_only_comparisons_that_people_uphold_count_where_the_reader_says_so(
 def test_the_filter_holds_in_every_view_and_a_share_that_no_comparison_reaches_leaves_none(
     open_page: Open, both_halves: Path, voted: list[str]
 ) -> None:
-    rates = open_page(CONTRAST, view="tables", upheld="50")
+    rates = open_page(CONTRAST, show="tables", upheld="50")
     assert not rates.exception
-    selectivity = open_page(CONTRAST, view="selectivity", upheld="100")
+    selectivity = open_page(CONTRAST, show="selectivity", upheld="100")
     assert not selectivity.exception
     assert not selectivity.error
     with Store.open(both_halves / "broken", verdicts=verdicts(list_studies()[0])) as opened:
@@ -246,15 +246,15 @@ def test_the_filter_holds_in_every_view_and_a_share_that_no_comparison_reaches_l
 
 
 def test_selectivity_and_every_table_open(open_page: Open, both_halves: Path) -> None:
-    app = open_page(CONTRAST, view="selectivity")
+    app = open_page(CONTRAST, show="selectivity")
     assert not app.exception
     assert "Selectivity of each evaluator" in said(app)
-    tables = open_page(CONTRAST, view="tables")
+    tables = open_page(CONTRAST, show="tables")
     for part in next(each for each in tables.selectbox if each.label == "Tables of").options:
-        shown = open_page(CONTRAST, view="tables", part=part)
+        shown = open_page(CONTRAST, show="tables", part=part)
         assert not shown.exception
         assert not shown.error
-    elsewhere = open_page(CONTRAST, view="tables", part="elsewhere")
+    elsewhere = open_page(CONTRAST, show="tables", part="elsewhere")
     assert [each.label for each in elsewhere.expander] == ["What these runs cannot give"]
     assert "it is of training a metric, and a run trains none" in said(elsewhere)
 
@@ -272,7 +272,7 @@ def test_a_choice_stands_in_the_link(open_page: Open, both_halves: Path) -> None
     [
         {"test": "nothing"},
         {"verified": "perhaps"},
-        {"view": "x"},
+        {"show": "x"},
         {"categories": "<b>"},
         {"upheld": "101"},
         {"upheld": "half"},
@@ -347,14 +347,14 @@ def test_a_cell_of_the_matrix_opens_its_test_with_the_filters_that_it_was_counte
     app = open_page(CONTRAST, categories="animal", of="flat")
     mark = json.dumps({"evaluators": "e", "corpus": "c", "test": "denied"})
     link = ways(click(app, "C-matrix.figure", mark))["Open this test, its worst failures below: e · denied"]
-    assert link == {"page": "contrast_tests", "categories": "animal", "corpus": "c", "test": "denied", "of": "e"}
+    assert link == {"view": "contrast_tests", "categories": "animal", "corpus": "c", "test": "denied", "of": "e"}
     opened = open_page(CONTRAST, **{name: text for name, text in link.items() if name != "page"})
     assert "failures of “denied” under e;" in said(opened)
     assert "A click on a mark opens nothing" in said(opened)  # below the histogram, whose bins are no pairs
 
 
 def test_a_cell_of_an_error_and_a_nuisance_opens_both(open_page: Open, both_halves: Path) -> None:
-    app = open_page(CONTRAST, view="selectivity")
+    app = open_page(CONTRAST, show="selectivity")
     mark = next(each for each in marks_that_open(app, "C-hidden.figure") if json.loads(each)["test"] == "denied")
     asked = json.loads(mark)
     found = ways(click(app, "C-hidden.figure", mark))
@@ -362,7 +362,7 @@ def test_a_cell_of_an_error_and_a_nuisance_opens_both(open_page: Open, both_halv
     assert (tests["test"], tests["of"]) == ("denied", asked["evaluators"])
     pairs = found[f"Open these pairs: {asked['evaluators']} · {family_title(asked['families'])}"]
     assert pairs == {
-        "page": "failures",
+        "view": "failures",
         "run": "broken",
         "subject": "human",
         "language": "en",

@@ -11,7 +11,7 @@ from core.jobs import job_queue
 from core.jobs.request import audit_request
 from core.settings import ROOT
 from pages.views.common import access, entry
-from tests.pages.opening import RUN, Open, said
+from tests.pages.opening import RUN, Open, said, turned
 
 ENTERED = entry._one_thread_each
 
@@ -41,7 +41,7 @@ def test_a_page_is_behind_the_door_while_another_first_session_arrives(
 ) -> None:
     monkeypatch.setenv(access.TOKEN, "the-key-of-this-server")
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page(RUN)
+    turned(app, RUN)
     app.run()
     assert first.is_set(), "Streamlit ran the page without app.py first, as it does in a fresh server"
     assert not app.exception
@@ -51,7 +51,7 @@ def test_a_page_is_behind_the_door_while_another_first_session_arrives(
 
 
 def test_a_page_without_the_dashboard_says_so() -> None:
-    app = AppTest.from_file(str(ROOT / RUN), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "runs.py"), default_timeout=120).run()
     assert not app.exception
     assert not app.title
     assert "start it with `python -m core app`" in app.error[0].value

@@ -5,7 +5,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from pages.views.common.hints import glossary
-from tests.pages.opening import FLIP_RISK, OVERVIEW, Open
+from tests.pages.opening import FLIP_RISK, HUMAN, OVERVIEW, Open
 
 
 def opened(app: AppTest) -> AppTest:
@@ -20,7 +20,7 @@ def offered(app: AppTest) -> list[str]:
 
 def test_every_kind_is_offered(open_page: Open, demo: Path) -> None:
     names = offered(opened(open_page(FLIP_RISK)))
-    assert "Page · Calibration" in names
+    assert "Page · Calibrate · Calibration" in names
     assert "Evaluator · grounding-judge" in names
     assert sum(name.startswith("Item · ") for name in names) == 252
     assert sum(name.startswith("Finding · ") for name in names) == 3
@@ -33,7 +33,7 @@ def test_without_a_run_pages_and_words_are_left(open_page: Open) -> None:
 
 
 def test_an_annotator_has_no_box(open_page: Open, demo: Path) -> None:
-    app = open_page("pages/human_validation.py", token="nobody")
+    app = open_page(HUMAN, token="nobody")
     assert not [each for each in app.button if each.key == "find"]
 
 

@@ -18,7 +18,7 @@ from core.store.store import Store
 from tests.analysis.made_runs import scores_of, write_run
 from tests.pages.opening import Open, click, marks_that_open, said, unfolded, ways
 
-PAGE = "pages/flip_risk.py"
+PAGE = "flip_risk"
 
 
 def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
@@ -158,18 +158,18 @@ def uploaded(app: AppTest, a: object, b: object) -> AppTest:
 
 @pytest.mark.parametrize("bad", [b"{", b"[]", b"\xff", b'{"a": 1}', b'{"a": "x", "a": "y"}', b"[" * 100_000])
 def test_a_file_that_is_none_is_one_sentence(open_page: Open, bad: bytes) -> None:
-    app = uploaded(open_page(PAGE, view="systems"), bad, {"a": "b"})
+    app = uploaded(open_page(PAGE, show="systems"), bad, {"a": "b"})
     assert not app.exception
     assert "A.json" in "".join(error.value.replace("\\", "") for error in app.error)
 
 
 def test_the_shape_of_the_files_is_shown_as_it_must_be_written(open_page: Open) -> None:
-    shown = [each.value for each in open_page(PAGE, view="systems").code if "caption" in each.value]
+    shown = [each.value for each in open_page(PAGE, show="systems").code if "caption" in each.value]
     assert [list(json.loads(each)) for each in shown] == [[catalogue().get("demo").load().items[0].id]]
 
 
 def test_captions_of_no_picture_are_one_sentence(open_page: Open) -> None:
-    app = uploaded(open_page(PAGE, view="systems"), {"nowhere": "a cat"}, {"nowhere": "a dog"})
+    app = uploaded(open_page(PAGE, show="systems"), {"nowhere": "a cat"}, {"nowhere": "a dog"})
     assert "no image of corpus 'demo'" in "".join(error.value.replace("\\", "") for error in app.error)
 
 
@@ -177,7 +177,7 @@ def test_two_files_are_scored_and_their_flipped_pairs_shown(open_page: Open, tmp
     items = [item for item in catalogue().get("demo").load().items if item.label][:6]
     a = {item.id: f"There is a {item.label}." for item in items} | {"lost": "a cat"}
     b = {item.id: f"A photo of some {item.label} outdoors." for item in items}
-    app = uploaded(open_page(PAGE, view="systems", judge="conse-lite0", edits="vflip"), a, b)
+    app = uploaded(open_page(PAGE, show="systems", judge="conse-lite0", edits="vflip"), a, b)
     assert "1 caption of A without a partner: lost" in said(app)
     app.button(key="flip.score").click().run()
     assert not app.exception
@@ -191,7 +191,7 @@ def test_two_files_are_scored_and_their_flipped_pairs_shown(open_page: Open, tmp
 
 
 def test_template_and_human_captions_make_two_systems_without_a_file(open_page: Open) -> None:
-    app = open_page(PAGE, view="systems", source="captions", judge="conse-lite0", edits="vflip", count="3")
+    app = open_page(PAGE, show="systems", source="captions", judge="conse-lite0", edits="vflip", count="3")
     app.button(key="flip.score").click().run()
     assert not app.exception
     assert "n = 3 images" in said(app)
@@ -253,7 +253,7 @@ def test_a_cell_and_a_line_open_the_pairs_of_their_family(open_page: Open) -> No
         marks = {json.loads(each).get("families"): each for each in marks_that_open(app, chart)}
         assert {"vertical-flip", "reposition", "cultural", "null"} <= set(marks)
         (link,) = (link for label, link in ways(click(app, chart, marks["vertical-flip"])).items() if "Upside" in label)
-        assert link["page"] == "failures"
+        assert link["view"] == "failures"
         assert (link["families"], link["categories"], link["corpus"]) == ("vertical-flip", "animal", "demo")
     turned = [json.loads(each) for each in marks_that_open(app, "flip.map") if "probes" in json.loads(each)]
     assert {each["probes"] for each in turned} >= {"rotate-10,rotate+10"}

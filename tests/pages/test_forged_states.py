@@ -16,7 +16,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from bench.server import Server
 from bench.visitor import Gone, Visitor
-from core.features.feature import pages
+from core.features.feature import views
 from core.features.human.ledger import PAUSED
 from core.features.human.studies import Study
 from pages.views.common.access import COORDINATORS, TOKEN, VIEWERS
@@ -135,7 +135,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_viewer_uses_every_widget_of_an_operator_and_changes_nothing(server: Server, data: Path, evil: Path) -> None:
     operator = signed_in(server)
     before, more = kept(data), dict[str, int]()
-    for page in [each.name for each in pages() if each.name not in SLOW]:
+    for page in [each.name for each in views() if each.name not in SLOW]:
         operator.go(page, QUERY.get(page, ""))
         theirs = operator.widgets()
         with Visitor(server.address, page, QUERY.get(page, "")) as viewer:
@@ -186,7 +186,7 @@ def test_who_takes_up_a_session_with_the_token_elsewhere_needs_the_link(
 
 def test_a_viewer_chooses_what_no_widget_offers_and_nothing_is_opened(server: Server, data: Path, evil: Path) -> None:
     before = kept(data)
-    for page in [each.name for each in pages() if each.name not in SLOW]:
+    for page in [each.name for each in views() if each.name not in SLOW]:
         with Visitor(server.address, page, QUERY.get(page, "")) as viewer:
             for name, kind in viewer.widgets().items():
                 for words in (f"{evil}:Evil", *STRANGE):

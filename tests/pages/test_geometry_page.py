@@ -6,7 +6,7 @@ import pytest
 
 from tests.pages.opening import FAILURES, Open, click, marks_that_open, said, ways
 
-PAGE = "pages/geometry.py"
+PAGE = "geometry"
 
 
 def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
@@ -80,7 +80,7 @@ def test_a_point_opens_the_pairs_of_its_modifier(open_page: Open) -> None:
     mark = next(each for each in marks_that_open(app, "geometry.scatter") if json.loads(each)["modifiers"] == "Arab")
     link = ways(click(app, "geometry.scatter", mark))["Open these pairs: conse-lite2 · Cultural words · Arab"]
     assert link == {
-        "page": "failures",
+        "view": "failures",
         "categories": "animal",
         "families": "cultural",
         "modifiers": "Arab",

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.scope import Narrowed, narrow
-from core.features.feature import menu
+from core.features.feature import views
 from core.features.human.creation import create_study
 from core.features.human.definition import ORIGINAL, Definition
 from core.features.human.kinds import ACCEPTABILITY
@@ -28,7 +28,7 @@ from pages.views.common.page_head import code_svg
 from pages.views.human_validation import annotator_screen as study_annotate
 from pages.views.human_validation import study_people
 from tests.features.human.small_study import finish, vote, vote_versions
-from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, texts
+from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, texts, turned
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def every_run(study: Study, tmp_path: Path) -> None:
 def annotate(token: str | None) -> AppTest:
     """Open an annotator's link."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page(HUMAN)
+    turned(app, HUMAN)
     app.query_params["token"] = str(token)
     return app.run()
 
@@ -244,7 +244,7 @@ def test_a_study_whose_corpus_vanished_loses_no_answer_and_says_so(open_page: Op
 
 def test_an_annotator_has_no_menu_and_no_other_page(open_page: Open, study: Study) -> None:
     app = annotate(study.token(study.invite(["Ada"])[0]))
-    assert study_access.visible(menu())
+    assert study_access.visible(views())
     assert not app.sidebar.children
     assert "Secret title" not in texts(app)
 
@@ -271,7 +271,7 @@ def test_another_account_opens_nothing_and_a_coordinator_s_the_studies(
     assert "no coordinator" in texts(app)
     assert "Study" not in [box.label for box in app.selectbox]
     guarded.update(email="ada@example.org")
-    app = app.run().switch_page(HUMAN).run()
+    app = turned(app.run(), HUMAN).run()
     assert not app.exception
     assert [box.value for box in app.selectbox if box.label == "Study"] == ["pilot"]
     monkeypatch.setattr(st, "logout", lambda: None)
@@ -320,7 +320,7 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
 def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: Study, results: None, part: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params.update({"study": "pilot", "part": part})
-    assert not app.switch_page(HUMAN).run().exception
+    assert not turned(app, HUMAN).run().exception
     people = study.invite(["Ada", "Bo", "Cy"])
     for number, name in enumerate(people):
         for item in study.definition.items:
@@ -484,8 +484,8 @@ def test_with_a_log_in_or_a_token_no_address_opens_another_page(
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.query_params.update(query)
         assert [title.value for title in app.run().title] == ["Invariscope"]
-        with pytest.raises(ValueError, match=r"Known pages: \['\S*/human_validation.py', 'Invariscope'\]"):
-            app.switch_page(page)
+        with pytest.raises(ValueError, match=r"Known pages: \['\S*/people.py', 'Invariscope'\]"):
+            turned(app, page)
 
 
 def test_votes_open_the_filter_of_accepted_pairs_on_the_other_pages(study: Study, results: None) -> None:
@@ -507,7 +507,7 @@ def test_links_begin_with_the_public_address_where_one_is_set(
     monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", "https://study.example.org/")
     links = [code.value for code in open_page(HUMAN, study="pilot").code if code.value.startswith("http")]
     assert len(links) == 1
-    assert links[0].startswith("https://study.example.org/human_validation?token=")
+    assert links[0].startswith("https://study.example.org/people?token=")
 
 
 @pytest.mark.parametrize(
@@ -524,7 +524,7 @@ def test_what_people_said_goes_into_a_story_with_whose_votes_it_is_of(
                 vote_versions(study, name, item.id, original=2, variant=number, preferred="tie")
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params.update({"study": "pilot", "part": part})
-    app.switch_page(HUMAN).run()
+    turned(app, HUMAN).run()
     slide = collected(app, f"figure.pilot-{figure}")
     assert slide.of == "27 complete votes of 3 annotators in study pilot, run demo, seed 1"
     assert (slide.page, (slide.link or {})["part"]) == (HUMAN, part)
@@ -541,7 +541,7 @@ def test_agreement_below_chance_has_a_real_minus_and_measures_begin_alike(study:
                 vote_versions(study, name, item.id, original=2, variant=2, preferred=preferred)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params.update({"study": "pilot", "part": "agreement"})
-    told = texts(app.switch_page(HUMAN).run())
+    told = texts(turned(app, HUMAN).run())
     assert re.search(r"Fleiss κ: \*\*−0\.\d\d\*\*", told)
     assert not re.search(r"[ *(]-0\.\d", told)
     assert "Percent agreement: **0.00**" in told

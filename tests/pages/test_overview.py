@@ -23,7 +23,7 @@ from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
-from tests.pages.opening import OVERVIEW, Open, said, texts
+from tests.pages.opening import FAILURES, OVERVIEW, Open, led, said, texts
 from tests.plans import make_plan
 
 
@@ -125,7 +125,7 @@ def test_every_figure_has_a_text_for_those_who_cannot_see_it(open_page: Open, on
 
 
 def test_a_finding_leads_into_its_failures_and_into_the_lab(open_page: Open, findings_run: Path) -> None:
-    links = [each for each in open_page(OVERVIEW).get("page_link") if "failures" in str(each.proto.page)]
+    links = [each for each in open_page(OVERVIEW).get("page_link") if led(each.proto) == FAILURES]
     assert links
     assert all("families" in str(each.proto) for each in links)
 
@@ -216,7 +216,7 @@ def test_who_may_fetch_a_published_evaluator_has_the_way_to_it(
     monkeypatch.setattr(access, "_local", lambda: local)
     app = open_page(OVERVIEW)
     assert not app.exception
-    ways = [each.proto.page for each in app.get("page_link") if each.proto.label == "Get a published evaluator"]
+    ways = [led(each.proto) for each in app.get("page_link") if each.proto.label == "Get a published evaluator"]
     assert ways == (["run_audit"] if local else [])
 
 

@@ -173,7 +173,7 @@ def test_a_black_box_has_no_geometry_and_a_sentence_says_so(open_page: Open, fol
 
 def test_two_systems_are_scored_by_it(open_page: Open, folder: Path) -> None:
     audited(open_page, folder)
-    app = open_page(FLIP_RISK, view="systems", source="captions", judge="own-letters", count="2", edits="vflip")
+    app = open_page(FLIP_RISK, show="systems", source="captions", judge="own-letters", count="2", edits="vflip")
     assert not app.exception
     app.button(key="flip.score").click().run()
     assert not app.exception

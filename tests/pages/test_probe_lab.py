@@ -15,7 +15,7 @@ from core.probes.titles import title
 from core.settings import cache_dir
 from pages.views.common.run_corpora import item_ids
 from pages.views.probe_lab.lab_state import shared
-from tests.pages.opening import LAB, Open, said, texts
+from tests.pages.opening import LAB, Open, said, texts, turned
 
 
 def png(height: int = 60, width: int = 80) -> bytes:
@@ -123,7 +123,7 @@ def test_an_upload_survives_a_reload_while_the_server_holds_it(open_page: Open) 
     key = app.query_params["upload"]
     again = AppTest.from_file(app._script_path, default_timeout=120)
     again.run()
-    again.switch_page(LAB)
+    turned(again, LAB)
     for name, value in (("source", "upload"), ("upload", key), ("evaluators", ""), ("probes", "vflip")):
         again.query_params[name] = value
     again.run()

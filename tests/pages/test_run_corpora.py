@@ -158,7 +158,7 @@ def test_pages_show_and_open_the_corpus_of_the_run_in_view(
 def test_flipped_pairs_are_of_the_corpus_that_was_chosen(open_page: Open) -> None:
     a, b = ({f"val-{place:03d}.png": caption for place in range(8)} for caption in ("a photo of a bed", "a flag"))
     app = open_page(
-        FLIP_RISK, view="systems", images="folder of val", judge="conse-lite0", edits="rotate+10,rotate-10,vflip"
+        FLIP_RISK, show="systems", images="folder of val", judge="conse-lite0", edits="rotate+10,rotate-10,vflip"
     )
     for name, captions in (("A", a), ("B", b)):
         app.file_uploader(key=f"flip.file.{name}").upload(

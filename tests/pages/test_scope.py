@@ -25,7 +25,10 @@ from tests.pages.opening import (
     RESULTS,
     RUN,
     Open,
+    led,
+    query,
     said,
+    turned,
 )
 from tests.pages.scoped_runs import RUNS
 
@@ -35,8 +38,8 @@ NUMBERS = (OVERVIEW, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETR
 
 def go(app: AppTest, page: str, **query: str) -> AppTest:
     """Open another page as the menu does: nothing of the query comes along; or by a link that says something."""
-    app.switch_page(page)
     app.query_params.clear()
+    turned(app, page)
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()
@@ -54,7 +57,7 @@ def test_the_usual_scope_is_one_run_a_corpus_and_says_what_it_left_out(open_page
     assert not app.error
     assert "run first, the largest of 2; left out second" in said(app)
     assert "of caption human; an item counts once" in said(app)
-    assert not app.query_params
+    assert not query(app)
     assert "**70 pairs**, 140 shifts" in said(app)
 
 
@@ -92,12 +95,12 @@ def test_a_link_that_names_a_scope_is_the_scope(open_page: Open, scoped: Path) -
     go(app, FLIP_RISK, evaluators="bee")
     assert "run" not in app.query_params
     go(app, FAILURES)
-    assert dict(app.query_params) == {"evaluators": "bee"}
+    assert query(app) == {"evaluators": "bee"}
 
 
 def test_the_menu_entry_of_the_page_itself_keeps_the_scope(open_page: Open, scoped: Path) -> None:
     app = choose(open_page(FAILURES, families="rotation"), "failures", "run", ["second"])
-    assert dict(go(app, FAILURES).query_params) == {"run": "second"}
+    assert query(go(app, FAILURES)) == {"run": "second"}
 
 
 def test_another_corpus_comes_with_the_caption_that_it_has(open_page: Open, scoped: Path) -> None:
@@ -133,7 +136,7 @@ def test_unknown_names_are_told_and_the_usual_scope_is_shown(open_page: Open, sc
     warned = " ".join(each.value for each in app.warning).replace("\\", "")
     for name in ("gone", "nowhere", "poem", "xx", "nobody"):
         assert name in warned
-    assert dict(app.query_params) == {"evaluators": "ant"}
+    assert query(app) == {"evaluators": "ant"}
     assert "**70 pairs**, 70 shifts" in said(app)
 
 
@@ -146,17 +149,17 @@ def test_choices_that_do_not_go_together_are_taken_back_with_a_sentence(
     warned = " ".join(each.value for each in app.warning).replace("\\", "")
     assert "No run in this scope is of corpus 'tiles'" in warned
     assert "Run second holds no score of bee; evaluators there: ant" in warned
-    assert dict(app.query_params) == {"run": "second"}
+    assert query(app) == {"run": "second"}
 
 
 def test_reset_keeps_the_scope_and_usual_scope_takes_it_back_everywhere(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES, run="second", families="rotation", sort="absolute")
     app.button(key="failures.reset").click().run()
-    assert dict(app.query_params) == {"run": "second"}
+    assert query(app) == {"run": "second"}
     assert "scope stays" in app.button(key="failures.reset").help
     app.button(key="failures.scope.usual").click().run()
-    assert not app.query_params
-    assert not go(app, FLIP_RISK).query_params
+    assert not query(app)
+    assert not query(go(app, FLIP_RISK))
 
 
 def test_nothing_to_choose_is_not_drawn(open_page: Open, demo: object) -> None:
@@ -250,7 +253,7 @@ def test_a_side_of_the_comparison_that_cannot_be_is_one_sentence(open_page: Open
 
 def test_links_between_pages_take_the_scope_along(open_page: Open, scoped: Path) -> None:
     app = open_page(OVERVIEW, run="second")
-    links = [each.proto for each in app.get("page_link") if "failures" in str(each.proto.page)]
+    links = [each.proto for each in app.get("page_link") if led(each.proto) == FAILURES]
     assert links
     assert all("run=second" in str(link) for link in links)
 

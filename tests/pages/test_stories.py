@@ -19,6 +19,7 @@ from tests.pages.opening import (
     STORIES,
     Open,
     collected,
+    led,
     said,
 )
 
@@ -145,7 +146,7 @@ def test_an_example_is_made_of_the_run_by_a_click(open_page: Open, demo: Path, o
 def test_without_a_run_there_is_no_example(open_page: Open) -> None:
     app = open_page(STORIES)
     assert not [each for each in app.button if each.key == "door.example"]
-    assert [each.proto.page for each in app.get("page_link")] == ["failures", "probe_lab"]
+    assert [led(each.proto) for each in app.get("page_link")] == ["failures", "probe_lab"]
 
 
 def made(titles: tuple[str, ...]) -> Story:
@@ -203,7 +204,7 @@ def test_a_picture_that_is_none_and_a_page_that_is_gone_are_no_crash(open_page: 
     assert not app.exception
     for kind in broken:
         assert f"This picture cannot be read: a broken {kind}" in said(app)
-    assert [each.proto.page for each in app.get("page_link") if each.proto.label == "Open it live"] == ["failures"]
+    assert [led(each.proto) for each in app.get("page_link") if each.proto.label == "Open it live"] == ["failures"]
 
 
 def test_the_keys_turn_the_slides_before_an_audience(open_page: Open, own_folder: Path) -> None:
@@ -234,4 +235,4 @@ def test_a_story_that_cannot_be_read_keeps_a_name_and_leads_to_what_can_be_colle
     assert not app.exception
     assert "line 1: cut or damaged" in said(app)
     assert app.selectbox(key="stories.story").options == ["once · 0 slides"]
-    assert {each.proto.page for each in app.get("page_link")} >= {"failures", "probe_lab"}
+    assert {led(each.proto) for each in app.get("page_link")} >= {"failures", "probe_lab"}

@@ -179,7 +179,7 @@ def test_one_bad_file_costs_itself_alone(open_page: Open) -> None:
 @pytest.mark.usefixtures("tmp_path")
 def test_captions_are_scored_kept_and_shown(open_page: Open, tmp_path: Path) -> None:
     query = {"source": "captions", "judges": "conse-lite0", "edits": "vflip", "count": "3"}
-    app = open_page(SYSTEMS, view="new", **query)
+    app = open_page(SYSTEMS, show="new", **query)
     assert "3 systems, 3 pictures, 9 captions, 1 edit" in said(app)
     app.button(key="systems.score").click().run()
     assert not app.exception
@@ -206,7 +206,7 @@ def test_references_stand_beside_the_standings_where_they_are_asked_for(open_pag
 
 def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> None:
     query = {"source": "captions", "judges": "blind-length", "edits": "", "count": "12", "beside": "yes"}
-    app = open_page(SYSTEMS, view="new", **query)
+    app = open_page(SYSTEMS, show="new", **query)
     app.button(key="systems.score").click().run()
     assert not app.exception
     assert not app.error

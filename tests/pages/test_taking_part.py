@@ -18,7 +18,7 @@ from core.settings import ROOT
 from core.store.store import Store
 from pages.views.human_validation import annotator_screen as study_annotate
 from tests.features.human.small_study import finish, vote
-from tests.pages.opening import HUMAN, Open, texts
+from tests.pages.opening import HUMAN, Open, texts, turned
 
 PID = "5f0c9a1b2c3d4e5f60718293"
 CONSENT = "We study captions.\n\nYou may stop at any time; *nothing* is [sold](http://x)."
@@ -53,7 +53,7 @@ def study(open_page: Open, definition: Definition, tmp_path: Path, monkeypatch: 
 
 def follow(token: str | None, **params: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page(HUMAN)
+    turned(app, HUMAN)
     app.query_params.update({"token": str(token), **params})
     return app.run()
 

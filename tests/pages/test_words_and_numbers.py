@@ -31,8 +31,8 @@ def test_text_from_data_is_one_line_whose_numbers_stay_with_their_units() -> Non
     [
         (RESULTS, {"question": "object"}, "Family", "Upside down", "vertical-flip"),
         (COMPARE, {}, "Family", "Upside down", "vertical-flip"),
-        (FLIP_RISK, {"view": "systems", "source": "captions"}, "Harmless edits", "Upside down", "vflip"),
-        (SYSTEMS, {"view": "new", "source": "captions"}, "Harmless edits", "Upside down", "vflip"),
+        (FLIP_RISK, {"show": "systems", "source": "captions"}, "Harmless edits", "Upside down", "vflip"),
+        (SYSTEMS, {"show": "new", "source": "captions"}, "Harmless edits", "Upside down", "vflip"),
         (RUN, {}, "Families", "Upside down", "vertical-flip"),
     ],
 )

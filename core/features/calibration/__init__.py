@@ -1,17 +1,17 @@
 """Calibration: what it hands to the trunk."""
 
-from core.features.feature import Command, Feature, JobKind, Page, Part, QuestionMaker
+from core.features.feature import Command, Feature, JobKind, Part, QuestionMaker, View
 
 FEATURE = Feature(
     name="calibration",
     summary="What a calibration would change, learnt from a run, and what it does as measured.",
-    pages=(
-        Page(
-            file="pages/calibration.py",
-            title="Calibration",
-            icon=":material/tune:",
-            section="Measure",
-            place=90,
+    views=(
+        View(
+            "calibration",
+            "Calibration",
+            "pages.views.calibration.calibration_view:draw",
+            entry="calibrate",
+            place=10,
             parts=(
                 Part("orbit", ("T14", "T15", "T16", "F12a", "F12b")),
                 Part("measured", ("S37",)),

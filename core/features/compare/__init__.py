@@ -1,17 +1,17 @@
 """Compare: what it hands to the trunk."""
 
-from core.features.feature import Feature, Page, Part
+from core.features.feature import Feature, Part, View
 
 FEATURE = Feature(
     name="compare",
     summary="Two sides of the same scores beside each other.",
-    pages=(
-        Page(
-            file="pages/compare.py",
-            title="Compare",
-            icon=":material/compare_arrows:",
-            section="Explore",
-            place=50,
+    views=(
+        View(
+            "compare",
+            "Compare",
+            "pages.views.compare_view:draw",
+            entry="findings",
+            place=30,
             parts=(
                 Part(
                     "sides", name="Compare", reason="which two sides are held against each other is a reader's choice"

@@ -1,17 +1,17 @@
 """Flip risk: what it hands to the trunk."""
 
-from core.features.feature import Feature, Page, Part, QuestionMaker
+from core.features.feature import Feature, Part, QuestionMaker, View
 
 FEATURE = Feature(
     name="flips",
     summary="How often an edit that should not matter turns a near tie over.",
-    pages=(
-        Page(
-            file="pages/flip_risk.py",
-            title="Flip risk",
-            icon=":material/swap_vert:",
-            section="Measure",
-            place=70,
+    views=(
+        View(
+            "flip_risk",
+            "Flip risk",
+            "pages.views.flip_risk.flip_risk_view:draw",
+            entry="leaderboard",
+            place=20,
             parts=(
                 Part("gap", ("T13", "S10", "S-turned")),
                 Part(

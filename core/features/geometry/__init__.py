@@ -1,17 +1,17 @@
 """Geometry: what it hands to the trunk."""
 
-from core.features.feature import Feature, Page, Part
+from core.features.feature import Feature, Part, View
 
 FEATURE = Feature(
     name="geometry",
     summary="What a text encoder's sense of good and bad has to do with its scores.",
-    pages=(
-        Page(
-            file="pages/geometry.py",
-            title="Geometry",
-            icon=":material/hub:",
-            section="Measure",
-            place=110,
+    views=(
+        View(
+            "geometry",
+            "Geometry",
+            "pages.views.geometry_view:draw",
+            entry="calibrate",
+            place=20,
             parts=(Part("scatter", ("S-geometry",)),),
         ),
     ),

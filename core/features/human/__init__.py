@@ -1,17 +1,17 @@
 """Human validation: what it hands to the trunk."""
 
-from core.features.feature import Command, Feature, Page, Part
+from core.features.feature import Command, Feature, Part, View
 
 FEATURE = Feature(
     name="human",
     summary="Studies in which people judge edited pairs, and what their votes say.",
-    pages=(
-        Page(
-            file="pages/human_validation.py",
-            title="Human validation",
-            icon=":material/how_to_vote:",
-            section="Conduct",
-            place=150,
+    views=(
+        View(
+            "human_validation",
+            "Human validation",
+            "pages.views.human_validation.human_view:draw",
+            entry="people",
+            place=10,
             parts=(
                 Part("people", name="Annotators", reason="how well each annotator worked is for the coordinator alone"),
                 Part(

@@ -111,7 +111,7 @@ def invite(
     if people:
         study.invite(people)
     rows = [
-        (each.id, each.name, f"{address}/human_validation?token={token}")
+        (each.id, each.name, f"{address}/people?token={token}")
         for each in study.state().annotators.values()
         if (token := study.token(each.id))
     ]
@@ -195,7 +195,7 @@ def prolific(
     )
     told = study.state().prolific
     assert told is not None
-    typer.echo(f"{_address(url)}/human_validation?{link_query(study)}")
+    typer.echo(f"{_address(url)}/people?{link_query(study)}")
     typer.echo(f"completion code: {told.completion}")
     if told.screened_out:
         typer.echo(f"screened-out code: {told.screened_out}")

@@ -1,17 +1,17 @@
 """Probe lab: what it hands to the trunk."""
 
-from core.features.feature import Feature, Page, Part
+from core.features.feature import Feature, Part, View
 
 FEATURE = Feature(
     name="lab",
     summary="What every probe does to a picture that a reader brings.",
-    pages=(
-        Page(
-            file="pages/probe_lab.py",
-            title="Probe lab",
-            icon=":material/science:",
-            section="Explore",
-            place=20,
+    views=(
+        View(
+            "probe_lab",
+            "Picture",
+            "pages.views.probe_lab.lab_view:draw",
+            entry="try_a_picture",
+            place=10,
             parts=(
                 Part("lab", name="Probe lab", reason="it scores a picture that a reader brings, which is of no run"),
             ),

@@ -1,17 +1,17 @@
 """Metric check: what it hands to the trunk."""
 
-from core.features.feature import Command, Feature, JobKind, Page, Part
+from core.features.feature import Command, Feature, JobKind, Part, View
 
 FEATURE = Feature(
     name="metric_check",
     summary="Whether a metric drops where the meaning breaks: contrast tests, and the check of a metric of one's own.",
-    pages=(
-        Page(
-            file="pages/contrast_tests.py",
-            title="Contrast tests",
-            icon=":material/rule:",
-            section="Measure",
-            place=100,
+    views=(
+        View(
+            "contrast_tests",
+            "Contrast tests",
+            "pages.views.contrast_tests.contrast_view:draw",
+            entry="does_it_notice",
+            place=10,
             parts=(
                 Part("tests", ("section:contrast",)),
                 Part("selectivity", ("section:selectivity",)),

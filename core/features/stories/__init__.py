@@ -1,13 +1,12 @@
 """Stories: what it hands to the trunk."""
 
-from core.features.feature import Command, Feature, Page
+from core.features.feature import Command, Entry, Feature, View
 
 FEATURE = Feature(
     name="stories",
     summary="What a reader collects for others, slide by slide.",
-    pages=(
-        Page(file="pages/stories.py", title="Stories", icon=":material/auto_stories:", section="Explore", place=60),
-    ),
+    entries=(Entry("pages/stories.py", "Stories", ":material/auto_stories:", place=90, listed=False),),
+    views=(View("stories", "Stories", "pages.views.stories_view:draw", entry="stories"),),
     commands=(
         Command(
             "stories",

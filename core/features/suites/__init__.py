@@ -1,17 +1,17 @@
 """Suites: what it hands to the trunk."""
 
-from core.features.feature import Command, Feature, JobKind, Page, Part
+from core.features.feature import Command, Feature, JobKind, Part, View
 
 FEATURE = Feature(
     name="suites",
     summary="How far an evaluator agrees with people's judgements of captions.",
-    pages=(
-        Page(
-            file="pages/suites.py",
-            title="Suites",
-            icon=":material/fact_check:",
-            section="Measure",
-            place=120,
+    views=(
+        View(
+            "suites",
+            "Suites",
+            "pages.views.suites.suites_view:draw",
+            entry="does_it_notice",
+            place=20,
             parts=(
                 Part("reached", ("C9", "C10", "C11", "C12", "S-caparena")),
                 Part("calibrated", ("T17",)),

@@ -1,17 +1,17 @@
 """Leaderboards of captioners: what it hands to the trunk."""
 
-from core.features.feature import Command, Feature, Page, Part
+from core.features.feature import Command, Feature, Part, View
 
 FEATURE = Feature(
     name="systems",
     summary="Captioners in their order, with what may be said of it.",
-    pages=(
-        Page(
-            file="pages/systems.py",
-            title="Systems",
-            icon=":material/leaderboard:",
-            section="Measure",
-            place=80,
+    views=(
+        View(
+            "systems",
+            "Systems",
+            "pages.views.systems.systems_view:draw",
+            entry="leaderboard",
+            place=10,
             parts=(
                 Part(
                     "standings",

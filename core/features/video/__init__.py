@@ -1,17 +1,17 @@
 """Video: what it hands to the trunk."""
 
-from core.features.feature import Command, Feature, Page, Part
+from core.features.feature import Command, Feature, Part, View
 
 FEATURE = Feature(
     name="video",
     summary="Edits of the frames of a video.",
-    pages=(
-        Page(
-            file="pages/video.py",
-            title="Video",
-            icon=":material/movie:",
-            section="Measure",
-            place=130,
+    views=(
+        View(
+            "video",
+            "Video",
+            "pages.views.video_view:draw",
+            entry="try_a_picture",
+            place=20,
             parts=(
                 Part(
                     "edits",

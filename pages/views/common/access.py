@@ -23,7 +23,7 @@ from streamlit.errors import StreamlitSecretNotFoundError
 from streamlit.navigation.page import StreamlitPage
 
 from core.errors import InvalidInput
-from core.features.feature import Page
+from core.features.feature import Entry, View, entries, views
 from core.settings import public_url, retired, says_yes
 from core.yes_no import yes_or_no
 
@@ -204,7 +204,9 @@ METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
 KEY = "key"
 """Parameter of the link that holds the token."""
 
-OVERVIEW = "overview"
+START = "start"
+"""The entry at which the dashboard opens."""
+
 HUMAN = "human_validation"
 AUDIT = "run_audit"
 
@@ -221,9 +223,6 @@ class _Asked(NamedTuple):
 
 
 _ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
-
-Pages = Mapping[str, tuple[Page, ...]]
-"""Section of the menu -> its pages."""
 
 
 class Access(StrEnum):
@@ -374,18 +373,36 @@ def _token() -> str:
     return os.environ.get(TOKEN, "")
 
 
-def visible(pages: Pages) -> Pages:
-    """Pages that exist for this session: all, or for annotators and strangers only the one of the studies."""
-    if "token" not in st.query_params and access() is not Access.LOCKED:
-        without = () if may_operate() else (AUDIT,)
-        return {section: tuple(each for each in own if each.name not in without) for section, own in pages.items()}
-    return {"": tuple(page for section in pages.values() for page in section if page.name == HUMAN)}
+def visible(every: tuple[View, ...]) -> tuple[View, ...]:
+    """Views that exist for this session: all, or for annotators and strangers only that of the studies."""
+    if hidden():
+        return tuple(each for each in every if each.name == HUMAN)
+    without = () if may_operate() else (AUDIT,)
+    return tuple(each for each in every if each.name not in without)
 
 
-def at_the_door(listed: Pages) -> dict[str, list[StreamlitPage]]:
-    """Front page for those who may see no other: a section of ``st.navigation``, empty where all pages are listed."""
-    whole = any(page.name == OVERVIEW for section in listed.values() for page in section)
-    return {} if whole else {"Door": [st.Page(_door, title="Invariscope", icon=":material/lock:", default=True)]}
+def open_entries() -> tuple[Entry, ...]:
+    """Entries that exist for this session: those with a view for it, and a package's own that have none at all."""
+    shown, held = {each.entry for each in visible(views())}, {each.entry for each in views()}
+    return tuple(each for each in entries() if each.name in shown or (each.name not in held and not hidden()))
+
+
+def entry_page(entry: Entry) -> StreamlitPage:
+    """An entry as Streamlit lists it."""
+    return st.Page(
+        entry.file,
+        title=entry.title,
+        icon=entry.icon,
+        url_path=entry.name,
+        default=entry.name == START,
+        visibility="visible" if entry.listed else "hidden",
+    )
+
+
+def at_the_door() -> list[StreamlitPage]:
+    """Front page for those who may see no other; none where the dashboard opens at its start."""
+    whole = any(each.name == START for each in open_entries())
+    return [] if whole else [st.Page(_door, title="Invariscope", icon=":material/lock:", default=True)]
 
 
 def hidden() -> bool:

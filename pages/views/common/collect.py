@@ -24,7 +24,7 @@ from pages.views.common.layers import finding
 from pages.views.common.open_runs import Signature, scores, store
 from pages.views.common.page_charts import with_titles
 from pages.views.common.text import safe
-from pages.views.common.url_state import PageState, entered
+from pages.views.common.url_state import PageState, entered, view_now
 
 NEW = "A new story"
 _ASKED, _SAID, _DONE, _ORIGIN = "collect.asked", "collect.said", "collect.done", "collect.origin"
@@ -35,18 +35,18 @@ class Origin:
     """Where a page's figures come from.
 
     Args:
-        page: file of the page.
         state: whose link leads back.
         of: which rows went into it, in words.
         files: what the store depends on; None where the figures are of no stored run.
         scopes: whose scores; none where they are of no stored run.
+        view: name of the view that the link is of; empty: the one that is drawn.
     """
 
-    page: str
     state: PageState
     of: str
     files: Signature | None = None
     scopes: tuple[Narrowed, ...] = ()
+    view: str = ""
 
     def signature(self) -> str:
         """Of the numbers, a line a scope; empty where they are of no stored run."""
@@ -57,17 +57,16 @@ class Origin:
         )
 
 
-def of_scores(page: str, state: PageState, files: Signature, scope: Narrowed, told: str = "") -> Origin:
+def of_scores(state: PageState, files: Signature, scope: Narrowed, told: str = "") -> Origin:
     """Where figures of stored scores come from.
 
     Args:
-        page: file of the page.
         state: whose link leads back.
         files: what the store depends on.
         scope: whose scores.
         told: what the filters keep, in words; empty where they keep everything.
     """
-    return Origin(page, state, scores_of(scope, told), files, (scope,))
+    return Origin(state, scores_of(scope, told), files, (scope,))
 
 
 def scores_of(scope: Narrowed, told: str = "") -> str:
@@ -160,7 +159,7 @@ def figure_slide(figure: Figure, title: str, origin: Origin) -> Slide:
         rows,
         " ".join(_cut(origin.of)),
         origin.signature(),
-        origin.page,
+        origin.view or view_now().name,
         origin.state.wanted(),
     )
 

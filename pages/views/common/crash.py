@@ -182,7 +182,7 @@ def _page() -> str:
     context = get_script_run_ctx()
     found = context.pages_manager.get_pages().get(context.page_script_hash) if context else None
     name = str(found.get("url_pathname", "")) if found else ""
-    return name if (ROOT / "pages" / f"{name}.py").is_file() else "overview" if name == "" else "(no page)"
+    return name if (ROOT / "pages" / f"{name}.py").is_file() else "start" if name == "" else "(no page)"
 
 
 HELD_S = 60.0

@@ -1,4 +1,4 @@
-"""The way into a page."""
+"""The way into an entry of the menu, and from former addresses to it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +10,16 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.errors import NotAvailable
 from core.evaluators.memory import leave_out_of_collections
+from core.features.feature import VIEW, follow, views
 from core.registry import only_described
 from core.settings import ROOT
 from core.store.run_sources import only_allowed_folders
-from pages.views.common.url_state import note_page
+from pages.views.common.access import visible
+from pages.views.common.page_head import draw_title
+from pages.views.common.text import safe
+from pages.views.common.url_state import note_view
 
 _ADMITTED: ContextVar[bool] = ContextVar("admitted", default=False)
 
@@ -29,7 +34,29 @@ def by_the_door() -> Iterator[None]:
         _ADMITTED.reset(token)
 
 
-def enter() -> None:
+def draw_entry(name: str) -> None:
+    """Draw the view of an entry that the link asks for, or the one that opens; no other one's code runs.
+
+    Args:
+        name: of the entry.
+    """
+    _prepare()
+    shown = [each for each in visible(views()) if each.entry == name]
+    asked = st.query_params.get(VIEW)
+    view = next((each for each in shown if each.name == asked), shown[0])
+    context = get_script_run_ctx()
+    note_view(view, back=context is not None and context.is_history_navigation)
+    try:
+        draw = follow(view.code)
+    except NotAvailable as error:
+        draw_title()
+        st.error(safe(str(error), limit=600))
+        return
+    assert callable(draw)
+    draw()
+
+
+def _prepare() -> None:
     """Start the page over under ``app.py``, where Streamlit ran it alone: nobody asked there who may see it.
 
     Until ``app.py`` has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of
@@ -41,15 +68,13 @@ def enter() -> None:
     _plain_texts()
     only_described()
     only_allowed_folders()
-    context = get_script_run_ctx()
     if not _ADMITTED.get():
+        context = get_script_run_ctx()
         if context is None or Path(context.main_script_path).resolve() != ROOT / "app.py":
             st.error("A page is opened through the dashboard: start it with `python -m core app`.")
             st.stop()
         PagesManager.uses_pages_directory = False
         st.rerun()
-    if context:
-        note_page(context.page_script_hash, back=context.is_history_navigation)
 
 
 @st.cache_resource(show_spinner=False)

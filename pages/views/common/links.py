@@ -1,23 +1,23 @@
 """Ways from one page into another: links that carry what is looked at, doors, no run yet, and *Find* by Ctrl+K."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.navigation.page import StreamlitPage
 
 from core.analysis.failures import PAIR
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
-from core.features.feature import troubles
+from core.features.feature import VIEW, address, entries, troubles, views
 from core.probes.titles import family_title, title
-from core.settings import ROOT
-from pages.views.common.access import may_operate
+from core.stories.story import stories
+from pages.views.common.access import AUDIT, may_operate, visible
 from pages.views.common.hints import glossary
 from pages.views.common.layers import find, finding
 from pages.views.common.open_runs import KEYED, Signature, findings, narrowed, present, scores, store
@@ -25,10 +25,14 @@ from pages.views.common.run_corpora import corpus_name_of, corpus_names
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import carried
 
-LAB = "pages/probe_lab.py"
-FAILURES = "pages/failures.py"
-CONTRAST = "pages/contrast_tests.py"
-RESULTS = "pages/results.py"
+LAB = "probe_lab"
+FAILURES = "failures"
+CONTRAST = "contrast_tests"
+RESULTS = "results"
+OVERVIEW = "overview"
+WORDS = "words"
+STORIES = "stories"
+RUNS = "runs"
 
 _OF_TESTS = ("knob", "domain", "verified", "upheld", "bar")
 """Link parameters of Contrast tests that Failures does not have."""
@@ -58,14 +62,54 @@ def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | Non
     return link | ({"subject": "human"} if row["subject"] == "human" else {})
 
 
-def is_listed(page: str) -> bool:
-    """Whether this session has a page, by its file: viewers have none that starts audits, stories name former ones.
+def is_open(view: str) -> bool:
+    """Whether this session has a view, by its name: viewers have none that starts audits, stories name former ones.
 
-    A way to a page that is not listed is a fault to Streamlit.
+    A way to one that it has not is a fault to Streamlit.
     """
-    context = get_script_run_ctx()
-    listed = context.pages_manager.get_pages().values() if context else ()
-    return any(Path(each["script_path"]) == ROOT / page for each in listed)
+    return any(each.name == view for each in visible(views()))
+
+
+def called(view: str) -> str:
+    """What a view is called: as its entry is, and by its own title where the entry has several."""
+    own = next(each for each in views() if each.name == view)
+    entry = next(each for each in entries() if each.name == own.entry)
+    several = sum(each.entry == entry.name for each in views()) > 1
+    return f"{entry.title} · {own.title}" if several else entry.title
+
+
+def link_to(view: str, label: str, *, icon: str, query_params: Mapping[str, str] | None = None) -> None:
+    """Draw a link to a view, by its name.
+
+    Args:
+        view: one that :func:`is_open`.
+        label: of the link.
+        icon: of Material Symbols.
+        query_params: of the view; none: as it opens.
+    """
+    file, first = address(view)
+    st.page_link(file, label=label, icon=icon, query_params=first | dict(query_params or {}))
+
+
+def lead_on(view: str) -> None:
+    """Open what a former address names: the entry that holds this view now, with the parameters that were given."""
+    file, first = address(view)
+    st.switch_page(file, query_params=first | formerly(st.query_params.to_dict()))
+
+
+def formerly(given: Mapping[str, str]) -> dict[str, str]:
+    """Parameters of a former address as they are called now: a page's own ``view`` was what ``show`` is."""
+    return {"show" if name == VIEW else name: text for name, text in given.items()}
+
+
+def former_addresses() -> list[StreamlitPage]:
+    """Pages that no menu lists: a view's name as an address, which leads on to its entry."""
+    taken = {each.name for each in entries()}
+    return [
+        st.Page(partial(lead_on, each.name), title=each.title, url_path=each.name, visibility="hidden")
+        for each in visible(views())
+        if each.name not in taken
+    ]
 
 
 def failures_link(row: Row) -> dict[str, str]:
@@ -92,9 +136,9 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
     if test := asked.pop("test", ""):
         of = asked["evaluators"]
         said = safe(f"{of} · {family_title(test)}")
-        st.page_link(
+        link_to(
             CONTRAST,
-            label=f"Open this test, its worst failures below: {said}",
+            f"Open this test, its worst failures below: {said}",
             icon=":material/rule:",
             query_params=carried() | dict(chosen) | {"corpus": asked["corpus"], "test": test, "of": of},
         )
@@ -103,9 +147,9 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
         return
     named = safe(" · ".join(_named(name, text) for name, text in told.items()))
     known = {name: text for name, text in chosen.items() if name not in _OF_TESTS}
-    st.page_link(
+    link_to(
         FAILURES,
-        label=f"Open these pairs: {named}",
+        f"Open these pairs: {named}",
         icon=":material/photo_library:",
         query_params=carried() | dict(scope) | known | asked,
     )
@@ -142,8 +186,8 @@ class Door:
         title: what one does behind it, in our own words.
         told: a sentence below.
         icon: of Material Symbols.
-        page: file of the page that it leads to; empty for one that does something here.
-        link: parameters of that page's link.
+        view: name of the view that it leads to; empty for one that does something here.
+        link: parameters of that view's link.
         act: what it does here; a callback.
         key: of its card.
     """
@@ -151,7 +195,7 @@ class Door:
     title: str
     told: str
     icon: str
-    page: str = ""
+    view: str = ""
     link: Mapping[str, str] = field(default_factory=dict, hash=False)
     act: Callable[[], None] | None = None
     key: str = ""
@@ -161,17 +205,13 @@ def draw_doors(doors: Sequence[Door]) -> None:
     """Draw them beside each other, on a phone below each other."""
     cells = st.grid(max(len(doors), 1), min_column_width=230, gap="small")
     for door in doors:
-        key = door.key or door.page.split("/")[-1].removesuffix(".py")
+        key = door.key or door.view
         with cells.container(border=True, height="stretch", gap="xsmall", key=f"door_{key}"):
             if door.act is None:
-                st.page_link(door.page, label=f"**{door.title}**", icon=door.icon, query_params=dict(door.link))
+                link_to(door.view, f"**{door.title}**", icon=door.icon, query_params=door.link)
             else:
                 st.button(f"**{door.title}**", icon=door.icon, type="tertiary", key=f"door.{key}", on_click=door.act)
             st.caption(door.told)
-
-
-AUDIT = "pages/run_audit.py"
-OVERVIEW = "pages/overview.py"
 
 
 def draw_no_run(
@@ -213,14 +253,14 @@ def draw_no_run(
                 AUDIT,
             ),
         )
-    if here != OVERVIEW:
+    if here != RUNS:
         told = "What cannot be read is named there, with what to do" if broken else "Runs that somebody handed you"
         doors.append(
             Door(
                 "See what was left out" if broken else "Open a published file",
                 told,
                 ":material/warning:" if broken else ":material/file_open:",
-                OVERVIEW,
+                RUNS,
             )
         )
     draw_doors(doors)
@@ -229,8 +269,6 @@ def draw_no_run(
     usual = f"python -m core audit --corpus demo --evaluators {','.join(evaluators)}"
     st.code(command or usual, language="shell", wrap_lines=True)
 
-
-WORDS = "pages/words.py"
 
 # A box that is opened by a key is typed into at once; Streamlit has no focus for a widget.
 _FOCUS = """
@@ -247,21 +285,18 @@ export default function () {
 """
 _focus = st.components.v2.component("invariscope_focus", js=_FOCUS)
 
-Titles = Mapping[str, str]
-"""File of a page -> its title."""
-
 
 class Place(NamedTuple):
     """Something to be found.
 
     Args:
         name: what the reader types a part of.
-        page: file of the page that shows it.
-        link: parameters of that page's link.
+        view: name of the view that shows it.
+        link: parameters of that view's link.
     """
 
     name: str
-    page: str
+    view: str
     link: dict[str, str]
 
 
@@ -276,12 +311,8 @@ def _troubles() -> tuple[str, ...]:
     return troubles(followed=True)
 
 
-def draw_find(titles: Titles) -> None:
-    """Draw the button that opens the box, in the rail.
-
-    Args:
-        titles: of the pages that this session may see.
-    """
+def draw_find() -> None:
+    """Draw the button that opens the box, in the rail."""
     st.sidebar.button(
         "Find",
         icon=":material/search:",
@@ -292,7 +323,18 @@ def draw_find(titles: Titles) -> None:
         help="A page, a finding, an evaluator, an item or a word",
     )
     if finding():
-        _box(titles)
+        _box()
+
+
+def draw_foot() -> None:
+    """Draw what stands at the rail's foot: what was collected, and what words mean."""
+    slides = 0
+    for story in stories():
+        with suppress(InvariscopeError):  # the page of stories says what cannot be read
+            slides += len(story.outline().slides)
+    with st.sidebar.container(key="rail_foot", gap="xsmall"):
+        link_to(STORIES, f"Collected: {slides}", icon=":material/collections_bookmark:")
+        link_to(WORDS, "Words", icon=":material/menu_book:")
 
 
 def _ask() -> None:
@@ -305,8 +347,10 @@ def _close() -> None:
 
 # It stays asked for until it is closed: a page that runs again meanwhile would take the box away.
 @st.dialog("Find", width="medium", on_dismiss=_close)
-def _box(titles: Titles) -> None:
-    places = [*(Place(f"Page · {title}", file, carried()) for file, title in titles.items()), *_stored(titles)]
+def _box() -> None:
+    shown = visible(views())
+    pages = (Place(f"Page · {called(each.name)}", each.name, carried()) for each in shown)
+    places = [*pages, *_stored({each.name for each in shown})]
     chosen = st.selectbox(
         "Find",
         places,
@@ -319,21 +363,22 @@ def _box(titles: Titles) -> None:
     _focus(key="find.focus", height=1)
     if chosen is not None:
         _close()
-        st.switch_page(chosen.page, query_params=chosen.link)
+        file, first = address(chosen.view)
+        st.switch_page(file, query_params=first | chosen.link)
     st.caption("Type a part of its name, then Enter. Items are those of the largest run of each corpus.")
 
 
-def _stored(titles: Titles) -> list[Place]:
+def _stored(shown: Container[str]) -> list[Place]:
     """What the runs hold, then the words; without a run that can be read, the words alone."""
     found = list[Place]()
     files = present()
     if files:
         try:
-            found = [place for kind in _KINDS for place in kind(files) if place.page in titles]
+            found = [place for kind in _KINDS for place in kind(files) if place.view in shown]
         except InvariscopeError as error:
             st.warning(safe(str(error), limit=300))
     words = (Place(f"Word · {term}", WORDS, {"find": term}) for term in glossary())
-    return [*found, *(place for place in words if place.page in titles)]
+    return [*found, *(place for place in words if place.view in shown)]
 
 
 def _findings(files: Signature) -> list[Place]:

@@ -2,29 +2,36 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.analysis.slices import Slice
+from core.corpora.schema import OWN
+from core.features.feature import VIEW, address, entries, views
 from core.settings import public_url
-from pages.views.common.access import HUMAN
+from pages.views.common.access import HUMAN, visible
 from pages.views.common.collect import begin
 from pages.views.common.hints import meaning
 from pages.views.common.text import safe
-from pages.views.common.url_state import PageState
+from pages.views.common.url_state import PageState, turn_to, view_now
 
 UPLOAD_LOST = "What you uploaded is in this link only as long as this server runs."
+_FILTERS = frozenset(field.name for field in fields(Slice))
+"""Filters that mean the same in every view that has them."""
+
 _SCOPE_STAYS = " The scope stays, on this page and on the others; *Usual scope* takes it back."
 
 
-def header(title: str, caption: str, state: PageState, *, lost: str = "", words: Sequence[str] = ()) -> None:
+def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[str] = ()) -> None:
     """Draw the title beside *Copy link* and *Reset all*, and say what of a link could not be restored.
 
     Args:
-        title: of the page, in our own words.
-        caption: one sentence that says what the page answers, in our own words.
+        caption: one sentence that says what the view answers, in our own words.
         state: the page's fields, restored already.
         lost: what the page's link cannot carry, as a sentence in our own words; empty where it carries everything.
         words: coined words that the page turns on; a ? beside the title says what they mean.
@@ -33,8 +40,9 @@ def header(title: str, caption: str, state: PageState, *, lost: str = "", words:
     scoped = any(field.shared for field in state.fields)
     with st.container(key="page_header"):
         text, actions = st.columns([7, 3], vertical_alignment="top")
-        text.title(title, anchor=False, help=meaning(*words) or None)
-        text.caption(caption)
+        with text:
+            draw_title(words)
+            st.caption(caption)
         with actions.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{state.page}_actions"):
             copy_link(f"{state.page}.copy", lost)
             if any(not field.shared for field in state.fields):
@@ -51,6 +59,36 @@ def header(title: str, caption: str, state: PageState, *, lost: str = "", words:
             "Part of the link could not be restored. " + " ".join(safe(each) for each in state.problems()),
             icon=":material/link_off:",
         )
+
+
+def draw_title(words: Sequence[str] = ()) -> None:
+    """Draw the title of the entry, beside it the switch between its views where it has several.
+
+    Args:
+        words: coined words that the view turns on; a ? beside the title says what they mean.
+    """
+    now = view_now()
+    entry = next(each for each in entries() if each.name == now.entry)
+    titles = {each.name: each.title for each in visible(views()) if each.entry == entry.name}
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="page_title"):
+        st.title(entry.title, anchor=False, help=meaning(*words) or None, width="content")
+        if len(titles) > 1:
+            key = f"{VIEW}.{entry.name}"
+            st.session_state[key] = now.name
+            st.segmented_control(
+                "View",
+                tuple(titles),
+                format_func=titles.__getitem__,
+                key=key,
+                required=True,
+                label_visibility="collapsed",
+                on_change=_turn,
+                args=(key,),
+            )
+
+
+def _turn(key: str) -> None:
+    turn_to(st.session_state[key], lambda name: name in _FILTERS or name.startswith(OWN))
 
 
 class Chips(NamedTuple):
@@ -179,4 +217,5 @@ def code_svg(address: str) -> str:
 def annotators_address() -> str:
     """The public address where one is set, else this server's as the browser names it; with the page, no query."""
     parts = urlsplit(st.context.url or "http://localhost:8501")
-    return f"{public_url() or urlunsplit((parts.scheme, parts.netloc, '', '', ''))}/{HUMAN}"
+    server = public_url() or urlunsplit((parts.scheme, parts.netloc, "", "", ""))
+    return f"{server}/{Path(address(HUMAN)[0]).stem}"

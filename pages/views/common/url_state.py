@@ -4,7 +4,7 @@ Streamlit's own binding of widgets to the link drops a value it cannot use witho
 over as many parameters as it has entries; here every field checks its own value and a list is one parameter.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.corpora.ordinary_paths import lies_in
+from core.features.feature import VIEW, View, address
 from core.settings import allowed_folders
 
 Read = Callable[[str], tuple[Any, str]]
@@ -39,7 +40,7 @@ class Field:
     shared: bool = False
 
 
-_SHARED, _PAGE, _ENTERED, _BACK = "shared", "page.now", "page.entered", "page.back"
+_SHARED, _VIEW, _ENTERED, _BACK, _KEPT = "shared", "view.now", "view.entered", "view.back", "view.kept"
 
 
 def carried() -> dict[str, str]:
@@ -47,16 +48,35 @@ def carried() -> dict[str, str]:
     return dict(st.session_state.get(_SHARED, {}))
 
 
-def note_page(page: str, *, back: bool) -> None:
-    """Note which page runs now, and whether the reader went back or forward in its history."""
-    entered = page != st.session_state.get(_PAGE)
-    st.session_state[_PAGE], st.session_state[_ENTERED] = page, entered
+def note_view(view: View, *, back: bool) -> None:
+    """Note which view runs now, and whether the reader went back or forward in its history."""
+    entered = view != st.session_state.get(_VIEW)
+    st.session_state[_VIEW], st.session_state[_ENTERED] = view, entered
     st.session_state[_BACK] = back and not entered
 
 
+def view_now() -> View:
+    """The view that runs now."""
+    found: View = st.session_state[_VIEW]
+    return found
+
+
 def entered() -> bool:
-    """Whether the page that runs now is another than the one before."""
+    """Whether the view that runs now is another than the one before."""
     return bool(st.session_state.get(_ENTERED, True))
+
+
+def turn_to(view: str, kept: Callable[[str], bool]) -> None:
+    """Let another view of the entry run next; a callback.
+
+    Args:
+        view: its name.
+        kept: whether a field of this name goes along where the other view has it too; the scope always does.
+    """
+    scope, present = carried(), st.query_params.to_dict()
+    along = {name: text for name, text in present.items() if kept(name) or name in scope}
+    st.session_state[_KEPT] = frozenset(along)
+    st.query_params.from_dict(address(view)[1] | along)  # at once: a step of the browser's history for each turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +114,8 @@ class PageState:
         if session.get(_ENTERED, True) or present != session.get(self.key("seen")):
             named = any(field.name in present for field in self.fields if field.shared)
             alone = named or session.get(_BACK, False)
-            session[self.key("problems")] = self._read(present if alone else self._with(present))
+            told = present if alone else self._with(present)
+            session[self.key("problems")] = self._read(told, kept=session.pop(_KEPT, frozenset()))
             session[self.key("seen")] = present
         for field in self.fields:  # setting a value to itself keeps it while its widget is not drawn
             self.put(field.name, st.session_state.get(self.key(field.name), field.default))
@@ -106,8 +127,9 @@ class PageState:
     def publish(self) -> None:
         """Write every field that differs from its default into the link, and only those."""
         wanted = self.wanted()
-        if wanted != self._link():
-            st.query_params.from_dict(wanted)
+        whole = address(view_now().name)[1] | wanted
+        if whole != st.query_params.to_dict():
+            st.query_params.from_dict(whole)
         st.session_state[self.key("seen")] = wanted
 
     def reset(self) -> None:
@@ -159,13 +181,16 @@ class PageState:
         }
 
     def _with(self, present: dict[str, str]) -> dict[str, str]:
-        """The link with the shared fields of the page before, as far as this page has them."""
+        """The link with the shared fields of the view before, as far as this one has them."""
         mine = {field.name for field in self.fields if field.shared}
         return {name: text for name, text in carried().items() if name in mine} | present
 
-    def _read(self, present: dict[str, str]) -> list[str]:
+    def _read(self, present: dict[str, str], *, kept: Container[str]) -> list[str]:
+        """Take the fields of a link; returns what could not be restored, but of what another view handed on."""
         known = {field.name for field in self.fields}
-        problems = [f"{name!r} is no part of this page's link." for name in present if name not in known]
+        problems = [
+            f"{name!r} is no part of this page's link." for name in present if name not in known and name not in kept
+        ]
         for field in self.fields:
             value, problem = field.read(present[field.name]) if field.name in present else (field.default, "")
             self.put(field.name, value)
@@ -174,7 +199,10 @@ class PageState:
 
     @staticmethod
     def _link() -> dict[str, str]:
-        return dict(st.query_params.to_dict())
+        present = dict(st.query_params.to_dict())
+        if present.get(VIEW) == view_now().name:
+            del present[VIEW]
+        return present
 
 
 def text(*, limit: int) -> Read:

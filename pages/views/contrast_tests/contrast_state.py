@@ -15,8 +15,8 @@ from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.features.metric_check.metric_breaks import MOST_FAILURES
 from core.probes.titles import family_title
-from pages.views.common.links import AUDIT as RUN_AUDIT
-from pages.views.common.links import LAB, is_listed
+from pages.views.common.access import AUDIT as RUN_AUDIT
+from pages.views.common.links import LAB, is_open, link_to
 from pages.views.common.open_runs import KEYED, Signature, scores, store, stored_values, told_values, view
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
@@ -57,7 +57,7 @@ def contrast_state(files: Signature) -> PageState:
         "contrast",
         (
             *scope_fields(files),
-            Field("view", "tests", one_of(lambda: tuple(VIEWS), "tests", what="view")),
+            Field("show", "tests", one_of(lambda: tuple(VIEWS), "tests", what="view")),
             Field("test", None, one_of(tests, None, what="test")),
             Field("of", None, one_of(evaluators, None, what="evaluator")),
             Field("part", None, text(limit=80)),
@@ -73,8 +73,8 @@ def contrast_state(files: Signature) -> PageState:
 
 def choose_view(state: PageState) -> str:
     """Draw the choice of what is shown; return it."""
-    state.switch("view", "View", VIEWS, label_visibility="collapsed")
-    return str(state.get("view"))
+    state.switch("show", "Show", VIEWS, label_visibility="collapsed")
+    return str(state.get("show"))
 
 
 def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> Slice:
@@ -259,6 +259,6 @@ def draw_no_test(files: Signature, scope: Narrowed) -> None:
     )
     st.code(AUDIT, language="shell", wrap_lines=True)
     with st.container(horizontal=True):
-        if is_listed(RUN_AUDIT):
-            st.page_link(RUN_AUDIT, label="Run an audit", icon=":material/play_circle:")
-        st.page_link(LAB, label="Try one in the Probe lab", icon=":material/science:")
+        if is_open(RUN_AUDIT):
+            link_to(RUN_AUDIT, "Run an audit", icon=":material/play_circle:")
+        link_to(LAB, "Try one on a picture", icon=":material/science:")

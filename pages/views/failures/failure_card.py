@@ -20,7 +20,7 @@ from core.stories.slide import Picture, Slide
 from core.stories.tags import Held
 from pages.views.common.collect import collect_button
 from pages.views.common.layers import finding
-from pages.views.common.links import LAB, lab_link, read_record, record_text
+from pages.views.common.links import LAB, lab_link, link_to, read_record, record_text
 from pages.views.common.open_runs import Signature, scores, store
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_name_of
@@ -233,9 +233,9 @@ def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:
     """Draw the way into the Probe lab, where its corpus is here."""
     if corpus_name_of(pair["run"], pair["corpus"], files) is not None:
         row = {**rows.iloc[0], **pair}
-        st.page_link(
+        link_to(
             LAB,
-            label="Open in Probe lab",
+            "Open in Probe lab",
             icon=":material/science:",
             query_params=lab_link(row, evaluators=list(rows["evaluator"]), files=files),
         )

@@ -452,7 +452,7 @@ def flip_state(files: Signature) -> PageState:
     return PageState(
         "flip",
         (
-            Field("view", "gap", one_of(lambda: tuple(VIEWS), "gap", what="view")),
+            Field("show", "gap", one_of(lambda: tuple(VIEWS), "gap", what="view")),
             Field("gap", None, _read_gap, lambda gap: f"{100 * gap:g}"),
             Field("unit", "iqr", one_of(lambda: tuple(UNITS), "iqr", what="unit")),
             Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),

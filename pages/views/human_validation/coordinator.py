@@ -347,7 +347,6 @@ def draw_coordinator() -> None:
     state = study_state()
     state.restore()
     header(
-        "Human validation",
         "Do people find the edited pairs as good as the original ones?",
         state,
         words=("study", "upheld"),
@@ -398,7 +397,7 @@ def _origin(study: Study, state: PageState) -> Origin:
         f"{counted(votes, 'complete vote')} of {counted(people, 'annotator')} in study {study.id}, run "
         f"{definition.run}, seed {definition.seed}"
     )
-    own = Origin("pages/human_validation.py", state, of)
+    own = Origin(state, of)
     if state.get("part") not in _WITH_SCORES:
         return own
     try:

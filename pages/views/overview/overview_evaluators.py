@@ -21,15 +21,14 @@ from core.charts.style import colours
 from core.evaluators import registry
 from core.evaluators.video.video_evaluator import coarse_name
 from core.probes.titles import family_title
-from pages.views.common.access import may_operate
+from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.hints import meaning
-from pages.views.common.links import CONTRAST, pairs_behind
+from pages.views.common.links import CONTRAST, link_to, pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table, written
 from pages.views.common.text import listed, number, safe
 from pages.views.common.url_state import carried
-from pages.views.overview.overview_findings import AUDIT
 
 _RISK = (
     "How often this family would turn round the order of two captions whose scores lie this far apart: "
@@ -148,9 +147,7 @@ def _draw_families(
                 st.caption(safe(half[name], limit=400))
             if name in blind:
                 st.markdown(safe(blind[name], limit=500))
-                st.page_link(
-                    CONTRAST, label="Contrast tests", icon=":material/rule:", query_params=carried() | {"of": name}
-                )
+                link_to(CONTRAST, "Contrast tests", icon=":material/rule:", query_params=carried() | {"of": name})
     st.caption(
         "Filled: the worst family of its axis; in how many draws of the same items it is the worst stands beside it. "
         "Grey: the median shift under edits that nobody can see."
@@ -441,4 +438,4 @@ def draw_kinds(names: Iterable[str]) -> None:
             "`python -m core evaluators get NAME`" + ("." if not may_operate() else ", or here:")
         )
         if may_operate():
-            st.page_link(AUDIT, label="Get a published evaluator", icon=":material/download:")
+            link_to(AUDIT, "Get a published evaluator", icon=":material/download:")

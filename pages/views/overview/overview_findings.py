@@ -35,17 +35,15 @@ from core.report.html import html
 from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
-from core.store.uploads import accept_published
-from pages.views.common.access import may_operate, operates, operators_only
-from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link
-from pages.views.common.open_runs import Signature, evaluator_names, run_table, scores, store, stored_values
-from pages.views.common.page_tables import draw_table
+from pages.views.common.access import AUDIT, may_operate
+from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link, link_to
+from pages.views.common.open_runs import Signature, scores, store, stored_values
 from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
-from pages.views.common.text import THE_PAPER, counted, listed, number, safe, thousands
+from pages.views.common.text import THE_PAPER, counted, listed, number, safe
 from pages.views.common.url_state import Field, PageState, carried, one_of
 from pages.views.probe_lab.lab_state import item_and_edit, offered_probes
-from pages.views.results_parts import choose_margin, read_margin
+from pages.views.results_view import choose_margin, read_margin
 
 LARGEST_LEAST = 10_000
 """Most items that a finding can be asked to rest on."""
@@ -117,8 +115,6 @@ def _read_least(raw: str) -> tuple[int, str]:
         return int(raw), ""
     return LEAST_N, f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}, got {raw[:40]!r}."
 
-
-AUDIT = "pages/run_audit.py"
 
 _WHAT = (
     "A metric decides which caption of a picture wins. Invariscope edits the picture or the caption so that the "
@@ -218,11 +214,6 @@ def draw_ways(worst: pd.DataFrame) -> None:
 EXAMPLE_HEIGHT = 170
 """Height in px of an example, so that the cards line up."""
 
-SEAL_HELP = (
-    "Since when a change of any file would be seen: since the run's close, or since it was sealed later. An unverified "
-    "run is one of an older Invariscope, without a seal; `python -m core verify` reads every byte."
-)
-
 
 def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
     """Draw each of the worst findings as a card with its example, linked into the Probe lab."""
@@ -268,11 +259,9 @@ def _finding(row: pd.Series) -> None:
         f"Score {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}){edited}"
     )
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
-        st.page_link(
-            FAILURES, label="See its failures", icon=":material/photo_library:", query_params=failures_link(row)
-        )
+        link_to(FAILURES, "See its failures", icon=":material/photo_library:", query_params=failures_link(row))
         if not isinstance(example, str):
-            st.page_link(LAB, label="Open in Probe lab", icon=":material/science:", query_params=lab_link(row))
+            link_to(LAB, "Open in Probe lab", icon=":material/science:", query_params=lab_link(row))
 
 
 def _example(row: pd.Series) -> list[np.ndarray] | str:
@@ -285,57 +274,6 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
     except InvariscopeError as error:
         return str(error)
     return [thumbnail(as_picture(pixels), side=320) for pixels in found if pixels is not None]
-
-
-def warn_incomplete(runs: tuple[Run, ...]) -> None:
-    """Say which runs are not complete."""
-    table = run_table(runs)
-    for _, row in table[table["status"] != "complete"].iterrows():
-        st.warning(
-            f"Run {safe(row['run'])} is {safe(row['status'])}: its numbers are not all there. The same "
-            "`python -m core audit` command resumes it.",
-            icon=":material/hourglass_bottom:",
-        )
-
-
-def draw_run_table(runs: tuple[Run, ...]) -> None:
-    """Draw how much is loaded, whatever the scope, and every run with its counts."""
-    table = run_table(runs)
-    tiles = st.grid(4, min_column_width=120)
-    tiles.metric("Runs", len(runs), border=True)
-    tiles.metric("Items", thousands(int(table["items"].fillna(0).sum())), border=True)
-    tiles.metric("Evaluators", len(evaluator_names(runs)), border=True)
-    tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
-    draw_table(
-        table,
-        alt="Runs that are loaded",
-        column_config={
-            "run": "Run",
-            "status": "Status",
-            "seal": st.column_config.TextColumn("Seal", help=SEAL_HELP),
-            "corpus": "Corpus",
-            "items": "Items kept",
-            "left_out": "Items left out",
-            "evaluators": "Evaluators",
-            "probes": "Probes",
-            "pairs": "Pairs",
-            "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
-            "created": "Started",
-        },
-        column_order=(
-            "run",
-            "corpus",
-            "items",
-            "left_out",
-            "probes",
-            "pairs",
-            "unscored",
-            "status",
-            "seal",
-            "created",
-            "evaluators",
-        ),
-    )
 
 
 def slices_field(files: Signature) -> Field:
@@ -383,46 +321,7 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     )
 
 
-UPLOAD = "overview.upload"
-_TOLD = "overview.told"
 _MADE = "overview.report.made"
-
-
-def draw_upload(runs: tuple[Run, ...]) -> None:
-    """Draw the way in for a published file; what came of the last one stands beside it."""
-    with st.expander("Open a published file", icon=":material/upload_file:"):
-        st.caption(
-            "A file that `python -m core publish` wrote, up to 64 MB. It is checked, opened read-only and kept among "
-            "your runs. A larger one, or a run's folder, appears by itself once it lies in `data/runs`."
-        )
-        if not operates():
-            return
-        st.file_uploader(
-            "Published file",
-            type=["duckdb"],
-            key=UPLOAD,
-            on_change=_take,
-            args=(tuple(run.id for run in runs),),
-            label_visibility="collapsed",
-            max_upload_size=64,
-        )
-    if told := st.session_state.pop(_TOLD, None):
-        kind, sentence = told
-        (st.success if kind == "taken" else st.error)(safe(sentence, limit=600))
-
-
-@operators_only
-def _take(known: tuple[str, ...]) -> None:
-    file = st.session_state.get(UPLOAD)
-    if file is None:
-        return
-    try:
-        taken = accept_published(file.getvalue(), file.name, known=known)
-    except InvariscopeError as error:
-        st.session_state[_TOLD] = ("refused", str(error))
-        return
-    new = [run.id for run in taken if run.id not in known]
-    st.session_state[_TOLD] = ("taken", f"{counted(len(new), 'run')} opened: {', '.join(new)}")
 
 
 def draw_report(files: Signature, scope: Narrowed) -> None:

@@ -9,7 +9,7 @@ from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
-from pages.views.common.links import CONTRAST
+from pages.views.common.links import CONTRAST, link_to
 from pages.views.common.open_runs import Signature, narrowed, view
 from pages.views.common.shown_answers import answer, figure_block, spoken
 from pages.views.common.text import safe
@@ -41,7 +41,7 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
             f"{of}." if own == scope else f"{of}: the scope above holds no broken meaning beside its edits.", limit=300
         )
     )
-    st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:")
+    link_to(CONTRAST, "Contrast tests", icon=":material/rule:")
 
 
 def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:

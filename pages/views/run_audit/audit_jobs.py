@@ -21,6 +21,7 @@ from core.jobs.progress import Told
 from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.access import may_operate, operators_only
+from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, link_to
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.audit_brought import draw_got
@@ -175,9 +176,9 @@ KEPT, NOT_KEPT = "; what it finished is kept", "; its result is kept once it is 
 AGAIN = "Its result is kept once it is whole; resume it to begin anew."
 
 LINKS = (
-    ("pages/results.py", "See its results", ":material/bar_chart:"),
-    ("pages/failures.py", "Failures", ":material/photo_library:"),
-    ("pages/overview.py", "Overview", ":material/insights:"),
+    (RESULTS, "See its results", ":material/bar_chart:"),
+    (FAILURES, "Its pictures", ":material/photo_library:"),
+    (OVERVIEW, "Start", ":material/insights:"),
 )
 """Where a complete run can be looked at; each opens on that run alone."""
 
@@ -350,15 +351,15 @@ def _complete(job: Job) -> None:
     """Say what a job that is complete made, and where to look at it."""
     if isinstance(job.request, MeasureRequest):
         st.caption(f"Took {_took(job)}. Calibration shows it beside what holds by construction.")
-        st.page_link(
-            "pages/calibration.py",
-            label="Calibration",
+        link_to(
+            "calibration",
+            "Calibration",
             icon=":material/tune:",
             query_params={"evaluator": job.request.evaluator, "reading": job.request.reading},
         )
     elif isinstance(job.request, SuiteRequest):
         st.caption(f"Took {_took(job)}. Suites shows what the evaluators reach.")
-        st.page_link("pages/suites.py", label="Suites", icon=":material/fact_check:")
+        link_to("suites", "Suites", icon=":material/fact_check:")
     elif isinstance(job.request, GetRequest):
         draw_got(job)
     elif isinstance(job.request, CheckRequest):
@@ -377,7 +378,7 @@ def _complete(job: Job) -> None:
                 st.caption(f"Why some have no value: {reasons}.")
         with st.container(horizontal=True):
             for page, label, icon in LINKS:
-                st.page_link(page, label=label, icon=icon, query_params={"run": job.id})
+                link_to(page, label, icon=icon, query_params={"run": job.id})
 
 
 def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: bool = False) -> None:

@@ -28,7 +28,7 @@ from pages.views.common.url_state import Field, PageState, joined, one_of, paths
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
 
-SUITES = "pages/suites.py"
+SUITES = "suites"
 
 
 @st.cache_data(max_entries=2, show_spinner="Reading the results …")

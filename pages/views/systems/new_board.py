@@ -54,7 +54,7 @@ def systems_state() -> PageState:
     return PageState(
         "systems",
         (
-            Field("view", usual, one_of(lambda: tuple(VIEWS), usual, what="view")),
+            Field("show", usual, one_of(lambda: tuple(VIEWS), usual, what="view")),
             Field("board", None, one_of(list_leaderboards, None, what="leaderboard")),
             Field("judge", None, text(limit=200)),
             Field("without", [], lambda raw: ([name for name in raw.split("\n") if name][:100], ""), "\n".join),
@@ -151,7 +151,7 @@ def draw_none(state: PageState) -> None:
             "Bring files of captions",
             "One file a system, keys are names of the pictures",
             ":material/upload_file:",
-            act=partial(state.put, "view", "new"),
+            act=partial(state.put, "show", "new"),
             key="bring",
         )
     ]
@@ -177,7 +177,7 @@ def _example(state: PageState) -> list[Door]:
 def _try(state: PageState) -> None:
     """Score and keep the example; a callback."""
     usual = {field.name: field.default for field in state.fields}
-    for name, value in (usual | {"view": "new", "source": "captions"}).items():
+    for name, value in (usual | {"show": "new", "source": "captions"}).items():
         state.put(name, value)
     _ask()
 

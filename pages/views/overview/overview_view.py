@@ -11,8 +11,7 @@ from core.analysis.scope import Narrowed
 from core.analysis.true_words import may_be_true
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.entry import enter
-from pages.views.common.links import OVERVIEW, draw_no_run
+from pages.views.common.links import RUNS, draw_no_run, link_to
 from pages.views.common.open_runs import (
     Signature,
     blind,
@@ -29,7 +28,7 @@ from pages.views.common.open_runs import (
 )
 from pages.views.common.page_head import header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
-from pages.views.common.text import safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.overview.overview_evaluators import draw_card, draw_glance, draw_kinds
 from pages.views.overview.overview_findings import (
@@ -38,51 +37,45 @@ from pages.views.overview.overview_findings import (
     draw_found,
     draw_loaded,
     draw_report,
-    draw_run_table,
     draw_slices,
-    draw_upload,
     draw_ways,
     draw_what,
     slices_field,
     threshold_fields,
     thresholds,
-    warn_incomplete,
 )
 from pages.views.overview.overview_plane import draw_plane, falls_of, selectivity, with_both
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     files = present()
     opened = store(files)
     state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files)))
     state.restore()
     header(
-        "Overview",
         "How far each caption metric moves although the meaning did not.",
         state,
         words=("run", "margin", "undecided"),
     )
-    _problems(opened.problems)
     draw_what()
     if opened.runs():
         try:
             _numbers(state, files, choose_scope(state, files))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
-        warn_incomplete(opened.runs())
-        st.header("What is loaded", anchor=False)
-        draw_run_table(opened.runs())
     else:
-        draw_no_run(here=OVERVIEW)
-    draw_upload(opened.runs())
+        draw_no_run()
+    if broken := len(opened.problems):
+        left_out = f"{counted(broken, 'run or file is', 'runs or files are')} left out: see why"
+        link_to(RUNS, left_out, icon=":material/warning:")
     state.publish()
 
 
 def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     """Draw what the scope's scores say."""
     seen, held = scope.only(), thresholds(state)
-    figures_of(of_scores("pages/overview.py", state, files, seen))
+    figures_of(of_scores(state, files, seen))
     table, contrasts, risk = (work(files, seen, held.margin) for work in (card, families, risks))
     worst = findings(files, seen, held.margin, held.least)
     draw_loaded(store(files).runs(), scores(files, seen))
@@ -126,15 +119,3 @@ def _glance(
         of = f"run {own.run}, caption {own.subject}, {unverified(measured) or 'verified comparisons'}"
     draw_glance(at_a_glance(table, risk, measured), sources, of, falls)
     draw_kinds(table["evaluator"].unique())
-
-
-def _problems(problems: tuple[str, ...]) -> None:
-    if not problems:
-        return
-    with st.expander(f"{len(problems)} left out of what is loaded", icon=":material/warning:", expanded=True):
-        for sentence in problems:
-            st.markdown(f"- {safe(sentence, limit=600)}")
-
-
-enter()
-draw()

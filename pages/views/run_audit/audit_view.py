@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.views.common.access import operates
-from pages.views.common.entry import enter
 from pages.views.common.page_head import header
 from pages.views.run_audit.audit_cost import draw_cost
 from pages.views.run_audit.audit_jobs import draw_jobs, running
@@ -11,13 +10,12 @@ from pages.views.run_audit.audit_setup import choose_audit, run_state
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     if not operates():
         return
     state = run_state()
     state.restore()
     header(
-        "Run an audit",
         "Every item of a corpus, under every probe, scored by every evaluator.",
         state,
         words=("item", "corpus", "evaluator", "probe"),
@@ -33,7 +31,3 @@ def draw() -> None:
         else:
             draw_cost(state, asked)
             draw_jobs()
-
-
-enter()
-draw()

@@ -6,7 +6,6 @@ from core.errors import InvariscopeError
 from core.features.systems.system_board import systems_of
 from core.features.systems.system_file import as_bytes, list_leaderboards
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.entry import enter
 from pages.views.common.page_head import header
 from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import PageState
@@ -34,21 +33,20 @@ from pages.views.systems.new_board import (
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     state = systems_state()
     state.restore()
     if made := st.session_state.pop("systems.made", None):  # scored a moment ago: show it
-        state.put("view", "kept")
+        state.put("show", "kept")
         state.put("board", made)
     header(
-        "Systems",
         "Which captioner stands above which, how surely, and whether a harmless edit would swap them.",
         state,
         words=("system",),
     )
-    state.switch("view", "View", VIEWS, label_visibility="collapsed")
+    state.switch("show", "Show", VIEWS, label_visibility="collapsed")
     try:
-        if state.get("view") == "new":
+        if state.get("show") == "new":
             draw_new(state)
         elif not list_leaderboards():
             draw_none(state)
@@ -83,7 +81,7 @@ def _board(state: PageState) -> None:
             draw_sentences(made.left_out)
     prints = ", ".join(f"{each}, fingerprint {key}" for each, key in made.evaluators.items())
     of = f"Leaderboard {made.name}, corpus {made.corpus}, scored {made.created} by {prints}"
-    figures_of(Origin("pages/systems.py", state, f"{of}, Invariscope {made.version}, seed {made.seed}"))
+    figures_of(Origin(state, f"{of}, Invariscope {made.version}, seed {made.seed}"))
     draw_standings(made, found["standings"], evaluator)
     draw_beside(found["references"])
     draw_differences(found["differences"], evaluator)
@@ -107,7 +105,3 @@ def _board(state: PageState) -> None:
         key="systems.file",
         icon=":material/download:",
     )
-
-
-enter()
-draw()

@@ -6,7 +6,6 @@ from core.analysis.comparisons import AUDIT, families
 from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.entry import enter
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store, view
 from pages.views.common.page_head import chips, header
@@ -32,12 +31,11 @@ from pages.views.contrast_tests.contrast_tables import (
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     files = present()
     state = contrast_state(files)
     state.restore()
     header(
-        "Contrast tests",
         "Does the score drop where the meaning breaks, and by more than harmless edits move it?",
         state,
         words=("comparison", "failure rate", "selectivity", "upheld"),
@@ -51,13 +49,13 @@ def draw() -> None:
         scope = choose_scope(state, files, row=row, usual=USUAL).only()
         if not families(view(files, scope)):
             draw_no_test(files, scope)
-            figures_of(of_scores("pages/contrast_tests.py", state, files, scope))
+            figures_of(of_scores(state, files, scope))
             draw_responses(state, files, scope)
         else:
             say_withheld(files, scope)
             asked = choose_view(state)
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
-            figures_of(of_scores("pages/contrast_tests.py", state, files, scope, describe(chosen)))
+            figures_of(of_scores(state, files, scope, describe(chosen)))
             if asked == "tables":
                 draw_tables(state, files, scope, chosen, options)
             elif asked == SELECTIVITY:
@@ -70,7 +68,3 @@ def draw() -> None:
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()
-
-
-enter()
-draw()

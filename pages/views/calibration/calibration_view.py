@@ -22,7 +22,6 @@ from pages.views.calibration.calibration_state import (
 from pages.views.calibration.calibration_sweep import draw_lead, draw_sweep
 from pages.views.calibration.measured_calibration import Source
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.entry import enter
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, scores, store, under_all, view
 from pages.views.common.page_head import Chips, chips, header
@@ -35,12 +34,11 @@ FILTERS = ("axes", "families", "categories", "coverage_bins")
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     files = present()
     state = calib_state(files)
     state.restore()
     header(
-        "Calibration",
         "Take the shifts out of a score afterwards, as far as its agreement with others allows.",
         state,
         words=("calibration", "reading", "by construction"),
@@ -89,7 +87,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
-    figures_of(of_scores("pages/calibration.py", state, files, scope, describe(chosen)))
+    figures_of(of_scores(state, files, scope, describe(chosen)))
     with first:
         draw_lead(key, found, source)
     every_family = replace(chosen, axes=(), families=())
@@ -103,7 +101,3 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         lambda: view(files, every, every_family),
     )
     draw_choices(state, files, every, chosen, evaluator)
-
-
-enter()
-draw()

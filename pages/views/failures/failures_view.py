@@ -4,7 +4,6 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from core.stories.tags import Held
-from pages.views.common.entry import enter
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store
 from pages.views.common.page_head import chips, header
@@ -18,7 +17,7 @@ from pages.views.failures.named_pairs import begin_tags, draw_like, like_it, nam
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     files = present()
     try:
         held = begin_tags()
@@ -30,7 +29,6 @@ def draw() -> None:
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
     header(
-        "Failures",
         "The pairs whose scores move the furthest although the meaning did not.",
         state,
         words=("null band", "shift", "coverage"),
@@ -63,7 +61,3 @@ def draw() -> None:
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()
-
-
-enter()
-draw()

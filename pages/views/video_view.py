@@ -5,7 +5,6 @@ import streamlit as st
 from core import __version__
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.entry import enter
 from pages.views.common.page_head import UPLOAD_LOST, header
 from pages.views.common.text import safe
 from pages.views.video_parts import (
@@ -20,11 +19,10 @@ from pages.views.video_parts import (
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     state = video_state()
     state.restore()
     header(
-        "Video",
         "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
         state,
         lost=UPLOAD_LOST if state.get("source") == "upload" else "",
@@ -35,7 +33,7 @@ def draw() -> None:
         draw_frames(frames)
         captions = choose_captions(state)
         others = other_ids(state)
-        figures_of(Origin("pages/video.py", state, _of(frames)))
+        figures_of(Origin(state, _of(frames)))
         try:
             if not captions:
                 st.info("Write a caption, or several, one a line.", icon=":material/edit:")
@@ -62,7 +60,3 @@ def _of(frames: Frames) -> str:
     """Which frames of which video were scored, in words."""
     places = ", ".join(str(place + 1) for place in frames.places)
     return f"Video {frames.key}, frames {places}, Invariscope {__version__}"
-
-
-enter()
-draw()

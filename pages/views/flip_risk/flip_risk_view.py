@@ -4,7 +4,6 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.entry import enter
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store
 from pages.views.common.page_head import chips, header
@@ -18,19 +17,18 @@ FILTERS = ("axes", "families", "categories", "coverage_bins")
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     files = present()
     state = flip_state(files)
     state.restore()
     header(
-        "Flip risk",
         "How often an edit that should not matter inverts which of two captioners is ahead.",
         state,
         words=("flip risk", "gap of evidence"),
     )
-    state.switch("view", "View", VIEWS, label_visibility="collapsed")
+    state.switch("show", "Show", VIEWS, label_visibility="collapsed")
     try:
-        if state.get("view") == "systems":
+        if state.get("show") == "systems":
             draw_systems(state)
         elif not store(files).runs():
             draw_no_run(more="Two systems of your own need none, either: choose them above.")
@@ -38,12 +36,8 @@ def draw() -> None:
             row = chips(state)
             scope = choose_scope(state, files, row=row).only()
             chosen = choose_slice(state, files, scope, row, fields=FILTERS)
-            figures_of(of_scores("pages/flip_risk.py", state, files, scope, describe(chosen)))
+            figures_of(of_scores(state, files, scope, describe(chosen)))
             draw_gap(state, files, scope, chosen)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()
-
-
-enter()
-draw()

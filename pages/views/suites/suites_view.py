@@ -5,7 +5,6 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.features.suites.suite_result import SuiteResult, changed
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.entry import enter
 from pages.views.common.page_head import header
 from pages.views.common.text import safe
 from pages.views.suites.suite_job import NAME, SAID, choose, draw_start, held, suites_state
@@ -13,11 +12,10 @@ from pages.views.suites.suite_results import draw_bring, draw_commands, draw_not
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     state = suites_state(changed())
     state.restore()
     header(
-        "Suites",
         "How far evaluators agree with people's judgements, and why a number is what it is.",
         state,
         words=("suite",),
@@ -32,7 +30,7 @@ def draw() -> None:
         try:
             if results:
                 result = choose(state, results)
-                figures_of(Origin("pages/suites.py", state, _of(result)))
+                figures_of(Origin(state, _of(result)))
                 if result.suite == NAME:
                     st.info(SAID, icon=":material/fact_check:")
                 draw_result(state, result)
@@ -48,7 +46,3 @@ def _of(result: SuiteResult) -> str:
     """Which files a suite's numbers are of, in words."""
     hashes = ", ".join(f"sha256 {each.sha256[:12]}" for each in result.sources)
     return f"Suite {result.told} ({hashes}), Invariscope {result.invariscope}"
-
-
-enter()
-draw()

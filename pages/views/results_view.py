@@ -1,4 +1,4 @@
-"""The parts of the page Results: its link, the controls that set it, one question drawn, views pinned for Compare."""
+"""Results: the questions of the audit with their answers, of whatever the filters leave."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,13 +16,15 @@ from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Shade
+from core.errors import InvariscopeError
 from core.probes.titles import family_title
-from pages.views.common.collect import data_buttons
-from pages.views.common.links import RESULTS
-from pages.views.common.open_runs import Signature, scores, store, stored_values
-from pages.views.common.scope_chips import scope_fields
-from pages.views.common.shown_answers import answer, answer_rows, corrected, figure_block, nothing, spoken
-from pages.views.common.slice_filters import own_link, slice_fields, slice_link
+from pages.views.common.collect import data_buttons, figures_of, of_scores
+from pages.views.common.links import RESULTS, draw_no_run, link_to
+from pages.views.common.open_runs import Signature, present, scores, store, stored_values
+from pages.views.common.page_head import chips, header
+from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
+from pages.views.common.shown_answers import answer, answer_rows, corrected, figure_block, nothing, questions, spoken
+from pages.views.common.slice_filters import choose_slice, describe, own_link, slice_fields, slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, switch_field, text
 
@@ -33,7 +35,7 @@ MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ", "delta": "Absol
 AGAINST = {"baseline": "Neutral of equal length", "bare": "Bare caption"}
 LARGEST_MARGIN = 20.0
 
-COMPARE = "pages/compare.py"
+COMPARE = "compare"
 SIDES = ("a", "b")
 ONE = {"run": "Run", "corpus": "Corpus", "subject": "Subject caption", "language": "Language"}
 """What a side may have otherwise than the page's scope -> its label."""
@@ -296,9 +298,9 @@ def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
             st.code(lack.command, language="shell", wrap_lines=True)
         if way and way not in ways[place + 1 :]:
             named = safe(", ".join(f"{name} {each}" for name, each in way.items()))
-            st.page_link(
+            link_to(
                 RESULTS,
-                label=f"Show {named}",
+                f"Show {named}",
                 icon=":material/visibility:",
                 query_params={"question": state.get("question"), **way},
             )
@@ -375,4 +377,40 @@ def draw_pins(
                 args=(side, scope.only(), view),
                 key=f"results.pin.{side}",
             )
-        st.page_link(COMPARE, label="Compare", icon=":material/compare_arrows:", query_params=pins())
+        link_to(COMPARE, "Compare", icon=":material/compare_arrows:", query_params=pins())
+
+
+ACROSS = ("corpora", "natural")
+"""Sections that hold corpora against each other or take them together; the others are of the corpus in view."""
+
+
+def draw() -> None:
+    """Draw the view."""
+    files = present()
+    state = results_state(files)
+    state.restore()
+    header(
+        "The tables and figures of the audit, a section for each research question.",
+        state,
+        words=("family", "axis", "shift", "null edits"),
+    )
+    if not store(files).runs():
+        draw_no_run()
+        state.publish()
+        return
+    try:
+        row = chips(state)
+        whole = choose_scope(state, files, row=row, across=state.get("question") in ACROSS)
+        section = choose_section(state)
+        scope = whole if section in ACROSS else whole.only()
+        say_withheld(files, scope)
+        chosen = choose_slice(state, files, scope, row)
+        if said := describe(chosen):
+            st.caption(f"Filtered: {safe(said, limit=400)}")
+        figures_of(of_scores(state, files, scope, describe(chosen)))
+        asked = choose_part(state, questions(files, scope), section)
+        draw_questions(state, files, scope, chosen, asked)
+        draw_pins(state, scope, chosen, asked, stored_values(files)["families"])
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+    state.publish()

@@ -1,4 +1,4 @@
-"""The parts of the page Geometry: the choice of encoder, the word lists, the scatter, the test in words."""
+"""Geometry: does the text encoder's sense of good and bad say which way a modifier moves the score?"""
 
 import math
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from core.analysis.questions.columns import opening
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.style import signed
+from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.features.geometry.geometry import (
     ALL,
@@ -31,16 +32,17 @@ from core.features.geometry.geometry import (
 from core.features.geometry.geometry_figures import valence_scatter
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
-from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import KEYED, Signature, scores, stored_values, view
-from pages.views.common.page_charts import draw
+from pages.views.common.collect import data_buttons, figure_buttons, figures_of, of_scores
+from pages.views.common.links import draw_no_run, pairs_behind
+from pages.views.common.open_runs import KEYED, Signature, present, scores, store, stored_values, view
+from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_head import Chips, chips, draw_title, header
 from pages.views.common.page_tables import draw_table
-from pages.views.common.scope_chips import scope_fields
-from pages.views.common.slice_filters import slice_fields
+from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
+from pages.views.common.slice_filters import choose_slice, describe, slice_fields, slice_link
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import Field, PageState, one_of, text
-from pages.views.probe_lab.lab_state import Stamps
+from pages.views.probe_lab.lab_state import Stamps, barred_encoders, own_ready, stamps
 
 MOST_CHARACTERS = 1500
 """Of one word list in a link."""
@@ -183,7 +185,7 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
         neutral=found.neutral,
         names={name: family_title(name) for name in found.points["family"].unique()},
     )
-    draw(
+    draw_figure(
         figure,
         key="geometry.scatter",
         alt=_spoken(found, evaluator),
@@ -253,3 +255,42 @@ def _spoken(found: Geometry, evaluator: str) -> str:
         f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
         f"median percent change: {ends}."
     )
+
+
+def draw() -> None:
+    """Draw the view."""
+    files = present()
+    try:
+        state = geometry_state(files)
+    except InvariscopeError as error:  # the word lists on disk cannot be read
+        draw_title()
+        st.error(safe(str(error), limit=600))
+        return
+    state.restore()
+    header("Does the text encoder's sense of good and bad say which way a modifier moves the score?", state)
+    if not store(files).runs():
+        draw_no_run()
+    else:
+        try:
+            row = chips(state)
+            _draw(state, files, choose_scope(state, files, row=row).only(), row)
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+    state.publish()
+
+
+def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
+    say_withheld(files, scope)
+    chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
+    evaluator = choose_encoder(state, encoders(files, scope, barred_encoders(), own_ready()))
+    if evaluator is None:
+        st.info("None of the scope's evaluators has a text encoder on this machine.", icon=":material/hub:")
+        return
+    edit_words(state)
+    if modifiers(files, scope, chosen, evaluator).empty:
+        st.info("This scope and these filters hold no modifier; audit a societal family such as cultural.")
+        return
+    words = (state.get("positive"), state.get("negative"))
+    found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
+    figures_of(of_scores(state, files, scope, describe(chosen)))
+    draw_geometry(found, evaluator, scope.corpus, slice_link(state))

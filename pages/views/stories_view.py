@@ -1,6 +1,9 @@
-"""The parts of the page Stories: slides in order, the stage before an audience, an example to begin with."""
+"""Stories: what was collected on the other pages, in order, to be shown and handed on."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import streamlit as st
 from PIL.Image import DecompressionBombError
@@ -11,15 +14,17 @@ from core.analysis.slices import Slice
 from core.charts.fairness_figures import worst_of_axes
 from core.errors import InvariscopeError
 from core.probes.titles import family_title
+from core.report.html import story_html
 from core.stories.slide import MOST_NOTE, Picture, Slide
-from core.stories.story import Story, Telling
+from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.collect import figure_slide, of_scores
 from pages.views.common.layers import draw_head, finding, place_of
-from pages.views.common.links import is_listed
-from pages.views.common.open_runs import Signature, card, narrowed, risks
+from pages.views.common.links import FAILURES, LAB, OVERVIEW, Door, draw_doors, formerly, is_open, link_to
+from pages.views.common.open_runs import Signature, card, narrowed, present, risks, store
+from pages.views.common.page_head import header
 from pages.views.common.scope_chips import scope_fields
-from pages.views.common.text import safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, one_of, switch_field, text
 from pages.views.failures.failure_card import card_slide
 from pages.views.failures.failures_state import MARKS, by_pair, page_of_pairs, shifts_of
@@ -130,10 +135,9 @@ def _act(label: str, icon: str, slide: Slide, act: Callable[[str, int], None], t
 def _origin(slide: Slide) -> None:
     st.caption(f"{safe(slide.of, limit=400)}. Collected {safe(slide.when)}.")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if is_listed(slide.page):
-            st.page_link(
-                slide.page, label="Open it live", icon=":material/open_in_new:", query_params=dict(slide.link or {})
-            )
+        view = Path(slide.page).stem  # of before: the file of a page
+        if is_open(view):
+            link_to(view, "Open it live", icon=":material/open_in_new:", query_params=formerly(slide.link or {}))
         if slide.signature:
             with st.popover("Signature", icon=":material/fingerprint:", type="tertiary"):
                 st.code(slide.signature, language=None, wrap_lines=True)
@@ -232,7 +236,7 @@ def _glance(files: Signature, scope: Narrowed) -> Slide:
     state.restore()
     figure = worst_of_axes(rows, names=named)
     return figure_slide(
-        figure, "The family that moves each evaluator most", of_scores("pages/overview.py", state, files, scope)
+        figure, "The family that moves each evaluator most", replace(of_scores(state, files, scope), view=OVERVIEW)
     )
 
 
@@ -244,3 +248,125 @@ def _furthest(files: Signature, scope: Narrowed) -> list[Slide]:
         card_slide(files, scope, pair, own, marks=next(iter(MARKS)), link={})
         for pair, own in zip(held, rows, strict=True)
     ]
+
+
+_EXAMPLE = "stories.example.said"
+
+
+def draw() -> None:
+    """Draw the view."""
+    known = {each.id: each for each in stories()}
+    state = story_state(tuple(known))
+    state.restore()
+    header("What you collected on the other pages: a page, slides, and one file to hand on.", state)
+    if said := st.session_state.pop(_EXAMPLE, None):
+        st.error(safe(said, limit=400))
+    if not known:
+        _empty()
+    else:
+        try:
+            _story(state, known)
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+    state.publish()
+
+
+def _empty() -> None:
+    st.info(
+        "No story yet. *Collect*, beside any figure, on a card of Failures or in the Probe lab, puts what you see into "
+        "one, pictures and numbers as they are then.",
+        icon=":material/bookmark_add:",
+    )
+    _doors()
+
+
+def _doors() -> None:
+    """Draw the ways to what can be collected."""
+    doors = [
+        Door(
+            "Collect a failure",
+            "The pairs that move the furthest, with a button each",
+            ":material/photo_library:",
+            FAILURES,
+        ),
+        Door(
+            "Collect from the Probe lab",
+            "A picture of your own, what each edit does to its scores",
+            ":material/science:",
+            LAB,
+        ),
+    ]
+    files = present()
+    if may_operate() and store(files).runs():
+        doors.insert(
+            0,
+            Door(
+                "Try an example",
+                "A story of the run that is loaded: a figure and its furthest pairs",
+                ":material/auto_stories:",
+                act=partial(_example, files),
+                key="example",
+            ),
+        )
+    draw_doors(doors)
+
+
+@operators_only
+def _example(files: Signature) -> None:
+    """Make the example; a callback."""
+    try:
+        make_example(files)
+    except InvariscopeError as error:
+        st.session_state[_EXAMPLE] = str(error)
+
+
+def _story(state: PageState, known: dict[str, Story]) -> None:
+    told = {name: each.outline() for name, each in known.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox(
+            "Story",
+            tuple(known),
+            key=state.key("story"),
+            width=360,
+            format_func=lambda name: f"{told[name].title or name} · {counted(len(told[name].slides), 'slide')}",
+        )
+        story = known[state.get("story")]
+        held = story.read()
+        draw_present(state, held)
+        st.download_button(
+            "HTML",
+            lambda: story_html(held).encode(),
+            f"{story.id}.html",
+            "text/html",
+            icon=":material/download:",
+            on_click="ignore",
+            key="stories.html",
+            disabled=not held.slides,
+            help="One file with pictures and numbers, which any browser opens without a server",
+        )
+        if may_operate():
+            _rename(story, held)
+    for problem in held.problems:
+        st.warning(safe(problem, limit=500), icon=":material/warning:")
+    if not held.slides:
+        st.info("This story has no slide. *Collect* puts one here.", icon=":material/bookmark_add:")
+        _doors()
+    draw_slides(story, held)
+
+
+def _rename(story: Story, told: Telling) -> None:
+    with st.popover("Rename", icon=":material/edit:", type="tertiary"):
+        st.text_input(
+            "Title",
+            told.title,
+            key=f"stories.title.{story.id}",
+            max_chars=MOST_TITLE,
+            on_change=_renamed,
+            args=(story,),
+        )
+
+
+@operators_only
+def _renamed(story: Story) -> None:
+    if title := st.session_state[f"stories.title.{story.id}"].strip():
+        story.rename(title)

@@ -9,7 +9,6 @@ from core.errors import InvariscopeError
 from core.features.lab.lab import LabResult
 from core.probes.base import Probe
 from core.scoring.workbench import Workbench
-from pages.views.common.entry import enter
 from pages.views.common.page_head import UPLOAD_LOST, header
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
@@ -39,12 +38,11 @@ _HOW = (
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     state = lab_state()
     state.restore()
     take_picked(state)
     header(
-        "Probe lab",
         "Edit a picture or its caption so that the meaning stays, and see which metric moves.",
         state,
         lost=_lost(state),
@@ -132,7 +130,3 @@ def _shifts(
             return None
         st.caption("Percent changes, every evaluator on its own scale.", help=_HOW)
     return result
-
-
-enter()
-draw()

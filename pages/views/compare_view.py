@@ -5,7 +5,6 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
-from pages.views.common.entry import enter
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_head import header
@@ -25,16 +24,15 @@ from pages.views.compare_parts import (
     side_of,
     swap,
 )
-from pages.views.results_parts import SIDES
+from pages.views.results_view import SIDES
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the view."""
     files = present()
     state = compare_state(files)
     state.restore()
     header(
-        "Compare",
         "Two runs, two evaluators or two slices: how far apart they are, and how sure that is.",
         state,
         words=("scope", "subject caption"),
@@ -66,7 +64,7 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
         return
     choose_how(state, own_of(files, a, b))
     of = "; ".join(f"{name}: {scores_of(side.scope, describe(side.chosen))}" for name, side in (("A", a), ("B", b)))
-    figures_of(Origin("pages/compare.py", state, of, files, (a.scope, b.scope)))
+    figures_of(Origin(state, of, files, (a.scope, b.scope)))
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))
     table = compared(files, a, b, by, measure, margin)
     if table.empty:
@@ -79,7 +77,3 @@ def _made_with(opened: Store, a: str, b: str) -> None:
     runs = {run.id: run for run in opened.runs()}
     if a != b:
         draw_made_with(runs[a], runs[b])
-
-
-enter()
-draw()

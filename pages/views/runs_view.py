@@ -1,0 +1,167 @@
+"""Runs: the audits on this machine, each with the ways to what it says; a new one, and published files."""
+
+import streamlit as st
+
+from core.errors import InvariscopeError
+from core.store.manifest import Run
+from core.store.uploads import accept_published
+from pages.views.common.access import AUDIT, may_operate, operates, operators_only
+from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, link_to
+from pages.views.common.open_runs import evaluator_names, present, run_table, store
+from pages.views.common.page_head import header
+from pages.views.common.page_tables import draw_table
+from pages.views.common.text import counted, safe, thousands
+from pages.views.common.url_state import PageState, turn_to
+
+UPLOAD = "runs.upload"
+_TOLD = "runs.told"
+_MOST = 12
+"""Runs that have a card; the table has all."""
+
+_WAYS = (
+    (RESULTS, "Figures", ":material/bar_chart:"),
+    (FAILURES, "Pictures", ":material/photo_library:"),
+    (OVERVIEW, "Card and report", ":material/description:"),
+)
+
+_SEAL_HELP = (
+    "Since when a change of any file would be seen: since the run's close, or since it was sealed later. An unverified "
+    "run is one of an older Invariscope, without a seal; `python -m core verify` reads every byte."
+)
+
+
+def draw() -> None:
+    """Draw the view."""
+    opened = store(present())
+    runs = opened.runs()
+    state = PageState("runs", ())
+    state.restore()
+    header("The audits on this machine. Each opens on what it holds.", state, words=("run",))
+    _problems(opened.problems)
+    if may_operate():
+        st.button("New run", icon=":material/play_circle:", type="primary", key="runs.new", on_click=_new)
+    if runs:
+        _warn_incomplete(runs)
+        _cards(runs)
+        with st.expander("Every run with its counts", icon=":material/table:"):
+            _table(runs)
+    else:
+        draw_no_run(here=RUNS)
+    _upload(runs)
+    state.publish()
+
+
+def _new() -> None:
+    turn_to(AUDIT, lambda _: False)
+
+
+def _cards(runs: tuple[Run, ...]) -> None:
+    """Draw the latest runs, each with the ways to what it says."""
+    latest = run_table(runs).fillna({"items": 0}).astype({"items": int})
+    latest = latest.sort_values("created", ascending=False, kind="stable")
+    for row in latest.head(_MOST).to_dict("records"):
+        with st.container(border=True):
+            told, ways = st.columns([3, 2], vertical_alignment="center")
+            told.markdown(
+                f"**{safe(row['run'])}**  \n{counted(row['items'], 'item')} of {safe(row['corpus'])} · "
+                f"{safe(row['evaluators'], limit=200)} · {safe(row['created'])}"
+            )
+            with ways.container(horizontal=True, horizontal_alignment="right"):
+                for view, label, icon in _WAYS:
+                    link_to(view, label, icon=icon, query_params={"run": row["run"]})
+
+
+def _problems(problems: tuple[str, ...]) -> None:
+    if not problems:
+        return
+    with st.expander(f"{len(problems)} left out", icon=":material/warning:", expanded=True):
+        for sentence in problems:
+            st.markdown(f"- {safe(sentence, limit=600)}")
+
+
+def _warn_incomplete(runs: tuple[Run, ...]) -> None:
+    """Say which runs are not complete."""
+    table = run_table(runs)
+    for _, row in table[table["status"] != "complete"].iterrows():
+        st.warning(
+            f"Run {safe(row['run'])} is {safe(row['status'])}: its numbers are not all there. The same "
+            "`python -m core audit` command resumes it.",
+            icon=":material/hourglass_bottom:",
+        )
+
+
+def _table(runs: tuple[Run, ...]) -> None:
+    """Draw how much is here, and every run with its counts."""
+    table = run_table(runs)
+    tiles = st.grid(4, min_column_width=120)
+    tiles.metric("Runs", len(runs), border=True)
+    tiles.metric("Items", thousands(int(table["items"].fillna(0).sum())), border=True)
+    tiles.metric("Evaluators", len(evaluator_names(runs)), border=True)
+    tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
+    draw_table(
+        table,
+        alt="Runs that are loaded",
+        column_config={
+            "run": "Run",
+            "status": "Status",
+            "seal": st.column_config.TextColumn("Seal", help=_SEAL_HELP),
+            "corpus": "Corpus",
+            "items": "Items kept",
+            "left_out": "Items left out",
+            "evaluators": "Evaluators",
+            "probes": "Probes",
+            "pairs": "Pairs",
+            "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
+            "created": "Started",
+        },
+        column_order=(
+            "run",
+            "corpus",
+            "items",
+            "left_out",
+            "probes",
+            "pairs",
+            "unscored",
+            "status",
+            "seal",
+            "created",
+            "evaluators",
+        ),
+    )
+
+
+def _upload(runs: tuple[Run, ...]) -> None:
+    """Draw the way in for a published file; what came of the last one stands beside it."""
+    with st.expander("Open a published file", icon=":material/upload_file:"):
+        st.caption(
+            "A file that `python -m core publish` wrote, up to 64 MB. It is checked, opened read-only and kept among "
+            "your runs. A larger one, or a run's folder, appears by itself once it lies in `data/runs`."
+        )
+        if not operates():
+            return
+        st.file_uploader(
+            "Published file",
+            type=["duckdb"],
+            key=UPLOAD,
+            on_change=_take,
+            args=(tuple(run.id for run in runs),),
+            label_visibility="collapsed",
+            max_upload_size=64,
+        )
+    if told := st.session_state.pop(_TOLD, None):
+        kind, sentence = told
+        (st.success if kind == "taken" else st.error)(safe(sentence, limit=600))
+
+
+@operators_only
+def _take(known: tuple[str, ...]) -> None:
+    file = st.session_state.get(UPLOAD)
+    if file is None:
+        return
+    try:
+        taken = accept_published(file.getvalue(), file.name, known=known)
+    except InvariscopeError as error:
+        st.session_state[_TOLD] = ("refused", str(error))
+        return
+    new = [run.id for run in taken if run.id not in known]
+    st.session_state[_TOLD] = ("taken", f"{counted(len(new), 'run')} opened: {', '.join(new)}")

@@ -1,0 +1,139 @@
+"""The map: eight entries with their views, a switch that keeps what both understand, former addresses that lead on."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from core.features.feature import address, entries, views
+from core.settings import ROOT
+from core.stories.slide import Slide
+from core.stories.story import Story
+from pages.views.common import access
+from tests.pages.opening import FAILURES, FLIP_RISK, HUMAN, RESULTS, RUN, RUNS, STORIES, Open, led, query, said
+
+FORMER = (
+    "overview",
+    "probe_lab",
+    "failures",
+    "results",
+    "compare",
+    "stories",
+    "flip_risk",
+    "systems",
+    "calibration",
+    "contrast_tests",
+    "geometry",
+    "suites",
+    "video",
+    "run_audit",
+    "human_validation",
+    "words",
+)
+"""Addresses that links, stories and annotators' messages hold."""
+
+
+def followed(former: str, **given: str) -> AppTest:
+    """Open a former address, as a browser asks for it."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app._page_hash = calc_hash(former)
+    app.query_params.update(given)
+    return app.run()
+
+
+def turn(app: AppTest, entry: str, view: str) -> AppTest:
+    """Turn to another view of an entry by its switch."""
+    switch = next(each for each in app.get("button_group") if each.key == f"view.{entry}")
+    switch.set_value(view).run()
+    assert not app.exception
+    return app
+
+
+def test_the_menu_has_eight_entries_in_their_order() -> None:
+    titles = [each.title for each in entries() if each.listed]
+    assert titles == [
+        "Start",
+        "Try a picture",
+        "Findings",
+        "Does it notice?",
+        "Leaderboard",
+        "Calibrate",
+        "People",
+        "Runs",
+    ]
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_address_leads_to_its_view(open_page: Open, demo: Path, former: str) -> None:
+    app = followed(former)
+    assert not app.exception
+    title = {each.name: each.title for each in entries()}[{each.name: each.entry for each in views()}[former]]
+    assert [each.value for each in app.title] == [title]
+    assert {name: app.query_params[name] for name in address(former)[1]} == address(former)[1]
+    assert "no part of this page's link" not in said(app)
+
+
+def test_a_former_link_keeps_all_that_it_holds(open_page: Open, demo: Path) -> None:
+    app = followed(FAILURES, families="rotation", evaluators="conse-lite0")
+    assert dict(app.query_params) == {"view": "failures", "families": "rotation", "evaluators": "conse-lite0"}
+
+
+def test_what_a_page_called_its_view_is_what_it_shows(open_page: Open, demo: Path) -> None:
+    app = followed(FLIP_RISK, view="systems", source="captions")
+    assert not app.exception
+    assert query(app) == {"show": "systems", "source": "captions"}
+    story = Story.create("Of before")
+    story.add(Slide("One", page="pages/flip_risk.py", link={"view": "systems"}))
+    live = [each.proto for each in open_page(STORIES).get("page_link") if each.proto.label == "Open it live"]
+    assert [(led(each), "show=systems" in each.query_string) for each in live] == [(FLIP_RISK, True)]
+
+
+def test_an_annotators_link_of_before_opens_their_screen(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = followed(HUMAN, token="nobody")
+    assert not app.exception
+    assert [each.value for each in app.title] == ["Annotation"]
+    monkeypatch.setenv(access.TOKEN, "the-key-of-this-server")
+    assert [each.value for each in followed(HUMAN, token="nobody").title] == ["Annotation"]
+    assert [each.value for each in followed(RESULTS, token="nobody").title] == ["Invariscope"]
+
+
+def test_the_switch_keeps_scope_and_filters_and_drops_the_rest(open_page: Open, scoped: Path) -> None:
+    app = open_page(FAILURES, run="second", families="rotation", page="2", rank="delta")
+    turn(app, "findings", RESULTS)
+    assert dict(app.query_params) == {"run": "second", "families": "rotation"}
+    turn(app, "findings", FAILURES)
+    assert dict(app.query_params) == {"view": "failures", "run": "second", "families": "rotation"}
+
+
+def test_only_the_view_that_is_asked_for_runs(open_page: Open, demo: Path) -> None:
+    app = open_page(FAILURES)
+    assert "failures.families" in app.session_state
+    assert "results.families" not in app.session_state
+
+
+def test_viewers_have_the_list_of_runs_and_no_new_one(
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "runs.new" in [each.key for each in open_page(RUNS).button]
+    monkeypatch.setattr(access, "_local", lambda: False)
+    for app in (open_page(RUNS), followed(RUN)):
+        assert not app.exception
+        assert not {"runs.new", "run.start"} & {each.key for each in app.button}
+    assert not [each for each in open_page(RUNS).get("button_group") if each.key == "view.runs"]
+
+
+def test_a_view_that_cannot_be_imported_is_said_and_the_rest_works(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tuple(
+        type(each)(each.name, each.title, "pages.views.gone:draw", each.entry, each.place, each.parts)
+        if each.name == FAILURES
+        else each
+        for each in views()
+    )
+    monkeypatch.setattr("pages.views.common.entry.views", lambda: broken)
+    app = open_page(FAILURES)
+    assert not app.exception
+    assert "No module named 'pages.views.gone'" in app.error[0].value.replace("\\", "")
+    assert not turn(app, "findings", RESULTS).error

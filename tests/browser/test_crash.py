@@ -20,7 +20,7 @@ import pages.views.common.hints as found
 whole = found.glossary
 def glossary():
     caption = {SECRET!r}
-    if sys._getframe(1).f_code.co_filename.endswith("words.py"):  # the hints of other pages ask for words too
+    if sys._getframe(1).f_code.co_filename.endswith("words_view.py"):  # the hints of other pages ask for words too
         raise KeyError(caption)
     return whole()
 found.glossary = glossary
@@ -41,7 +41,7 @@ def test_a_page_that_fails_offers_a_report_and_shows_nothing_else_of_the_fault(
     failing_server: str, page: Page, tmp_path: Path
 ) -> None:
     page.goto(failing_server)  # app.py runs here first; two sessions that import at once meet half-made modules
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible(timeout=90_000)
+    expect(page.get_by_role("heading", name="Start")).to_be_visible(timeout=90_000)
     page.goto(f"{failing_server}/words")
     box = page.get_by_test_id("stException")
     expect(box).to_contain_text("fault of Invariscope itself", timeout=90_000)
@@ -53,7 +53,7 @@ def test_a_page_that_fails_offers_a_report_and_shows_nothing_else_of_the_fault(
     written = Path(waiting.value.path()).read_text(encoding="utf-8")
     told = json.loads(written)
     assert told["page"] == "words"
-    assert told["action"].startswith("pages/words.py:")
+    assert told["action"].startswith("pages/views/words_view.py:")
     assert not any(secret in written for secret in (SECRET, str(ROOT), str(tmp_path)))
     page.goto(f"{failing_server}/stories")
     expect(page.get_by_role("heading", name="Stories")).to_be_visible(timeout=60_000)

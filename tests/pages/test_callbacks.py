@@ -12,15 +12,18 @@ from tests.pages.handlers import BRINGERS, WIDGETS, Found, Pages, pages
 
 LOOKS = frozenset(
     {
+        "address",
         "json.dumps",
         "math.isfinite",
         "order.index",
         "probes.catalogue",
         "probes.catalogue().names",
+        "st.query_params.from_dict",
+        "st.query_params.to_dict",
         "time.time",
     }
 )
-"""Calls out of the pages that callbacks make and that only look."""
+"""Calls out of the pages that callbacks make and that only look, or turn the link of who pressed."""
 
 _READS = frozenset({*dir(str), "get", "items", "keys", "values"})
 """Methods of texts and dictionaries that change nothing."""
@@ -67,7 +70,7 @@ def test_every_callback_that_does_more_than_look_asks_who_pressed() -> None:
     code = pages()
     every = found(code)
     guarded = {name for name, each in every.items() if each.guarded}
-    for page in ("stories", "failures", "human_validation", "suites", "systems", "run_audit", "overview", "probe_lab"):
+    for page in ("stories", "failures", "human_validation", "suites", "systems", "run_audit", "runs", "probe_lab"):
         assert any(f"/{page}" in name.partition(":")[0] for name in guarded), page
     open_to_all = {name: does(each, code) for name, each in every.items()}
     assert {name: what for name, what in open_to_all.items() if what and name not in ANYBODY} == {}

@@ -1,7 +1,6 @@
 """Where a page fails, its reader gets a sentence and a report, and neither holds anything of the reader's."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from core.errors import InvalidInput
 from core.settings import ROOT
 from pages.views.common import crash
 from pages.views.common.crash import ELSEWHERE, MOST_CAUSES, report
-from pages.views.common.hints import glossary as glossary_of_all
 from tests.pages.opening import WORDS, Open, texts
 
 SECRET = "a dog on Ann's sofa"
@@ -52,15 +50,13 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page Words fails over what the reader has."""
 
     def glossary() -> object:
-        if not sys._getframe(1).f_code.co_filename.endswith("words.py"):  # the hints of other places ask too
-            return glossary_of_all()
         caption = SECRET
         try:
             raise ValueError(caption)
         except ValueError as error:
             raise KeyError(f"{caption} in /srv/ann/pictures") from error
 
-    monkeypatch.setattr("pages.views.common.hints.glossary", glossary)
+    monkeypatch.setattr("pages.views.words_view.glossary", glossary)
 
 
 def shown(app: AppTest) -> str:
@@ -109,7 +105,7 @@ def test_a_page_that_fails_says_one_sentence_and_offers_a_report_without_the_rea
     assert told["errors"][1]["type"] == "builtins.ValueError"
     assert told["versions"]["streamlit"]
     assert ["app.py", "<module>"] in [[each["file"], each["function"]] for each in told["errors"][0]["frames"]]
-    assert told["action"].startswith("pages/words.py:")
+    assert told["action"].startswith("pages/views/words_view.py:")
     assert told["action"].endswith(" draw")
 
 
@@ -140,7 +136,7 @@ def test_a_sentence_of_invariscope_that_no_page_caught_is_said_as_it_is(
     def glossary() -> dict[str, object]:
         raise InvalidInput("the word list is empty")
 
-    monkeypatch.setattr("pages.views.common.hints.glossary", glossary)
+    monkeypatch.setattr("pages.views.words_view.glossary", glossary)
     app = open_page(WORDS)
     assert not app.exception
     assert [each.value for each in app.error] == ["the word list is empty"]

@@ -17,7 +17,7 @@ from core.analysis.scope import Scope, holdings, open_probes
 from core.analysis.verdicts import MARGIN, smallest
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Expectation, Probe
-from core.statistics.power import POWER, rescaled, smallest_effect
+from core.statistics.power import rescaled, smallest_effect
 from core.statistics.wording import counted
 from core.store.store import Store
 
@@ -65,7 +65,7 @@ class Planned:
         ends = [f"{smallest(row['detectable'])} % ({self._of(row, 'detectable', called)})" for row in (least, most)]
         said = ends[0] if least["detectable"] == most["detectable"] else f"from {ends[0]} to {ends[1]}"
         return (
-            f"With {counted(self.n, 'item')} the smallest drift found with {100 * POWER:.0f} % power is {said}, "
+            f"With {counted(self.n, 'item')} the smallest drift that would show in four of five such runs is {said}, "
             f"by the scatter that run {runs} measured."
         )
 
@@ -77,8 +77,8 @@ class Planned:
         ends = [f"{counted(int(row['needed']), 'item')} ({self._of(row, 'needed', called)})" for row in (least, most)]
         said = ends[0] if least["needed"] == most["needed"] else f"from {ends[0]} to {ends[1]}"
         return (
-            f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, with {100 * POWER:.0f} % "
-            f"power, takes {said}."
+            f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, in four of five "
+            f"such runs, takes {said}."
         )
 
     def _of(self, row: pd.Series, column: str, called: Callable[[str], str]) -> str:
@@ -106,7 +106,7 @@ class Planned:
         )
         return (
             f"No stored run knows the scatter of {named}: {counted(self.n, 'item')} find a median shift of "
-            f"{self.standardised:.2f} standard deviations of the items' own shifts with {100 * POWER:.0f} % power "
+            f"{self.standardised:.2f} standard deviations of the items' own shifts in four of five such runs "
             "(normal shifts, efficiency 2/π of a median), whatever that is in percent."
         )
 

@@ -65,7 +65,7 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
         for problem in (*unread, *boards.unread.values()):
             note(problem)
         made = build(store, scope, whole=False, figures=False, studies=studies, suites=stored()[0], boards=boards)
-        written = write_folder(store, scope, made, folder, most=most, say=note)
+        written = write_folder(store, scope, made, folder, most=most, studies=studies, say=note)
     typer.echo(f"{len(written)} files in {folder}; open {folder / 'index.html'}")
 
 

@@ -18,6 +18,8 @@ from core.analysis.scope import Narrowed, Scope, labels_said, narrow
 from core.analysis.true_words import MAY_BE_TRUE, WHY, may_be_true
 from core.analysis.verdicts import MARGIN, reached, told_from_null
 from core.errors import InvalidInput
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import accepted_by_people
 from core.report.document import number
 from core.report.html import page
 from core.report.signature import signature_of
@@ -54,12 +56,13 @@ _HEADERS = (
 )
 
 
-def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
+def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies: Sequence[Study] = ()) -> str:
     """Write the fairness card as one HTML page for A4, light, without any outside resource.
 
     Args:
         store: opened runs.
         scope: whose corpus in view is on the card; None: the usual one.
+        studies: whose votes say which words people accept.
 
     Returns:
         The document.
@@ -87,7 +90,7 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     labels = labels_said(store.runs(), table.scope.run_ids)
     control, blind = sentences(view), blind_spots(view)
     origin, half = origins(table), precision(view, margin=MARGIN)
-    both, words = demands(view), may_be_true(table)
+    both, words = demands(view), may_be_true(table, accepted_by_people(studies, table.scope.run_ids))
     falls = dict(zip(both["evaluator"], both["falls"], strict=True))
     names = list(dict.fromkeys(card["evaluator"]))
     told = "".join(

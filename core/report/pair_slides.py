@@ -26,6 +26,8 @@ from core.charts.canvas import jpeg, thumbnail
 from core.charts.style import signed
 from core.corpora.schema import Item
 from core.errors import InvariscopeError
+from core.features.human.studies import Study
+from core.features.human.study_outcomes import accepted_by_people
 from core.probes import registry as probes
 from core.probes.base import IDENTITY, Axis, Edits
 from core.probes.caption_labels import read_again
@@ -123,7 +125,7 @@ SIDE = 640
 """Longest side, in px, of a picture."""
 
 
-def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
+def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Study] = ()) -> Telling:
     """The items that move the furthest, each by its furthest pair, as the page Failures ranks them.
 
     Edits whose word may be true of the picture are no known failure, and stand here only where nothing else does.
@@ -132,17 +134,21 @@ def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
         store: opened runs.
         scope: whose corpus in view is looked at.
         most: pairs.
+        studies: whose votes say which words people accept.
     """
     seen = scope.only()
     table = read_table(store, seen)
     usual = scales(table)
-    known = sorted(set(table.families()) - may_be_true(table))
+    words = may_be_true(table, accepted_by_people(studies, seen.run_ids))
+    known = sorted(set(table.families()) - words)
     found = rank(table, Slice(families=tuple(known)), usual, order="standardised", limit=most, once=True)
     title = f"What moves the furthest: {seen.corpus}, run {seen.run}"
-    return Telling(title, tuple(slides(store, table, found.pairs, usual)), (), ())
+    return Telling(title, tuple(slides(store, table, found.pairs, usual, words)), (), ())
 
 
-def slides(store: Store, table: ScoreTable, pairs: pd.DataFrame, usual: pd.DataFrame) -> list[Slide]:
+def slides(
+    store: Store, table: ScoreTable, pairs: pd.DataFrame, usual: pd.DataFrame, words: Collection[str]
+) -> list[Slide]:
     """A slide for each pair, under every evaluator, with its pictures made again.
 
     Args:
@@ -150,13 +156,14 @@ def slides(store: Store, table: ScoreTable, pairs: pd.DataFrame, usual: pd.DataF
         table: of one corpus, whose scope the pairs are of.
         pairs: :attr:`core.analysis.ranking.Ranking.pairs`.
         usual: :func:`core.analysis.failures.scales` of the table.
+        words: families that :func:`core.analysis.true_words.may_be_true`.
     """
     seen = table.scope
     rows = under_every_evaluator(store, seen, pairs, usual)
     told = signature_of(table, store.runs())
     runs = {run.id: run for run in store.runs()}
     items = _items(runs[seen.run], set(pairs["item"]))
-    hashes, words = picture_hashes(store, pairs), may_be_true(table)
+    hashes = picture_hashes(store, pairs)
     made = []
     for _, pair in pairs.iterrows():
         own = rows[(rows["item"] == pair["item"]) & (rows["probe"] == pair["probe"])]
@@ -223,7 +230,7 @@ def cards(store: Store, scope: Narrowed) -> Telling:
         frame = frame[~frame["family"].isin(told)]
         told |= set(frame["family"])
         named = frame[["corpus", "item", "probe"]].assign(run=seen.run, subject=table.scope.subject)
-        made += slides(store, table, named, scales(table))
+        made += slides(store, table, named, scales(table), may_be_true(table))
     return Telling(f"One comparison of every family: {seen.corpus}, run {seen.run}", tuple(made), (), ())
 
 

@@ -1,7 +1,7 @@
 """A report as files, all of them or none: in its formats, or as a folder of pages that any file server shows."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -12,6 +12,7 @@ from core.analysis.scope import Narrowed
 from core.charts.spec import Figure
 from core.charts.still import drawings
 from core.errors import InvalidInput
+from core.features.human.studies import Study
 from core.report.document import FORMATS, Report
 from core.report.fairness_card import card_report
 from core.report.html import STYLE, html, page, story_html
@@ -148,6 +149,7 @@ def write_folder(
     folder: Path,
     *,
     most: int = MOST,
+    studies: Sequence[Study] = (),
     say: Callable[[str], None] = print,
 ) -> list[Path]:
     """Write ``index.html``, ``report.html`` with its data, ``card.html``, ``failures.html`` and, where a meaning
@@ -159,6 +161,7 @@ def write_folder(
         report: of the same scores.
         folder: made where it is not there.
         most: pairs on the page of failures.
+        studies: whose votes say which words people accept.
         say: told what cannot be written, in a sentence.
 
     Returns:
@@ -167,20 +170,28 @@ def write_folder(
     Raises:
         StoreError: if the folder cannot be written; it is as it was then.
     """
-    return [folder / name for name in write_folder_whole(folder, partial(_fill, store, scope, report, most, say))]
+    return [
+        folder / name for name in write_folder_whole(folder, partial(_fill, store, scope, report, most, studies, say))
+    ]
 
 
 def _fill(
-    store: Store, scope: Narrowed, report: Report, most: int, say: Callable[[str], None], folder: Path
+    store: Store,
+    scope: Narrowed,
+    report: Report,
+    most: int,
+    studies: Sequence[Study],
+    say: Callable[[str], None],
+    folder: Path,
 ) -> list[str]:
     written = fill_report(report, folder, formats=("html",))
     parts = {"report.html": "What was found, on a page; the papers' tables; the data behind both"}
     try:
-        written.append(put(folder, "card.html", card_report(store, scope)))
+        written.append(put(folder, "card.html", card_report(store, scope, studies=studies)))
         parts["card.html"] = "The fairness card: the worst edits of every evaluator, to print"
     except InvalidInput as error:
         say(f"the card is left out: {error}")
-    told = furthest(store, scope, most=most)
+    told = furthest(store, scope, most=most, studies=studies)
     if told.slides:
         written.append(put(folder, "failures.html", story_html(told, about=_ABOUT)))
         parts["failures.html"] = f"The {len(told.slides)} items that move the furthest, with their pictures"

@@ -139,6 +139,41 @@ def test_too_few_items_or_sources_decide_nothing_however_alike_they_are(
     assert tuple(each.verdict for each in found.families) == verdicts
 
 
+def test_a_family_of_many_is_judged_at_the_level_of_all_and_one_alone_at_its_own() -> None:
+    """Failing in 60 of 96 items excludes one half at 95 %, not at 99.7 %; one that is clear leaves fewer to correct."""
+    names = [f"edit-{place}" for place in range(20)]
+    probes = [probe_of(name) for name in names]
+
+    def score(name: str, item: int) -> float:
+        failing = 60 if name == names[0] else 0 if name == names[1] else 48
+        return 0.6 if item < failing else 0.4
+
+    rows = [[row(name, item, score(name, item), 0.5) for name in names] for item in range(96)]
+    (alone,) = broken(probes[:1], rows, most=50.0, least_above=None).families
+    assert (alone.verdict, alone.held) == ("beyond", alone.found.failure)
+    first, second, *others = broken(probes, rows, most=50.0, least_above=None).families
+    assert (first.verdict, second.verdict) == ("undecided", "within")
+    assert {each.verdict for each in others} == {"undecided"}
+    assert second.held.level == pytest.approx(1 - 0.05 / len(names))
+    assert first.held.level == pytest.approx(1 - 0.05 / (len(names) - 1))
+    assert first.held.low <= 0.5 < first.found.failure.low
+
+
+def test_of_families_that_are_all_at_the_threshold_one_in_twenty_checks_says_more() -> None:
+    rng, wrong = np.random.default_rng(3), 0
+    names = [f"edit-{place}" for place in range(10)]
+    probes = [probe_of(name) for name in names]
+    for _ in range(60):
+        up = rng.random((len(names), 60)) < 0.5
+        rows = [
+            [row(name, item, 0.6 if up[place, item] else 0.4, 0.5) for place, name in enumerate(names)]
+            for item in range(60)
+        ]
+        found = broken(probes, rows, most=50.0, least_above=None).families
+        wrong += any(each.verdict != "undecided" for each in found)
+    assert wrong <= 8  # 19 to 26 of them where each family was judged as if it were alone
+
+
 def test_a_deaf_metric_has_nothing_above_its_chance_though_its_selectivity_is_one_half() -> None:
     flip = select(["vertical-flip"])[0]
     rows = [[row("repetition", item, 0.5, 0.5), row(flip.name, item, 0.5, 0.5)] for item in range(200)]

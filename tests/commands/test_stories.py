@@ -94,7 +94,7 @@ def test_a_pair_whose_word_may_be_true_says_so_and_heads_no_page() -> None:
         words = may_be_true(table)
         assert words == {"cultural", "economic", "gender", "emotion"}
         found = rank(table, Slice(families=("cultural",)), scales(table), order="standardised", limit=1, once=True)
-        (slide,) = slides(store, table, found.pairs, scales(table))
+        (slide,) = slides(store, table, found.pairs, scales(table), words)
         first = furthest(store, scope, most=2)
     assert "A word that may be true: the picture may support the word, and nobody was asked." in slide.said
     assert not any("may be true" in text for each in first.slides for text in each.said)

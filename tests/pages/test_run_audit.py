@@ -123,7 +123,7 @@ def test_what_an_audit_could_show_is_told_by_the_scatter_of_a_stored_run(open_pa
     own = own["detectable"] * among(2) / [among(int(m)) for m in own["m_tests"]]  # the audit has two tests
     for family in FLIPS:  # a quarter of the 252 items: twice the drift
         assert f"{2 * own[family]:.2f} % ({family_title(family)} under conse-lite0)" in plain(app)
-    assert "With 63 items the smallest drift found with 80 % power is from" in plain(app)
+    assert "With 63 items the smallest drift that would show in four of five such runs is from" in plain(app)
     assert "by the scatter that run demo measured" in plain(app)
 
 

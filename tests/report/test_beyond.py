@@ -1,5 +1,6 @@
 """People's votes and the text encoders in the report are those of their pages."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pandas as pd
 import pytest
 
 from core.analysis.reading import read_table
+from core.analysis.scope import narrow
 from core.analysis.table import ScoreTable
+from core.analysis.true_words import MAY_BE_TRUE, may_be_true
 from core.features.human.creation import create_study
 from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows
 from core.features.human.kinds import ACCEPTABILITY
@@ -17,6 +20,7 @@ from core.features.human.reanalysis import reanalyse
 from core.features.human.sampling import family_strata
 from core.features.human.studies import Study
 from core.features.human.study_outcomes import (
+    accepted_by_people,
     aggregates,
     item_outcomes,
     study_agreement,
@@ -28,6 +32,8 @@ from core.features.human.votes import vote_table
 from core.report.beyond import NOT_ASKED, Beyond, beyond
 from core.report.build import build
 from core.report.document import Report
+from core.report.fairness_card import card_report
+from core.report.pair_slides import furthest
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.features.human.small_study import comparisons, items, make, vote_versions
@@ -225,7 +231,7 @@ def test_geometry_is_of_every_text_encoder_that_can_be_asked(demo_report: Report
     open_ = rows[rows["p"] >= 0.05]
     assert len(open_)
     assert open_["said"].str.startswith("No relation is shown").all()
-    assert open_.loc[open_["n"] >= 7, "said"].str.contains("would have shown with 80 % power").all()
+    assert open_.loc[open_["n"] >= 7, "said"].str.contains("would have shown in four of five such runs").all()
     assert "said" in [each.name for each in shown.columns]
 
 
@@ -242,3 +248,22 @@ def test_the_other_families_of_words_are_crossed_with_what_is_shown_too(demo_rep
         assert {"drift", "p_holm", "m_tests", "conflict"} <= {column.name for column in made.columns}
         frame = made.frame
         assert set(frame["family"]) == {name}
+
+
+def test_a_word_that_people_accept_is_known_on_the_card_and_among_the_furthest_pairs(
+    demo: Store, table: ScoreTable, tmp_path: Path
+) -> None:
+    shown = [replace(each, family="cultural") for each in items(12)]
+    made = make(tmp_path, items=tuple(shown), run=table.scope.run)
+    for name in made.invite(["", "", ""]):
+        for item in shown:
+            vote_versions(made, name, item.id, original=2, variant=2, preferred="tie")
+    scope, unsure = narrow(demo), f"cultural \\([^)]*{MAY_BE_TRUE}"
+    assert re.search(unsure, card_report(demo, scope)) is not None
+    assert re.search(unsure, card_report(demo, scope, studies=[made])) is None
+    words = may_be_true(table, accepted_by_people([made], table.scope.run_ids))
+    assert words == may_be_true(table) - {"cultural"}
+    told = furthest(demo, scope, most=200, studies=[made])
+    named = table.families()["cultural"]
+    assert any(f"probe {probe};" in slide.of for slide in told.slides for probe in named)
+    assert not any("may be true" in said for slide in told.slides for said in slide.said)

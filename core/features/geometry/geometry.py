@@ -22,7 +22,7 @@ from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
 from core.statistics.permutation import RankTest, rank_test
-from core.statistics.power import POWER, smallest_rho
+from core.statistics.power import smallest_rho
 
 WORD, PHRASE = "word", "phrase"
 LEVELS = (WORD, PHRASE)
@@ -180,7 +180,7 @@ def _power(n: int) -> str:
     least = smallest_rho(n)
     if math.isnan(least):
         return ""
-    return f" A rank correlation from ±{least:.2f} on would have shown with {100 * POWER:.0f} % power."
+    return f" A rank correlation from ±{least:.2f} on would have shown in four of five such runs."
 
 
 def _phrases(modifier: str, level: str, objects: Mapping[str, Sequence[str]]) -> list[str]:

@@ -7,7 +7,7 @@ differ comes on top, is told by the votes alone (:mod:`core.features.human.cross
 import math
 
 from core.features.human.kinds import PREFERENCE, RATING, Kind
-from core.statistics.power import POWER, items_for_share, items_within, smallest_share, widest_agreement, widest_half
+from core.statistics.power import items_for_share, items_within, smallest_share, widest_agreement, widest_half
 
 TARGET_HALF, TARGET_SHARE = 0.05, 0.6
 """What a sentence names the items for: a share to within ±5 points, and three in five that lean to one version."""
@@ -56,7 +56,7 @@ def _preference(items: int) -> str:
     if math.isnan(every):
         return f"{items} items are too few for any preference to differ from one half, however one-sided; {more}."
     said = (
-        f"A preference will be told from one half, with {100 * POWER:.0f} % power, if at least {_percent(every)} "
+        f"A preference will be told from one half, in four of five such studies, if at least {_percent(every)} "
         "of the items lean to one version and none is a tie"
     )
     ties = f"; {_percent(half)} if half of them are ties" if not math.isnan(half) else ""

@@ -191,10 +191,15 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
 
 def _print_broken(found: "Broken", items: int) -> None:
     table(
-        ("", "family", "failures, %", "95 % interval", "ties, %", "95 % interval", "n", "without"),
+        ("", "family", "failures, %", "interval it is judged by", "ties, %", "95 % interval", "n", "without"),
         [_breaks_line(each) for each in found.families],
         title=f"Edits that break the meaning, {items} items, at most {found.most:g} % failures",
     )
+    if any(each.held.level > each.found.failure.level for each in found.families):
+        note(
+            "families are judged together, each by the interval of the level that Holm's correction asks for: "
+            "the chance that any FAIL or ok among them is wrong is at most 5 %"
+        )
     from core.analysis.selectivity import beside_chance
 
     if found.selectivity is None:
@@ -214,10 +219,10 @@ def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
         return ("none", each.family, "", "", "", "", 0, each.missing)
     shares = [
         said
-        for rate in (found.failure, found.ties)
+        for rate, at in ((each.held, f" at {100 * each.held.level:.4g} %"), (found.ties, ""))
         for said in (
             f"{100 * rate.estimate:.0f}",
-            f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" if rate.low == rate.low else rate.note,
+            f"{100 * rate.low:.0f} to {100 * rate.high:.0f}{at}" if rate.low == rate.low else rate.note,
         )
     ]
     return (_said(each.verdict), each.family, *shares, found.n, each.missing)

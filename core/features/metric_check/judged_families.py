@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from core.errors import InvalidInput
 from core.features.lab.lab import LabRow
 from core.probes.base import KNOWN_WRONG, Axis, Expectation, Probe
 from core.probes.registry import catalogue
-from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.bootstrap import Interval, adjusted_level, median_bca
 from core.statistics.changes import WITHHELD, Changes, item_medians
 from core.statistics.comparisons import Comparison, compare
 from core.statistics.flip_risk import CaptionPairs, evident_gap
 from core.statistics.selectivity import Selectivity, check_distance, selectivity
+from core.statistics.shares import share
 from core.statistics.shift_pairs import ShiftPairs
 
 SELECTIVITY = "selectivity"
@@ -34,9 +36,10 @@ class FamilyFailures:
     Args:
         found: right against wrong, over the items' comparisons.
         missing: comparisons without two scores: rejected or unscored.
-        verdict: WITHIN or BEYOND, where the interval of the failures lies on that side of the threshold; UNDECIDED
-            where it lies astride or there is none, and of too few items or sources for a claim; NOTHING where there is
-            no comparison.
+        verdict: WITHIN or BEYOND, where ``held`` lies on that side of the threshold; UNDECIDED where it lies astride or
+            there is none, and of too few items or sources for a claim; NOTHING where there is no comparison.
+        held: the failures with the interval of the level that Holm's correction over the families asks of this one;
+            alone, or of too few for a claim, that of 95 %.
     """
 
     family: str
@@ -44,6 +47,7 @@ class FamilyFailures:
     found: Comparison
     missing: int
     verdict: str
+    held: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,25 +140,47 @@ def broken(
     directional = [probe for probe in probes if probe.expectation is Expectation.DIRECTIONAL]
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
     kept = [probe for probe in harmless if probe.axis is not Axis.NULL]
-    families = tuple(
-        _family(family, [probe for probe in directional if probe.family == family], rows, most, sources)
-        for family in dict.fromkeys(probe.family for probe in directional)
-    )
+    families = _families(directional, rows, most, sources)
     drops, harms = _grid(directional, rows, _lost), np.abs(_grid(kept, rows, lambda row: row.delta))
     found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
     return Broken(families, found if found is not None and found.n_pairs else None, most, least_above)
 
 
-def _family(
-    family: str, probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
-) -> FamilyFailures:
-    right = _grid(probes, rows, lambda row: row.baseline_score)
-    wrong = _grid(probes, rows, lambda row: row.score)
-    items = np.broadcast_to(np.arange(len(rows)), right.shape)
-    of = None if sources is None else sources[items.ravel()]
-    found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
-    verdict = UNDECIDED if found.n and found.verdict in NO_CLAIM else judged(found.failure, most / 100)
-    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict)
+def _families(
+    probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
+) -> tuple[FamilyFailures, ...]:
+    """Judge each family by its interval, Holm's correction over those that have enough for a claim.
+
+    Step by step: of m families that are open, those decide whose interval of level 1 - α/m excludes the threshold; then
+    m is smaller. It is Holm's test of all, turned into intervals.
+    """
+    found, at = dict[str, FamilyFailures](), dict[str, Callable[[float], Interval]]()
+    for family in dict.fromkeys(probe.family for probe in probes):
+        own = [probe for probe in probes if probe.family == family]
+        right, wrong = (_grid(own, rows, value) for value in (lambda row: row.baseline_score, lambda row: row.score))
+        items = np.broadcast_to(np.arange(len(rows)), right.shape).ravel()
+        of = None if sources is None else sources[items]
+        told = compare(right.ravel(), wrong.ravel(), items=items, sources=of)
+        few = told.n and told.verdict in NO_CLAIM
+        verdict = UNDECIDED if few else judged(told.failure, most / 100)
+        found[family] = FamilyFailures(family, own[0].axis.value, told, right.size - told.n, verdict, told.failure)
+        if told.n and not few:
+            both = ~np.isnan(right.ravel() + wrong.ravel())
+            failed, groups = (wrong >= right).ravel()[both], (items if of is None else of)[both]
+            at[family] = partial(_share, failed, groups)
+    while at:
+        held = {family: share_at(adjusted_level(len(at))) for family, share_at in at.items()}
+        said = {family: judged(each, most / 100) for family, each in held.items()}
+        found |= {each: replace(found[each], verdict=said[each], held=held[each]) for each in at}
+        left = {family: share_at for family, share_at in at.items() if said[family] == UNDECIDED}
+        if len(left) == len(at):
+            break
+        at = left
+    return tuple(found.values())
+
+
+def _share(failed: np.ndarray, groups: np.ndarray, level: float) -> Interval:
+    return share(failed, groups=groups, level=level)
 
 
 def _grid(

@@ -24,10 +24,12 @@ from core.analysis.reading import part_of, read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
+from core.analysis.true_words import may_be_true
 from core.analysis.verdicts import MARGIN
 from core.errors import InvariscopeError
 from core.features.human.ratings import verdicts
 from core.features.human.studies import list_studies, studies_dir
+from core.features.human.study_outcomes import accepted_by_people
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import NullBand
 from core.store.manifest import Run, seal_told
@@ -192,7 +194,19 @@ def origin_of_scores(files: Signature, scope: Narrowed) -> dict[str, str]:
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")
 def findings(files: Signature, scope: Narrowed, margin: float = MARGIN, least: int = LEAST_N) -> pd.DataFrame:
     """Worst three findings of a scope; see ``core.analysis.overview.worst_findings``."""
-    return worst_findings(store(files), view(files, scope), families=families(files, scope, margin), least=least)
+    return worst_findings(
+        store(files),
+        view(files, scope),
+        families=families(files, scope, margin),
+        least=least,
+        accepted=accepted_by_people(list_studies()[0], scope.run_ids),
+    )
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def unsure_words(files: Signature, scope: Narrowed) -> frozenset[str]:
+    """Families whose word may be true and that people did not accept; see ``core.analysis.true_words``."""
+    return may_be_true(scores(files, scope), accepted_by_people(list_studies()[0], scope.run_ids))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)

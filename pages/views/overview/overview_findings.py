@@ -332,7 +332,7 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
         st.caption("One page of what stands above, made for A4: print it, or save it as PDF from the browser.")
         st.download_button(
             "Card to print",
-            lambda: card_report(store(files), scope).encode(),
+            lambda: card_report(store(files), scope, studies=list_studies()[0]).encode(),
             "fairness-card.html",
             "text/html",
             icon=":material/print:",

@@ -8,7 +8,6 @@ import streamlit as st
 from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
-from core.analysis.true_words import may_be_true
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.links import RUNS, draw_no_run, link_to
@@ -25,6 +24,7 @@ from pages.views.common.open_runs import (
     risks,
     scores,
     store,
+    unsure_words,
 )
 from pages.views.common.page_head import header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
@@ -97,8 +97,8 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
         st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
         said = blur_control(files, seen), half_precision(files, seen, held.margin), blind(files, seen)
-        words = may_be_true(scores(files, seen))
-        draw_card(table.assign(may_be_true=table["family"].isin(words)), contrasts, risk, *said, sources)
+        unsure = table["family"].isin(unsure_words(files, seen))
+        draw_card(table.assign(may_be_true=unsure), contrasts, risk, *said, sources)
     st.header("Take it home", anchor=False)
     draw_report(files, scope)
 

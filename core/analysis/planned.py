@@ -92,8 +92,8 @@ class Planned:
             return ""
         named = ", ".join(f"{name} ({', '.join(map(called, families))})" for name, families in self.still.items())
         return (
-            f"No smallest drift is told of {named}: the stored items all move alike there, or too few of them are "
-            "scored, so that no spread is known."
+            f"Smallest drift of {named}: cannot be estimated from earlier runs, whose items all move alike there, or "
+            "too few of them are scored."
         )
 
     def _unknown(self, called: Callable[[str], str]) -> str:

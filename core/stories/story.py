@@ -268,8 +268,10 @@ def open_story(story_id: str, *, parent: Path | None = None) -> Story:
 
 def _title(text: str) -> str:
     said = " ".join(text.split())
-    if not 0 < len(said) <= MOST_TITLE:
-        raise InvalidInput(f"a story's title has 1 to {MOST_TITLE} characters, got {len(said)}")
+    if not said:
+        raise InvalidInput("give the story a title")
+    if len(said) > MOST_TITLE:
+        raise InvalidInput(f"a story's title has at most {MOST_TITLE} characters, got {len(said)}")
     return said
 
 

@@ -386,11 +386,11 @@ def _summary(table: pd.DataFrame, by: str, *, bounded: bool) -> str:
     more = int((told & (rows["size_difference"] > 0)).sum())
     small = int((rows["scatter"] == SCATTER_DIFFERS_WITHIN).sum())
     rest = len(rows) - less - more - alike - small
-    held = f"In {alike} they are alike within the margin, in {small} they differ but within it; " * bounded
+    held = f"In {alike} they are practically equal, in {small} they differ by less than the margin; " * bounded
     row = safe(level_name(by).lower()) + " row"
     return (
-        f"A scatters less than B in **{less} of {counted(len(rows), row)}**, more in **{more}**. "
-        f"{held}{'of' if held else 'Of'} the other {rest} nothing is claimed."
+        f"A is more stable than B in **{less} of {counted(len(rows), row)}**, less stable in **{more}**. "
+        f"{held}{'too' if held else 'Too'} close to call: {rest}."
     )
 
 

@@ -363,7 +363,7 @@ def draw_pins(
     st.divider()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
-            "Hold this view against another",
+            "Compare with another view",
             width="content",
             help="Pin it as one side, change the filters or "
             "the part, pin that as the other side, and open the comparison.",

@@ -92,7 +92,7 @@ def test_a_family_without_spread_is_no_drift_of_0_percent_and_not_unknown_either
     assert found.table.empty
     assert (found.still, found.unknown) == ({"e": ("vertical-flip",)}, {"e": ("rotation",)})
     flat, unknown = found.sentences()
-    assert flat.startswith("No smallest drift is told of e (vertical-flip)")
+    assert flat.startswith("Smallest drift of e (vertical-flip): cannot be estimated")
     assert "knows the scatter of e (rotation)" in unknown
 
 

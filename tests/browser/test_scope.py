@@ -57,7 +57,7 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
     settled(page)
     assert query(page).items() >= chosen.items()
     close_dialog(page)
-    clicked_until(page, page.get_by_role("button", name="Usual scope"), lambda url: "run=" not in url)
+    clicked_until(page, page.get_by_role("button", name="Reset scope"), lambda url: "run=" not in url)
     settled(page)
     assert set(query(page)) == {"families"}
     through_the_menu(page, "Flip risk")

@@ -30,7 +30,7 @@ def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: P
     assert f"Upside down: A {row['a_size']:+.2f}, B {row['b_size']:+.2f}, " in scatter
     rows = table[table["label"] != "All together"]
     less = ((rows["scatter"] == "scatter differs") & (rows["size_difference"] < 0)).sum()
-    assert f"A scatters less than B in **{less} of {len(rows)} family rows**" in said(app)
+    assert f"A is more stable than B in **{less} of {len(rows)} family rows**" in said(app)
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 
 

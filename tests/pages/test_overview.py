@@ -190,7 +190,9 @@ def test_the_first_lines_say_what_this_is_what_is_loaded_and_what_was_found(open
     assert "A metric decides which caption of a picture wins" in told
     assert "**Loaded:** conse-lite0, conse-lite2 and grounding-judge on 252 items of demo (run demo)" in told
     assert re.search(
-        r"\*\*Found:\*\* \S+ moves by \d+\.\d % in the middle item \(95 % CI [\d.]+ to [\d.]+, n = \d+ items\)", told
+        r"\*\*Found:\*\* the edit \*[^*]+\* changes \S+'s score by \d+\.\d % on a typical picture "
+        r"\(median [^,]+, 95 % CI [\d.]+ to [\d.]+, n = \d+ items\)",
+        told,
     )
     assert "offline stand-in" in told
 
@@ -241,7 +243,7 @@ def test_the_worst_slices_are_those_of_the_question_and_name_how_many_were_looke
     for name in view.evaluators[:2]:
         app = open_page(OVERVIEW, of=name)
         first = worst_slices(view)[lambda rows, own=name: rows["evaluator"] == own].iloc[0]
-        assert f"Of **{first['n_cells']} cells looked at**, the one that moves {name} furthest" in said(app)
+        assert f"Of **{first['n_cells']} groups**, the one that moves {name} furthest" in said(app)
         assert f"{family_title(first['family'])}* on items of category {first['category']}" in said(app)
         assert f"the whole family: {first['whole']:.1f} %" in said(app)
 

@@ -245,7 +245,7 @@ HIDES = "the filling hides part of how far scores move"
 OPEN = "a part of the filling cannot be told from none"
 STILL = "nothing moves on the filled plate, so that there is no share"
 
-_FILLED = "How much of repositioning's shift is the filling's?"
+_FILLED = "How much of the change comes from filling the place that the object left?"
 _FILLED_NOTE = (
     "Composed items whose background is known, moved to the same places on the plate that was filled by example and on "
     "the true one; both are compared with the unedited picture, and an item counts by its median over the places that "

@@ -168,8 +168,8 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
         return f"Whether the place that {evaluator} gives a word goes with its shift cannot be told from {where}."
     if row["p"] >= ALPHA:
         return (
-            f"No relation is shown between the place that {evaluator} gives a word, from bad to good, and how far "
-            f"the word moves the score ({where}).{_power(n - families + 1)}"
+            f"How positive a word sounds to {evaluator} is not shown to predict how far it moves the score "
+            f"({where}).{_power(n - families + 1)}"
         )
     way = "higher" if row["rho"] > 0 else "lower"
     return f"The further {evaluator} places a word on its positive side, the {way} its median %Δ tends to be ({where})."

@@ -392,7 +392,7 @@ def _numbers(changed: pd.DataFrame) -> None:
 
 
 def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: str) -> None:
-    st.header("Take it home", anchor=False)
+    st.header("Export", anchor=False)
     name = found.evaluator
     model = calibrator(found.terms, strength=strength, evaluator=name, fingerprint=fingerprint)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

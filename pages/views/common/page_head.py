@@ -24,7 +24,7 @@ UPLOAD_LOST = "What you uploaded is in this link only as long as this server run
 _FILTERS = frozenset(field.name for field in fields(Slice))
 """Filters that mean the same in every view that has them."""
 
-_SCOPE_STAYS = " The scope stays, on this page and on the others; *Usual scope* takes it back."
+_SCOPE_STAYS = " The scope stays, on this page and on the others; *Reset scope* takes it back."
 
 
 def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[str] = ()) -> None:

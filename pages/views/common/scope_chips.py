@@ -67,7 +67,7 @@ def choose_scope(
                 _draw(state, each)
         if scope != first:
             st.button(
-                "Usual scope",
+                "Reset scope",
                 icon=":material/undo:",
                 type="tertiary",
                 key=f"{state.page}.scope.usual",
@@ -79,7 +79,10 @@ def choose_scope(
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
     _unread(store(files).left_out)
     if left_out := found.left_out if across else found.only().left_out:
-        with row.notes, st.popover("Left out", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"):
+        with (
+            row.notes,
+            st.popover("Excluded data", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"),
+        ):
             st.markdown(safe(" ".join(left_out), limit=900))
     if labels := labels_said(store(files).runs(), found.run_ids if across else found.only().run_ids):
         with (

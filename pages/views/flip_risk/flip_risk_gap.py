@@ -135,7 +135,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
             icon=":material/filter_alt_off:",
         )
         return
-    st.header("What is no evidence", anchor=False)
+    st.header("The smallest difference that is evidence", anchor=False)
     said = pairs_said(cells_of(files, scope, chosen))
     for sentence in _lead(files, scope, chosen):
         st.markdown(sentence)
@@ -283,8 +283,8 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
         help="How far ahead one of the two is before the edit",
     )
     st.caption(
-        f"It begins at {100 * usual:g} %, next to the middle of the families' gaps of evidence: about half of "
-        f"the families flip less than 5 % there. {_UNIT_TOLD[state.get('unit')]}"
+        f"Default {100 * usual:g} %: at this gap about half of the families flip fewer than 5 % of pairs. "
+        f"{_UNIT_TOLD[state.get('unit')]}"
     )
 
 

@@ -151,16 +151,17 @@ def draw_found(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) 
         return
     row = worst.iloc[0]
     st.markdown(
-        f"**Found:** {safe(row['evaluator'])} moves by {number(row['median_abs_percent'], digits=1)} % in the middle "
-        f"item (95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
-        f"{counted(int(row['n_items']), 'item')}) under edits of the family "
-        f"*{safe(family_title(row['family']))}*{_why(row)}; it {falls.get(str(row['evaluator']), NOT_ASKED)}."
+        f"**Found:** the edit *{safe(family_title(row['family']))}* changes {safe(row['evaluator'])}'s score by "
+        f"{number(row['median_abs_percent'], digits=1)} % on a typical picture (median \\|%Δ\\|, 95 % CI "
+        f"{number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
+        f"{counted(int(row['n_items']), 'item')}){_why(row)}; {safe(row['evaluator'])} "
+        f"{falls.get(str(row['evaluator']), NOT_ASKED)}."
     )
 
 
 def _why(row: pd.Series) -> str:
     """Why such a move counts, or why it may not."""
-    return f" ({MAY_BE_TRUE}: {WHY})" if row["may_be_true"] else ", which should not matter"
+    return f" ({MAY_BE_TRUE}: {WHY})" if row["may_be_true"] else ". It should not"
 
 
 def draw_ways(worst: pd.DataFrame) -> None:
@@ -231,8 +232,8 @@ def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
 
 def _finding(row: pd.Series) -> None:
     st.markdown(
-        f"**{safe(row['evaluator'])}** moves by **{row['median_abs_percent']:.1f} %** "
-        f"under **{safe(family_title(row['family']))}**"
+        f"**{safe(family_title(row['family']))}** changes **{safe(row['evaluator'])}** by "
+        f"**{row['median_abs_percent']:.1f} %**"
     )
     if row["may_be_true"]:
         st.markdown(
@@ -283,7 +284,7 @@ def slices_field(files: Signature) -> Field:
 
 def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thresholds) -> None:
     """Draw the slices of one evaluator as the question on Results answers it, or why there are none."""
-    st.header("Worst slices", anchor=False)
+    st.header("Where it is least stable", anchor=False)
     question, table = questions(files, scope)[ID], scores(files, scope)
     if reason := question.needs(table):
         st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=400))
@@ -312,12 +313,12 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     same = int((frame["abs_low"] == row["abs_low"]).sum())
     which = "the one that moves" if same == 1 else f"the first of {same} alike by their lower bound, which move"
     return (
-        f"Of **{row['n_cells']} cells looked at**, {which} {safe(row['evaluator'])} furthest for certain: "
+        f"Of **{row['n_cells']} groups**, {which} {safe(row['evaluator'])} furthest for certain: "
         f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
         f"{covers} % of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for "
-        f"{row['n_cells']} cells: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "
+        f"{row['n_cells']} groups: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "
         f"(95 % CI {least} to {most}, n = {row['n_whole']}). "
-        f"The intervals of {above} of the {len(frame)} cells shown lie above the margin of ±{held.margin:g} %."
+        f"The intervals of {above} of the {len(frame)} groups shown lie above the margin of ±{held.margin:g} %."
     )
 
 

@@ -54,7 +54,7 @@ def draw() -> None:
     state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files)))
     state.restore()
     header(
-        "How far each caption metric moves although the meaning did not.",
+        "How much each metric's score changes when the meaning stays the same.",
         state,
         words=("run", "margin", "undecided"),
     )
@@ -99,7 +99,7 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
         said = blur_control(files, seen), half_precision(files, seen, held.margin), blind(files, seen)
         unsure = table["family"].isin(unsure_words(files, seen))
         draw_card(table.assign(may_be_true=unsure), contrasts, risk, *said, sources)
-    st.header("Take it home", anchor=False)
+    st.header("Export", anchor=False)
     draw_report(files, scope)
 
 

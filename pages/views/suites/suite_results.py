@@ -47,7 +47,7 @@ _COMMANDS = (
 def draw_nothing() -> None:
     """Say what a suite is, and let the reader try one."""
     st.info(
-        "No evaluator was held to a suite here yet. Suites are files of their publishers: Flickr8k-Expert and -CF, "
+        "No benchmark results yet. Try the example, or bring a publisher's file: Flickr8k-Expert and -CF, "
         "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, VATEX-EVAL and ActivityNet-FOIL. "
         "Nothing is downloaded.",
         icon=":material/fact_check:",

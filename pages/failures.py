@@ -31,7 +31,7 @@ def draw() -> None:
     followed = st.session_state.get(state.key("seen")) != seen
     header(
         "Failures",
-        "The pairs whose scores move the furthest although the meaning did not.",
+        "The pairs that edits which should not matter move the furthest; words that may be true come last.",
         state,
         words=("null band", "shift", "coverage"),
     )

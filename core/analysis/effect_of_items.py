@@ -17,7 +17,7 @@ from core.analysis.verdicts import (
     untold,
 )
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
-from core.statistics.changes import Changes, exceeds
+from core.statistics.changes import SHIFT_FLOOR, Changes, exceeds
 from core.statistics.crossed_sources import crossed, first_of, widening
 from core.statistics.movers import mean_changes, movers
 from core.statistics.power import reach
@@ -140,7 +140,7 @@ def effect(
         claim = drift(moved, narrow, margin=margin, falls=falls, means=(means[0], means[1]))
     notes = (
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
-        _negative_said(negative, len(before)) if withheld else _zero_said(n_zero, n_shifts + n_zero),
+        _negative_said(negative, len(before)) if withheld else _floored_said(n_zero, n_shifts + n_zero, before),
         _withheld_said(shift, unit, claim) if withheld else moved.note,
     )
     return Effect(
@@ -236,8 +236,13 @@ def _withheld_said(shift: Interval, unit: float, claim: str) -> str:
     return f"{said}; drift on the score's own scale: {power}" if power else said
 
 
-def _zero_said(zero: int, scored: int) -> str:
-    return f"baseline 0 in {zero} of {counted(scored, 'shift')}" if zero else ""
+def _floored_said(low: int, scored: int, before: np.ndarray) -> str:
+    """Why shifts have no %Δ: their baseline is 0, or smaller than any that one is told of."""
+    if not low:
+        return ""
+    above = bool(((before > 0) & (before < SHIFT_FLOOR)).any())
+    said = f"baseline below {SHIFT_FLOOR:g}, the least with a %Δ," if above else "baseline 0"
+    return f"{said} in {low} of {counted(scored, 'shift')}"
 
 
 def _missing_said(missing: int, stored: int) -> str:

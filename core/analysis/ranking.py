@@ -55,6 +55,7 @@ def rank(
     once: bool = False,
     item: str | None = None,
     named: Collection[tuple[str, str]] | None = None,
+    behind: Collection[str] = (),
 ) -> Ranking:
     """Return one page of the slice's pairs in an order; ties by the names of item and probe.
 
@@ -72,6 +73,7 @@ def rank(
         once: an item is there with its furthest pair alone.
         item: the only item to look at; None: every one.
         named: the only (item, probe) of the scope to look at; None: every one.
+        behind: families whose pairs come behind those of all others, as far as these have a key.
 
     Raises:
         InvalidInput: for an unknown order or a number out of range.
@@ -81,11 +83,12 @@ def rank(
     probes = _probes(view)
     looked, items = _looked(view, probes, item, named)
     count = _Count(view, probes, usual, order, floor)
-    page = _Page(offset + limit, once=once)
+    last = table.probes.loc[list(probes), "family"].isin(behind).to_numpy()
+    page = _Page(offset + limit, last, once=once)
     for some in _in_turn(items, max(_PAIRS_AT_ONCE // max(len(probes), 1), 1)):
         there = _as_slice(some)
         page.add(some, *count.pairs(looked[:, there], there))
-    keys, places, which, more = (each[offset:] for each in (page.keys, page.items, page.probes, page.more))
+    keys, places, which, more = (each[offset:] for each in (page.counted, page.items, page.probes, page.more))
     leaders = None
     if order != "disagreement":
         every = [key[which, np.arange(len(which))] for key, _ in count.shifts(places)]
@@ -217,13 +220,14 @@ class _Page:
 
     Args:
         most: pairs that are kept; of equal ones the first.
+        last: probes whose pairs come behind those of all others, bool [k].
         once: keep an item's furthest pair alone, the first of equal ones.
     """
 
-    def __init__(self, most: int, *, once: bool) -> None:
-        self._most, self._once = most, once
-        self.keys = np.empty(0)
-        """What each counts, the largest first; _UNRANKED where nothing."""
+    def __init__(self, most: int, last: np.ndarray, *, once: bool) -> None:
+        self._most, self._last, self._once = most, last[:, None], once
+        self.keys, self.counted = np.empty(0), np.empty(0)
+        """Where each stands, the largest first; and what it counts, _UNRANKED where nothing."""
         self.items, self.probes, self.more = (np.empty(0, dtype=np.intp) for _ in range(3))
         """Places of item and probe, and how many other pairs its item has; where an item may be there twice, 0."""
         self.n_pairs = self.n_shifts = self.n_unranked = self.n_items = 0
@@ -240,7 +244,8 @@ class _Page:
             return
         there = n > 0
         unranked = np.isnan(keys) & there
-        keys = np.where(there, np.where(unranked, _UNRANKED, keys), _ABSENT)
+        counted = np.where(there, np.where(unranked, _UNRANKED, keys), _ABSENT)
+        keys = np.where(self._last & (counted >= 0), -1 / (2 + np.abs(counted)), counted)  # between 0 and _UNRANKED
         self.n_pairs += int(np.count_nonzero(there))
         self.n_shifts += int(n.sum())
         self.n_unranked += int(np.count_nonzero(unranked))
@@ -252,12 +257,15 @@ class _Page:
         else:
             near, which = np.nonzero((keys > least).T)
             more = np.zeros(len(near), dtype=np.intp)
-        self._keep(keys[which, near], items[near], which, more)
+        self._keep(keys[which, near], counted[which, near], items[near], which, more)
 
-    def _keep(self, keys: np.ndarray, items: np.ndarray, probes: np.ndarray, more: np.ndarray) -> None:
+    def _keep(
+        self, keys: np.ndarray, counted: np.ndarray, items: np.ndarray, probes: np.ndarray, more: np.ndarray
+    ) -> None:
         every = np.append(self.keys, keys)
         kept = _largest(every, self._most)
         self.keys = every[kept]
+        self.counted = np.append(self.counted, counted)[kept]
         self.items = np.append(self.items, items)[kept]
         self.probes = np.append(self.probes, probes)[kept]
         self.more = np.append(self.more, more)[kept]

@@ -27,6 +27,7 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.analysis.true_words import may_be_true
 from core.errors import InvalidInput
 from core.settings import results_dir
 from core.store.schema import VERDICTS
@@ -171,6 +172,29 @@ def test_only_the_pairs_that_are_named_are_looked_at(
     taken = export(store, scope, Slice(), usual, order="absolute", named=names[:2])
     assert set(taken[["item", "probe"]].itertuples(index=False, name=None)) == set(names[:2])
     assert rank(table, Slice(), usual, order="absolute", limit=9, named=[]).n_pairs == 0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_words_that_may_be_true_stand_behind_whatever_is_known_to_keep_the_meaning(
+    table: ScoreTable, usual: pd.DataFrame, order: str
+) -> None:
+    words = may_be_true(table)
+    chosen, asked = Slice(families=("horizontal-flip", "cultural")), {"order": order, "limit": 4_000}
+    found, plain = (rank(table, chosen, usual, **asked, behind=each) for each in (words, ()))
+    is_word = found.pairs["probe"].isin(table.families()["cultural"]).to_numpy()
+    ranked = found.pairs["key"].notna().to_numpy()
+    mixed = plain.pairs["probe"].isin(table.families()["cultural"]).to_numpy()
+    assert (mixed[:-1] & ~mixed[1:]).any()
+    assert 0 < is_word.sum() < len(is_word)
+    assert not (is_word[:-1] & ~is_word[1:] & ranked[1:]).any()
+    for kind in (is_word, ~is_word):  # among themselves as ever, each with its own number
+        own = found.pairs[kind & ranked]
+        same = plain.pairs[plain.pairs["key"].notna()].merge(own[KEYS], on=KEYS)
+        np.testing.assert_array_equal(own["key"], same["key"])
+    once = rank(table, chosen, usual, order=order, limit=12, once=True, behind=words)
+    assert not once.pairs["probe"].isin(table.families()["cultural"]).any()
+    alone = [rank(table, Slice(families=("cultural",)), usual, **asked, behind=each).pairs for each in (words, ())]
+    pd.testing.assert_frame_equal(*alone)
 
 
 def test_beyond_the_last_page_the_counts_stay(table: ScoreTable, usual: pd.DataFrame) -> None:

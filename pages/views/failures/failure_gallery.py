@@ -11,6 +11,7 @@ from core.analysis.failures import EXPORT_ROWS, export, relaxations, verdicts
 from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.charts.canvas import Cell, contact_sheet
 from core.charts.differences import side_by_side
 from core.charts.style import signed
@@ -19,7 +20,7 @@ from core.probes.titles import title
 from core.store.store import Store
 from core.stories.tags import Held
 from pages.views.common.collect import data_buttons
-from pages.views.common.open_runs import Signature, any_judged, store
+from pages.views.common.open_runs import Signature, any_judged, store, unsure_words
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
@@ -371,6 +372,8 @@ def _below(
     key: str,
 ) -> None:
     order = state.get("sort")
+    if rows["family"].isin(unsure_words(files, scope)).any():
+        st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}.")
     captions(rows)
     draw_scores(
         rows,

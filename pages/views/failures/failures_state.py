@@ -12,7 +12,7 @@ from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.errors import InvalidInput
 from pages.views.common.links import read_record
-from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store, under_all
+from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store, under_all, unsure_words
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
@@ -96,6 +96,7 @@ def page_of_pairs(
         once=once,
         item=item or None,
         named=named,
+        behind=unsure_words(files, scope),
     )
 
 

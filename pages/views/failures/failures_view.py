@@ -29,7 +29,7 @@ def draw() -> None:
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
     header(
-        "The pairs whose scores move the furthest although the meaning did not.",
+        "The pairs that edits which should not matter move the furthest; words that may be true come last.",
         state,
         words=("null band", "shift", "coverage"),
     )

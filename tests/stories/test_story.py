@@ -107,8 +107,10 @@ def test_equal_titles_are_two_stories_and_any_language_has_a_folder(tmp_path: Pa
     made = [Story.create(title, parent=tmp_path).id for title in ("Où ça casse", "ou ca casse", "反転", "../../etc")]
     assert made == ["ou-ca-casse", "ou-ca-casse-2", "story", "etc"]
     assert sorted(each.id for each in stories(tmp_path)) == sorted(made)
-    with pytest.raises(InvalidInput, match="1 to 120"):
+    with pytest.raises(InvalidInput, match="give the story a title"):
         Story.create(" ", parent=tmp_path)
+    with pytest.raises(InvalidInput, match="at most 120 characters, got 121"):
+        Story.create("x" * 121, parent=tmp_path)
 
 
 def test_a_picture_that_is_lost_or_changed_is_said_and_the_numbers_stay(story: Story) -> None:

@@ -47,10 +47,10 @@ def test_the_printed_link_opens_the_server_for_this_browser_alone(locked: tuple[
     assert f"Invariscope: {link}" in log.read_text()
     known, stranger = browser.new_context(), browser.new_context()
     page = settled(open_page(known.new_page(), link))
-    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
     assert "key" not in page.url
     again = settled(open_page(known.new_page(), f"http://localhost:{port}/run_audit"))
-    expect(again.get_by_role("heading", name="Run an audit", exact=True)).to_be_visible()
+    expect(again.get_by_role("radio", name="New run", exact=True)).to_be_visible()
     (cookie,) = [each for each in known.cookies() if each["name"] == f"invariscope_{port}"]
     assert cookie["sameSite"] == "Strict"
     assert cookie["httpOnly"] is True

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.walk import open_page, settled
+from tests.browser.walk import at_view, open_page, settled
 from tests.corpora.test_brought import CAPTIONS, archive, png
 
 pytestmark = pytest.mark.browser
@@ -28,6 +28,6 @@ def test_a_zip_of_photographs_is_previewed_and_audited_and_its_results_open(
     expect(results).to_be_visible(timeout=120_000)
     settled(page)
     results.click()
-    expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=60_000)
+    at_view(page, "Findings", "Figures")
     settled(page)
     assert "run=folder-" in page.url

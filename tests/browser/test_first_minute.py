@@ -21,7 +21,7 @@ def test_ones_own_photograph_moves_scores_in_six_actions_and_without_scrolling(
     settled(open_page(page, server))
     page.get_by_role("link", name="Try your picture").click()
     actions += 1
-    expect(page.get_by_role("heading", name="Probe lab")).to_be_visible()
+    expect(page.get_by_role("heading", name="Try a picture")).to_be_visible()
     page.locator("input[type=file]").set_input_files(photo)
     actions += 1
     expect(page.get_by_text("1024 × 768 px")).to_be_visible()

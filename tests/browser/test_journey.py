@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.walk import open_page, query, settled, until
+from tests.browser.walk import at_view, open_page, query, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -102,8 +102,8 @@ def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) 
 @pytest.mark.whole
 def test_a_link_straight_into_the_lab_has_navigation_and_theme(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
-    expect(page.get_by_role("link", name="Overview")).to_be_visible()
-    here = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Probe lab")
+    expect(page.get_by_role("link", name="Start")).to_be_visible()
+    here = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Try a picture")
     expect(here).to_have_attribute("aria-current", "page")
     assert page.get_by_role("link", name="app", exact=True).count() == 0
 
@@ -252,7 +252,7 @@ def test_a_mark_that_is_clicked_leads_to_the_pairs_that_it_stands_for(server: st
     way = page.get_by_role("link", name=re.compile("^Open these pairs"))
     expect(way).to_be_visible()
     way.click()
-    expect(page.get_by_role("heading", name="Failures", exact=True)).to_be_visible()
+    at_view(page, "Findings", "Pictures")
     settled(page)
     assert query(page) == {"evaluators": "conse-lite0", "corpus": "demo", "families": "cultural"}
 

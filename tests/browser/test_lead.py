@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from core.corpora.registry import catalogue
 from pages.views.systems.new_board import example_table
-from tests.browser.walk import open_page, query, settled
+from tests.browser.walk import open_page, query, settled, to_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
@@ -49,8 +49,7 @@ def test_from_thresholds_to_ranks_under_edits_to_a_file_to_hand_on(
     expect(page.get_by_role("heading", name="Evaluators at a glance")).to_be_visible()
     expect(page.get_by_text("held against a margin of ±5 %")).to_be_visible()
     page.keyboard.press("Escape")
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Systems").click()
-    expect(page.get_by_role("heading", name="Systems", exact=True)).to_be_visible()
+    to_view(page, "Leaderboard", "Systems")
     settled(page)
     page.locator("input[type=file]").set_input_files(captioners)
     expect(page.get_by_text(f"3 systems, {PICTURES} pictures")).to_be_visible()

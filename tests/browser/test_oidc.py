@@ -129,12 +129,12 @@ def test_who_is_named_operates_until_they_sign_out(
     guarded: str, provider: Provider, context: BrowserContext, name: str
 ) -> None:
     page = log_in(context.new_page(), guarded, name)
-    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
     for each in context.cookies():
         if each["name"] in cookies(context):
             assert (each["httpOnly"], each["sameSite"]) == (True, "Lax")
     settled(open_page(page, f"{guarded}/run_audit"))
-    expect(page.get_by_role("heading", name="Run an audit", exact=True)).to_be_visible()
+    expect(page.get_by_role("radio", name="New run", exact=True)).to_be_visible()
     other, (stolen,) = (
         settled(open_page(context.new_page(), f"{guarded}/human_validation")),
         [each for each in context.cookies() if each["name"] == "_streamlit_user"],
@@ -151,7 +151,7 @@ def test_who_is_named_operates_until_they_sign_out(
     expect(other.get_by_role("button", name="Log in")).to_be_visible()
     context.add_cookies([stolen])
     expect(settled(open_page(page, f"{guarded}/run_audit")).get_by_text("You logged out")).to_be_visible()
-    expect(page.get_by_role("heading", name="Run an audit", exact=True)).to_have_count(0)
+    expect(page.get_by_role("radio", name="New run", exact=True)).to_have_count(0)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_an_account_that_nobody_named_or_verified_stays_outside(
     expect(page.get_by_text(why)).to_be_visible()
     settled(open_page(page, f"{guarded}/run_audit"))
     expect(page.get_by_text(why)).to_be_visible()
-    expect(page.get_by_role("heading", name="Run an audit", exact=True)).to_have_count(0)
+    expect(page.get_by_role("radio", name="New run", exact=True)).to_have_count(0)
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(0)
 
 

@@ -8,12 +8,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.walk import clicked_until, close_dialog, open_page, query, settled
+from tests.browser.walk import at_view, clicked_until, close_dialog, open_page, query, settled, to_view
 from tests.pages.scoped_runs import RUNS, write_runs
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
-MENU = ("Failures", "Results", "Compare", "Flip risk", "Calibration", "Geometry")
+MENU = (
+    ("Findings", "Pictures"),
+    ("Findings", ""),
+    ("Findings", "Compare"),
+    ("Leaderboard", "Flip risk"),
+    ("Calibrate", ""),
+    ("Calibrate", "Geometry"),
+)
 
 
 @pytest.fixture
@@ -26,10 +33,8 @@ def runs(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         shutil.rmtree(data / "runs" / run)
 
 
-def through_the_menu(page: Page, title: str) -> None:
-    rail = page.get_by_test_id("stSidebarNav")
-    rail.get_by_role("link", name=title, exact=True).click()
-    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+def through_the_menu(page: Page, entry: str, view: str) -> None:
+    to_view(page, entry, view)
     settled(page)
 
 
@@ -44,23 +49,22 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
     settled(page)
     chosen = {"corpus": "squares", "run": "second"}
     assert query(page) == chosen
-    for title in MENU:
-        through_the_menu(page, title)
+    for entry, view in MENU:
+        through_the_menu(page, entry, view)
         assert query(page) == chosen
         expect(page.get_by_role("button", name="Run: second")).to_be_visible()
-    page.get_by_role("link", name="Overview").first.click()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    to_view(page, "Start")
     settled(page)
     assert query(page) == chosen
     page.get_by_role("link", name="See its failures").first.click()
-    expect(page.get_by_role("heading", name="Failures")).to_be_visible()
+    at_view(page, "Findings", "Pictures")
     settled(page)
     assert query(page).items() >= chosen.items()
     close_dialog(page)
     clicked_until(page, page.get_by_role("button", name="Reset scope"), lambda url: "run=" not in url)
     settled(page)
     assert set(query(page)) == {"families"}
-    through_the_menu(page, "Flip risk")
+    through_the_menu(page, "Leaderboard", "Flip risk")
     assert query(page) == {}
 
 

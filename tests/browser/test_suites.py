@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.analysis.suites.made import pascal_result
-from tests.browser.walk import choose, open_page, query, settled
+from tests.browser.walk import choose, open_page, query, settled, to_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
@@ -28,7 +28,7 @@ def kept(data: Path, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.usefixtures("kept")
 def test_from_the_menu_to_a_number_whose_link_reproduces_it(server: str, page: Page) -> None:
     settled(open_page(page, server))
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Suites").click()
+    to_view(page, "Does it notice?", "Suites")
     expect(page.get_by_text("Why is mine different?")).to_be_visible()
     settled(page)
     expect(page.locator(".js-plotly-plot").first).to_contain_text("one")

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.audit.squares import GATED
 from tests.browser.test_journey import LAB, score
-from tests.browser.walk import choose, open_page, query, settled
+from tests.browser.walk import at_view, choose, open_page, query, settled, to_view
 from tests.plugins.gate import Gate
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
@@ -37,8 +37,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     assert len(bars) == 2
     assert all("%" in bar for bar in bars)
 
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Failures").click()
-    expect(page.get_by_role("heading", name="Failures")).to_be_visible()
+    to_view(page, "Findings", "Pictures")
     settled(page)
     everything = page.get_by_text(re.compile(r"\d pairs")).first.inner_text()
     page.get_by_role("button", name="Filters").click()
@@ -85,12 +84,11 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     results = card.get_by_role("link", name="See its results")
     expect(results).to_be_visible(timeout=LOADED)
     results.click()
-    expect(page.get_by_role("heading", name="Results")).to_be_visible()
+    at_view(page, "Findings", "Figures")
     settled(page)
     assert query(page) == {"run": "walk"}
     expect(page.locator("[data-testid=stMain]")).to_contain_text("Upside down")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Failures").click()
-    expect(page.get_by_role("heading", name="Failures")).to_be_visible()
+    to_view(page, "Findings", "Pictures")
     settled(page)
     assert query(page) == {"run": "walk"}

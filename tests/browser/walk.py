@@ -77,7 +77,26 @@ def close_dialog(page: Page) -> None:
 
 
 def query(page: Page) -> dict[str, str]:
-    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
+    """Parameters of the address, without the one that names the view."""
+    found = parse_qs(urlsplit(page.url).query, keep_blank_values=True)
+    return {name: values[-1] for name, values in found.items() if name != "view"}
+
+
+def to_view(page: Page, entry: str, view: str = "") -> None:
+    """Open an entry of the menu, then turn to one of its views."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=entry, exact=True).click()
+    at_view(page, entry)
+    if view:
+        settled(page)
+        page.get_by_role("radio", name=view, exact=True).click()
+        at_view(page, entry, view)
+
+
+def at_view(page: Page, entry: str, view: str = "") -> None:
+    """Wait until an entry shows, and the view to which its switch is turned."""
+    expect(page.get_by_role("heading", name=entry, exact=True)).to_be_visible(timeout=60_000)
+    if view:
+        expect(page.get_by_role("radio", name=view, exact=True)).to_be_checked()
 
 
 def until(page: Page, key: str, shown: Locator) -> None:

@@ -57,7 +57,7 @@ def led(link: Any) -> str:
     return dict(parse_qsl(link.query_string)).get(VIEW, first)
 
 
-def query(app: AppTest) -> dict[str, str]:
+def link_of(app: AppTest) -> dict[str, str]:
     """Parameters of the session's link, without the one that names the view."""
     return {name: text for name, text in app.query_params.items() if name != VIEW}
 

@@ -11,7 +11,7 @@ from core.settings import ROOT
 from core.stories.slide import Slide
 from core.stories.story import Story
 from pages.views.common import access
-from tests.pages.opening import FAILURES, FLIP_RISK, HUMAN, RESULTS, RUN, RUNS, STORIES, Open, led, query, said
+from tests.pages.opening import FAILURES, FLIP_RISK, HUMAN, RESULTS, RUN, RUNS, STORIES, Open, led, link_of, said
 
 FORMER = (
     "overview",
@@ -83,7 +83,7 @@ def test_a_former_link_keeps_all_that_it_holds(open_page: Open, demo: Path) -> N
 def test_what_a_page_called_its_view_is_what_it_shows(open_page: Open, demo: Path) -> None:
     app = followed(FLIP_RISK, view="systems", source="captions")
     assert not app.exception
-    assert query(app) == {"show": "systems", "source": "captions"}
+    assert link_of(app) == {"show": "systems", "source": "captions"}
     story = Story.create("Of before")
     story.add(Slide("One", page="pages/flip_risk.py", link={"view": "systems"}))
     live = [each.proto for each in open_page(STORIES).get("page_link") if each.proto.label == "Open it live"]

@@ -26,7 +26,7 @@ from pages.views.failures.failure_card import cut_said
 from pages.views.failures.named_pairs import with_tags
 from pages.views.probe_lab.lab_state import shared
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
-from tests.pages.opening import FAILURES, Open, query, texts
+from tests.pages.opening import FAILURES, Open, link_of, texts
 from tests.plans import make_plan
 
 CAT = {"run": "demo", "item": "cat", "subject": "template", "probe": "vflip"}
@@ -175,7 +175,7 @@ def test_what_a_link_holds_that_makes_no_sense_is_told_part_by_part(open_page: O
     ):
         assert said in told
     assert len(heads(app)) == 7  # one card an item
-    assert not query(app)
+    assert not link_of(app)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_hostile_link_is_a_sentence_and_the_usual_view(
     app = open_page(FAILURES, **query)
     assert not app.exception
     assert any("could not be restored" in each.value for each in app.warning)
-    assert not query(app)
+    assert not link_of(app)
 
 
 def test_a_record_opens_from_the_link_with_every_column_and_closes(open_page: Open, demo: Path) -> None:
@@ -250,10 +250,10 @@ def test_an_item_has_one_card_that_opens_all_of_its_edits(open_page: Open, elsew
     app.button(key="failures.more.0").click().run()
     assert len(heads(app)) == 4
     assert heads(app)[0].partition(". ")[2] == first
-    assert set(query(app)) == {"families", "item"}
+    assert set(link_of(app)) == {"families", "item"}
     app.button(key="failures.item.all").click().run()
     assert len(heads(app)) == 7
-    assert set(query(app)) == {"families"}
+    assert set(link_of(app)) == {"families"}
 
 
 def test_an_item_that_is_not_there_can_be_taken_back(open_page: Open, elsewhere: Path) -> None:
@@ -277,7 +277,7 @@ def test_every_filter_is_cleared_at_once(open_page: Open, elsewhere: Path) -> No
     app = open_page(FAILURES, families="rotation", modifiers="African", categories="vehicle")
     app.button(key="failures.relax.all").click().run()
     assert len(heads(app)) == 7
-    assert not query(app)
+    assert not link_of(app)
 
 
 def test_markup_in_a_run_is_shown_and_not_obeyed(open_page: Open, elsewhere: Path) -> None:

@@ -26,7 +26,7 @@ from tests.pages.opening import (
     RUN,
     Open,
     led,
-    query,
+    link_of,
     said,
     turned,
 )
@@ -57,7 +57,7 @@ def test_the_usual_scope_is_one_run_a_corpus_and_says_what_it_left_out(open_page
     assert not app.error
     assert "run first, the largest of 2; left out second" in said(app)
     assert "of caption human; an item counts once" in said(app)
-    assert not query(app)
+    assert not link_of(app)
     assert "**70 pairs**, 140 shifts" in said(app)
 
 
@@ -95,12 +95,12 @@ def test_a_link_that_names_a_scope_is_the_scope(open_page: Open, scoped: Path) -
     go(app, FLIP_RISK, evaluators="bee")
     assert "run" not in app.query_params
     go(app, FAILURES)
-    assert query(app) == {"evaluators": "bee"}
+    assert link_of(app) == {"evaluators": "bee"}
 
 
 def test_the_menu_entry_of_the_page_itself_keeps_the_scope_and_the_page(open_page: Open, scoped: Path) -> None:
     app = choose(open_page(FAILURES, families="rotation"), "failures", "run", ["second"])
-    assert query(go(app, FAILURES)) == {"run": "second", "families": "rotation"}
+    assert link_of(go(app, FAILURES)) == {"run": "second", "families": "rotation"}
 
 
 def test_another_corpus_comes_with_the_caption_that_it_has(open_page: Open, scoped: Path) -> None:
@@ -136,7 +136,7 @@ def test_unknown_names_are_told_and_the_usual_scope_is_shown(open_page: Open, sc
     warned = " ".join(each.value for each in app.warning).replace("\\", "")
     for name in ("gone", "nowhere", "poem", "xx", "nobody"):
         assert name in warned
-    assert query(app) == {"evaluators": "ant"}
+    assert link_of(app) == {"evaluators": "ant"}
     assert "**70 pairs**, 70 shifts" in said(app)
 
 
@@ -149,17 +149,17 @@ def test_choices_that_do_not_go_together_are_taken_back_with_a_sentence(
     warned = " ".join(each.value for each in app.warning).replace("\\", "")
     assert "No run in this scope is of corpus 'tiles'" in warned
     assert "Run second holds no score of bee; evaluators there: ant" in warned
-    assert query(app) == {"run": "second"}
+    assert link_of(app) == {"run": "second"}
 
 
 def test_reset_keeps_the_scope_and_usual_scope_takes_it_back_everywhere(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES, run="second", families="rotation", sort="absolute")
     app.button(key="failures.reset").click().run()
-    assert query(app) == {"run": "second"}
+    assert link_of(app) == {"run": "second"}
     assert "scope stays" in app.button(key="failures.reset").help
     app.button(key="failures.scope.usual").click().run()
-    assert not query(app)
-    assert not query(go(app, FLIP_RISK))
+    assert not link_of(app)
+    assert not link_of(go(app, FLIP_RISK))
 
 
 def test_nothing_to_choose_is_not_drawn(open_page: Open, demo: object) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from core.charts.interactive import plot
 from core.charts.spec import Axis
-from core.features.lab.lab_figures import DROPS, PERCENT, STAYS, shift_bars, shift_curves
+from core.features.lab.lab_figures import DROPS, PERCENT, STAYS, is_cut, shift_bars, shift_curves
 
 
 def rows(**columns: list) -> pd.DataFrame:
@@ -104,3 +104,10 @@ def test_a_curve_has_a_point_for_every_strength_that_has_a_percent_in_rising_ord
     assert len(plot(figure).data) == 2
     assert [(shade.low, shade.high, shade.colour) for shade in figure.shades] == [(-0.5, 0.5, "#112233")]
     assert "Shaded: each evaluator's null band" in figure.note
+
+
+def test_a_null_band_that_would_leave_the_bars_no_room_is_cut_and_said_to_be() -> None:
+    few = rows(percent=[-1.0])
+    wide, fitting = (shift_bars(few, low=-reach, high=reach, colour="#0072b2") for reach in (37.0, 1.2))
+    assert is_cut(wide)
+    assert not is_cut(fitting)

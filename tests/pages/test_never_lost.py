@@ -3,7 +3,10 @@
 from streamlit.testing.v1 import AppTest
 
 from core.features.feature import address
+from core.settings import cache_dir
+from pages.views.probe_lab.lab_state import shared
 from tests.pages.opening import LAB, WORDS, Open, texts
+from tests.pages.test_probe_lab import png, upload
 
 
 def away_and_back(app: AppTest, page: str = LAB) -> AppTest:
@@ -50,3 +53,17 @@ def test_starting_over_lasts_too(open_page: Open) -> None:
     app = away_and_back(app)
     assert "quiet" not in texts(app)
     assert "caption" not in app.query_params
+
+
+def test_an_upload_outlives_the_server(open_page: Open) -> None:
+    app = upload(open_page(LAB, evaluators="", probes="vflip"), png())
+    key = app.query_params["upload"]
+    assert (cache_dir() / "lab_uploads" / key).is_file()
+    shared.clear()  # as a server that was started anew
+    again = open_page(LAB, source="upload", upload=key, evaluators="", probes="vflip")
+    assert "80 × 60 px" in texts(again)
+    assert not again.warning
+    (cache_dir() / "lab_uploads" / key).unlink()
+    shared.clear()
+    gone = open_page(LAB, source="upload", upload=key, evaluators="", probes="vflip")
+    assert "keeps one for a day" in texts(gone)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pages.views.probe_lab.lab_state import Turns
+from pages.views.probe_lab.lab_work import Turns
 
 
 def _started(turns: Turns, name: str, order: list[str], leave: threading.Event) -> threading.Thread:

@@ -28,9 +28,12 @@ def bench(**how: object) -> Workbench:
 
 def test_coarse_places_come_first_and_every_place_is_what_repositioning_would_make() -> None:
     one = bench()
-    coarse, full = position_map(one, CAPTION, [PLUGIN], pool=Pool(budget_mb=100, device="cpu"))
+    coarse, *between, full = position_map(one, CAPTION, [PLUGIN], pool=Pool(budget_mb=100, device="cpu"))
     first, last = coarse.percent[PLUGIN], full.percent[PLUGIN]
     assert (coarse.done, full.done) == (False, True)
+    shares = [each.share for each in (coarse, *between, full)]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
     assert np.count_nonzero(~np.isnan(first)) == 9
     assert not np.isnan(last).any()
     np.testing.assert_array_equal(first[::3, ::3], last[::3, ::3])

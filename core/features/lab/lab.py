@@ -216,6 +216,7 @@ def run_lab(
     cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None = None,
     progress: Progress | None = None,
     bands: Mapping[str, NullBand] | None = None,
+    show: Callable[[LabResult], None] | None = None,
 ) -> LabResult:
     """Score every chosen probe of one image under every chosen evaluator.
 
@@ -233,6 +234,7 @@ def run_lab(
         cache: embeddings of earlier calls, or what gives those of an evaluator.
         bands: null bands of stored runs, by the key of the evaluator's fingerprint; an evaluator without one is held
             against this picture's own null edits.
+        show: given what is known after each evaluator but the last.
 
     Returns:
         The rows; a rejected probe has a row with its reason, an evaluator that cannot run has a sentence in
@@ -249,41 +251,45 @@ def run_lab(
     say("Making variants")
     for probe in shown:
         bench.make(probe, subject)
-    rows: list[LabRow] = []
-    held: dict[str, NullBand] = {}
-    stored: set[str] = set()
-    failures: dict[str, str] = {}
-    fingerprints: dict[str, Mapping[str, Any]] = {}
-    notes: dict[str, str] = {}
-    known: dict[str, tuple[int, int]] = {}
-    for name in dict.fromkeys(evaluators):
+    found = LabResult(
+        bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, (), {}, {}, {}, {}, frozenset(), {}
+    )
+    names = tuple(dict.fromkeys(evaluators))
+    for name in names:
         try:
             say(f"Loading {name}")
             kept = cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)
             turn = _take_turn(bench, subject, shown, name, pool=pool, cache=kept, say=say)
         except InvariscopeError as error:
-            failures[name] = str(error)
-            continue
-        own, fingerprint, note, known[name] = turn
-        notes |= {name: note} if note else {}
-        fingerprints[name] = {**fingerprint.as_dict(), "key": fingerprint.key}
-        band = (bands or {}).get(fingerprint.key)
-        held[name] = band or own_band(own)
-        stored |= {name} if band else set()
-        rows += [_against(row, held[name]) for row in own]
-    return LabResult(
-        bench.item.id,
-        bench.item.corpus,
-        bench.image(None)[0],
-        caption,
-        bench.seed,
-        tuple(rows),
-        held,
-        failures,
-        fingerprints,
-        notes,
-        frozenset(stored),
-        known,
+            found = replace(found, failures={**found.failures, name: str(error)})
+        else:
+            found = _with_turn(found, name, *turn, bands=bands or {})
+        if show is not None and name != names[-1]:
+            show(found)
+    return found
+
+
+def _with_turn(
+    found: LabResult,
+    name: str,
+    own: Sequence[LabRow],
+    fingerprint: Fingerprint,
+    note: str,
+    known: tuple[int, int],
+    *,
+    bands: Mapping[str, NullBand],
+) -> LabResult:
+    """A result with what one evaluator added to it."""
+    band = bands.get(fingerprint.key)
+    held = band or own_band(own)
+    return replace(
+        found,
+        rows=(*found.rows, *(_against(row, held) for row in own)),
+        bands={**found.bands, name: held},
+        fingerprints={**found.fingerprints, name: {**fingerprint.as_dict(), "key": fingerprint.key}},
+        notes={**found.notes, **({name: note} if note else {})},
+        stored=found.stored | ({name} if band else set()),
+        known={**found.known, name: known},
     )
 
 

@@ -243,10 +243,22 @@ def _stretch(kind: str, start: float, end: float, low: float, high: float, look:
     return f'<i class="{kind}" style="left:{left:.2f}%;width:{_share(end, low, high) - left:.2f}%;{look}"></i>'
 
 
+ROOM = 1.5
+"""How far beyond the largest bar a shaded stretch is drawn: one that is wider would leave the bars no room."""
+
+
+def is_cut(figure: Figure) -> bool:
+    """Whether a shaded stretch goes on beyond the edge of its column."""
+    low, high = _ends(figure)
+    return any(each.low < low or each.high > high for each in figure.shades)
+
+
 def _ends(figure: Figure) -> tuple[float, float]:
-    """What the bars and the shaded stretches span, 0 included; never nothing."""
-    shaded = [end for each in figure.shades for end in (each.low, each.high)]
-    values = [0.0, *(float(each) for each in figure.frame["value"] if not pd.isna(each)), *shaded]
+    """What the bars span, 0 included, and the shaded stretches as far as they leave the bars room; never nothing."""
+    bars = [float(each) for each in figure.frame["value"] if not pd.isna(each)]
+    most = ROOM * max((abs(each) for each in bars), default=0.0) or math.inf
+    shaded = [min(max(end, -most), most) for each in figure.shades for end in (each.low, each.high)]
+    values = [0.0, *bars, *shaded]
     low, high = min(values), max(values)
     return (low, high) if high > low else (-1.0, 1.0)
 

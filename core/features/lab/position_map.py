@@ -5,7 +5,9 @@ outermost places. The object keeps its size; the plate is the one that repositio
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,13 @@ STEPS = 7
 """Places along each side of the grid."""
 
 COARSE = 3
-"""The first pass takes every third place, the second the rest."""
+"""The first pass takes every third place, the others the rest."""
+
+PART = 10
+"""Places of a further pass."""
+
+AT_ONCE = 2
+"""Evaluators that score at the same time: each waits for itself alone, so two fill two processors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,7 @@ class PositionMap:
             another one, where the baseline scores 0, and where nothing was scored yet.
         failures: evaluator -> why it could not score.
         done: whether the last pass is in.
+        share: of the places that are in, in [0, 1].
     """
 
     columns: np.ndarray
@@ -46,6 +55,7 @@ class PositionMap:
     percent: Mapping[str, np.ndarray]
     failures: Mapping[str, str]
     done: bool
+    share: float
 
     def rows_of_places(self) -> pd.DataFrame:
         """A row a place and evaluator: evaluator, x, y, percent."""
@@ -74,7 +84,7 @@ def position_map(
     cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None = None,
     steps: int = STEPS,
 ) -> Iterator[PositionMap]:
-    """Score the places of a grid: first every third one, then all.
+    """Score the places of a grid: first every third one, then the rest in parts.
 
     Args:
         caption: held beside every place.
@@ -95,32 +105,53 @@ def position_map(
     percent = {name: np.full((steps, steps), np.nan) for name in dict.fromkeys(evaluators)}
     failures: dict[str, str] = {}
     centre = cutout.centroid
-    for number, chosen in enumerate(_passes(steps), 1):
+    passes, scored = _passes(steps), 0
+    for number, chosen in enumerate(passes, 1):
         places = [(row, column) for row, column in chosen if is_free(scene, int(across[column]), int(down[row]))]
         images = [put_down(scene.background, cutout, int(across[column]), int(down[row])) for row, column in places]
         keys = [pixel_hash(image) for image in images]
-        for name in [name for name in percent if name not in failures]:
-            try:
-                kept = cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)
-                shifts = _shifts(bench, caption, name, keys, images, pool=pool, cache=kept)
-            except InvariscopeError as error:
-                failures[name] = str(error)
-                continue
-            for place, shift in zip(places, shifts, strict=True):
-                percent[name][place] = shift
+        ask = partial(_asked, bench, caption, keys, images, pool=pool, cache=cache)
+        able = [name for name in percent if name not in failures]
+        with ThreadPoolExecutor(AT_ONCE) as workers:
+            for name, shifts in zip(able, workers.map(ask, able), strict=True):
+                if isinstance(shifts, str):
+                    failures[name] = shifts
+                    continue
+                for place, shift in zip(places, shifts, strict=True):
+                    percent[name][place] = shift
+        scored += len(chosen)
         yield PositionMap(
             centre[0] + across,
             centre[1] + down,
             {name: values.copy() for name, values in percent.items() if name not in failures},
             dict(failures),
-            done=number == len(_passes(steps)),
+            done=number == len(passes),
+            share=scored / steps**2,
         )
 
 
-def _passes(steps: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _asked(
+    bench: Workbench,
+    caption: str,
+    keys: Sequence[str],
+    images: Sequence[np.ndarray],
+    name: str,
+    *,
+    pool: Pool,
+    cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None,
+) -> np.ndarray | str:
+    """What :func:`_shifts` gives, or why the evaluator cannot score."""
+    try:
+        kept = cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)
+        return _shifts(bench, caption, name, keys, images, pool=pool, cache=kept)
+    except InvariscopeError as error:
+        return str(error)
+
+
+def _passes(steps: int) -> list[list[tuple[int, int]]]:
     coarse = [(row, column) for row in range(0, steps, COARSE) for column in range(0, steps, COARSE)]
-    every = [(row, column) for row in range(steps) for column in range(steps)]
-    return coarse, [place for place in every if place not in set(coarse)]
+    rest = [(row, column) for row in range(steps) for column in range(steps) if (row, column) not in set(coarse)]
+    return [coarse, *(rest[start : start + PART] for start in range(0, len(rest), PART))]
 
 
 def _shifts(

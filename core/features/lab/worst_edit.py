@@ -129,6 +129,7 @@ def worst_edit(
     seed: int = RUN_SEED,
     references: Sequence[str] = (),
     progress: Progress | None = None,
+    show: Callable[[Worst], None] | None = None,
 ) -> Worst:
     """Look for the harmless edit of a picture that moves one evaluator most; the same seed finds the same.
 
@@ -138,6 +139,7 @@ def worst_edit(
         caption: what it is scored with.
         seed: of the search, beside the picture's own hash.
         references: of an evaluator that takes some.
+        show: given the worst so far after each generation.
 
     Raises:
         InvariscopeError: if the picture as it is cannot be scored or has no %Δ, or no candidate has a score.
@@ -156,6 +158,8 @@ def worst_edit(
         after = copies.pictures([each.apply(pixels) for each in edits])
         percent = percent_change(after, np.full(len(after), before))
         tried.extend(map(Candidate, edits, after.tolist(), percent.tolist()))
+        if show and any(not np.isnan(each.percent) for each in tried):
+            show(_worst(name, before, tried))
         if progress:
             progress(min(len(tried), CANDIDATES), CANDIDATES)
         return np.where(np.isnan(percent), 0.0, -np.abs(percent))
@@ -171,10 +175,14 @@ def worst_edit(
         tol=0.0,
         rng=stream(seed, copies.key, f"worst-edit:{name}"),
     )
-    known = [each for each in tried if not np.isnan(each.percent)]
-    if not known:
+    if all(np.isnan(each.percent) for each in tried):
         raise InvariscopeError(f"{name} could not score a single edited copy of this picture")
-    worst = max(known, key=lambda each: abs(each.percent))
+    return _worst(name, before, tried)
+
+
+def _worst(name: str, before: float, tried: Sequence[Candidate]) -> Worst:
+    """What a search has found so far; one candidate at least has a score."""
+    worst = max((each for each in tried if not np.isnan(each.percent)), key=lambda each: abs(each.percent))
     return Worst(name, worst.edit, before, worst.after, worst.percent, tuple(tried))
 
 

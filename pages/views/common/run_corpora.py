@@ -103,7 +103,13 @@ def load_corpus(name: str) -> Corpus:
     Raises:
         InvariscopeError: if it cannot be read.
     """
-    return _load(corpus_origins().get(name) or Origin(name))
+    return _load(Origin(name) if ships(name) else corpus_origins().get(name) or Origin(name))
+
+
+def ships(name: str) -> bool:
+    """Whether a corpus of that name needs no folder: then no run can have read another one by the name."""
+    known = corpora.catalogue()
+    return name in known and not known.get(name).needs_root
 
 
 def load_corpus_of(run: Run) -> Corpus:

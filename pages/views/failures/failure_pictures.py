@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -230,7 +231,7 @@ def as_pixels(data: bytes) -> np.ndarray:
 
 _HTML = """
 <figure><div class="stage"><img class="after"><img class="before"><span class="edge"></span></div>
-<label>Original <input type="range" min="0" max="100" value="50" step="1"> Variant</label>
+<label><span>Original</span> <input type="range" min="0" max="100" value="50" step="1"> <span>Variant</span></label>
 <button type="button" aria-pressed="false">Blink</button></figure>
 """
 
@@ -259,10 +260,12 @@ export default function ({ data, parentElement }) {
   before.alt = data.alt + ", as it is"; after.alt = data.alt + ", edited";
   input.setAttribute("aria-label", "How much of the variant is uncovered, in percent");
   const show = () => {
-    const left = 100 - Number(input.value);
-    before.style.clipPath = `inset(0 ${100 - left}% 0 0)`;
+    const value = Number(input.value), left = data.right ? value : 100 - value;
+    before.style.clipPath = data.right ? `inset(0 0 0 ${left}%)` : `inset(0 ${100 - left}% 0 0)`;
     edge.style.left = left + "%";
   };
+  const opens = [data.before.length, data.after.length, data.split, data.right].join();
+  if (parentElement.opens !== opens) { parentElement.opens = opens; input.value = data.split; }
   const blink = parentElement.querySelector("button");
   const swap = () => { input.value = Number(input.value) > 50 ? 0 : 100; show(); };
   const still = () => {
@@ -285,7 +288,39 @@ export default function ({ data, parentElement }) {
 _slider = st.components.v2.component("invariscope_before_after", html=_HTML, css=_CSS, js=_JS)
 
 
-def offer(pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str, on: bool = False) -> None:
+class Split(NamedTuple):
+    """How two pictures that lie over each other open.
+
+    Args:
+        uncovered: how much of the variant is seen, in percent of the width.
+        right: whether the original lies at the right.
+    """
+
+    uncovered: int = 50
+    right: bool = False
+
+
+def best_split(before: np.ndarray | None, after: np.ndarray | None) -> Split:
+    """The split that shows most of the object both as it was and as it is.
+
+    Args:
+        before, after: boolean [H, W] of one width, where the object is in each; None: half of each is shown.
+    """
+    if before is None or after is None or not before.any() or not after.any():
+        return Split()
+    was, now = (np.cumsum(each.sum(axis=0)) / each.sum() for each in (before, after))
+    at = np.arange(10, 91, 5)
+    column = (at * len(was) // 100) - 1
+    shown = {  # share of the object that is seen in the worse of both pictures
+        Split(int(100 - place), right=False): min(was[x], 1 - now[x]) for place, x in zip(at, column, strict=True)
+    } | {Split(int(place), right=True): min(1 - was[x], now[x]) for place, x in zip(at, column, strict=True)}
+    best = max(shown.values())
+    return min((each for each, share in shown.items() if share == best), key=lambda each: abs(each.uncovered - 50))
+
+
+def offer(
+    pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str, on: bool = False, split: Split | None = None
+) -> None:
     """Draw a switch that lays the variant under the picture, and both where it is on.
 
     Args:
@@ -293,22 +328,24 @@ def offer(pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str, on
         alt: what they show.
         key: prefix of the keys.
         on: how the switch stands before somebody turns it.
+        split: how they open; None: half of each.
     """
     if not st.toggle(
         "One over the other", on, key=f"{key}.over", help="A slider uncovers the variant, *Blink* shows both by turns"
     ):
         return
-    if not before_after(*pictures(), alt=alt, key=f"{key}.slider"):
+    if not before_after(*pictures(), alt=alt, key=f"{key}.slider", split=split):
         st.caption("The edit changed the size of the picture: no place of one lies over the same place of the other.")
 
 
-def before_after(before: bytes, after: bytes, *, alt: str, key: str) -> bool:
+def before_after(before: bytes, after: bytes, *, alt: str, key: str, split: Split | None = None) -> bool:
     """Draw both; nothing where they are of two sizes, for then no place of one lies over the same place of the other.
 
     Args:
         before, after: whole JPEG files of our own making.
         alt: what they show.
         key: of the place.
+        split: how they open; None: half of each.
 
     Returns:
         Whether they are drawn.
@@ -316,7 +353,9 @@ def before_after(before: bytes, after: bytes, *, alt: str, key: str) -> bool:
     sizes = {Image.open(BytesIO(each)).size for each in (before, after)}
     if len(sizes) > 1:
         return False
-    _slider(key=key, data={"before": _address(before), "after": _address(after), "alt": alt})
+    opens = split or Split()
+    told = {"split": opens.uncovered, "right": opens.right}
+    _slider(key=key, data={"before": _address(before), "after": _address(after), "alt": alt, **told})
     return True
 
 

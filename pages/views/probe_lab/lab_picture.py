@@ -4,7 +4,6 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,14 @@ from core.corpora.images import decode_stranger, require_auditable
 from core.corpora.item_pictures import as_picture, read_item
 from core.corpora.schema import Box, Corpus, Item, Mask
 from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
+from core.features.lab.proposal import Proposed
 from core.probes.pixels.grabcut import mask_from_box
+from core.probes.titles import title
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, at_size, format_box, parse_box, read_painted, with_object
 from core.settings import assets_dir
 from pages.views.common.access import brings, takes_audience
-from pages.views.common.reader_uploads import let_go, session
+from pages.views.common.reader_uploads import let_go
 from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.url_state import PageState
@@ -32,6 +33,11 @@ from pages.views.probe_lab.lab_state import (
     SOURCES,
     WORKING_SIDE,
     Upload,
+    held_mask,
+    held_upload,
+    keep_mask,
+    keep_upload,
+    proposed,
     shared,
 )
 
@@ -115,7 +121,7 @@ def typed_box(state: PageState, item: Item) -> Box | None:
 
 def painted_mask(state: PageState, item: Item) -> Mask | None:
     """The mask that was painted on this picture; None without one."""
-    held = shared().painted.get(state.get("mask"), owner=session()) if state.get("mask") else None
+    held = held_mask(state.get("mask")) if state.get("mask") else None
     if held is None or (held.height, held.width) == (item.height, item.width):
         return held
     st.warning("The painted mask of this link is of another picture; paint one here.", icon=":material/select:")
@@ -167,13 +173,11 @@ def _wanted(told: Mapping[str, Any], bench: Workbench, shown: tuple[int, int]) -
 
 
 def _keep(address: str, bench: Workbench, shown: tuple[int, int]) -> str:
-    """Keep a painted mask in memory; returns its name in the link."""
+    """Keep a painted mask; returns its name in the link."""
     item = bench.item
     before = item.mask.to_array() if item.mask else np.zeros((item.height, item.width), bool)
     mask = Mask.from_array(read_painted(address, before=before, shown=shown))
-    key = sha256(mask.counts).hexdigest()[:32]
-    shared().painted.put(key, mask, name="a painted mask", size=len(mask.counts), owner=session())
-    return key
+    return keep_mask(mask)[0]
 
 
 def _put(state: PageState, values: tuple[str, ...]) -> None:
@@ -194,6 +198,9 @@ LISTED = 2000
 
 _Found = tuple[Item, Callable[[], np.ndarray], tuple[str, ...]]
 """A picture: its item, what reads its pixels, and what is said of it."""
+
+PROPOSED = "lab.proposed"
+"""Session key of the names that are proposed for what the picture shows."""
 
 _REFUSED, _LET_GO = "lab.refused", "lab.let_go"
 
@@ -220,14 +227,31 @@ def choose_picture(state: PageState) -> Workbench | None:
     if found is None:
         return None
     item, read, notes = found
+    st.session_state[PROPOSED] = names = _proposed(state) if not item.label else ()
+    if names:
+        item = replace(item, label=names[0].noun, category=usual_category(names[0].noun))
     bench = _on_bench(state, _named(state, item), read)
     _show(state, bench, notes)
     return bench
 
 
+def _proposed(state: PageState) -> tuple[Proposed, ...]:
+    upload = held_upload(state.get("upload"))
+    if upload is None:
+        return ()
+    with st.spinner("Looking at what the picture shows …"):
+        return proposed(upload)
+
+
 def said_of(item: Item, sentence: str) -> str:
     """A sentence of a probe about an item; a picture that the reader brought has no name but a hash."""
     return sentence.replace(f"item {item.id!r}", "your upload") if item.corpus == "upload" else sentence
+
+
+def said_for(name: str, item: Item) -> str:
+    """Title of a probe, the object's name in the place of the dots beside a word that is put before it."""
+    said = title(name)
+    return said.removeprefix("… ").replace("…", item.label) if item.label and said.endswith(" …") else said
 
 
 def _named(state: PageState, item: Item) -> Item:
@@ -285,9 +309,9 @@ def _from_reader(state: PageState) -> _Found | None:
         _take_upload(state, given, gives=gives)
     if given is not None and st.session_state.get(_REFUSED, ("", ""))[0] == given.file_id:
         raise BadImage(st.session_state[_REFUSED][1])
-    upload_held = shared().uploads.get(state.get("upload"), owner=session())
+    upload_held = held_upload(state.get("upload"))
     if upload_held is None:
-        st.caption("JPEG, PNG, WebP, GIF or TIFF, up to 64 MB. It stays in this server's memory and is never stored.")
+        st.caption("JPEG, PNG, WebP, GIF or TIFF, up to 64 MB. This server keeps it for a day, then deletes it.")
         return None
     return (
         upload_held.item,
@@ -295,7 +319,7 @@ def _from_reader(state: PageState) -> _Found | None:
         (
             *upload_held.notes,
             *filter(None, [st.session_state.get(_LET_GO)]),
-            "Links to this view work while this server runs; the picture itself is not in the link.",
+            "A link to this view shows the picture for a day, to whoever has the link.",
         ),
     )
 
@@ -305,7 +329,7 @@ def _take_upload(state: PageState, given: UploadedFile, *, gives: bool) -> None:
     st.session_state["lab.given"] = given.file_id
     try:
         upload = _decode(given.getvalue(), given.name)
-        gone = shared().uploads.put(upload.key, upload, name=upload.name, size=upload.size, owner=session())
+        gone = keep_upload(upload, day=not gives)
     except BadImage as error:
         st.session_state[_REFUSED] = (given.file_id, str(error))
         return

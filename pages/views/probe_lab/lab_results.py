@@ -1,6 +1,6 @@
 """The Probe lab's answer: a strip of the variants, a chart an evaluator, a table of everything, and files of it all."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.canvas import Cell, contact_sheet, thumbnail
 from core.charts.spec import Axis as AlongAxis
+from core.charts.spec import Figure
 from core.charts.style import colours, signed
 from core.corpora.images import encode_png
 from core.corpora.item_pictures import as_picture
@@ -20,8 +21,8 @@ from core.evaluators import registry as evaluators
 from core.evaluators.memory import trim
 from core.evaluators.pool import shared_pool
 from core.features.lab.lab import LabResult, run_lab
-from core.features.lab.lab_figures import bars_beside, shift_bars, shift_curves
-from core.probes.base import IDENTITY, Construction, Probe, Subject, Variant
+from core.features.lab.lab_figures import bars_beside, is_cut, shift_bars, shift_curves
+from core.probes.base import IDENTITY, Construction, Probe, Variant
 from core.probes.families.inserted import in_own_caption
 from core.probes.pairs import subject_of
 from core.probes.sweep_points import measured_in, sweeps_among
@@ -36,7 +37,7 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out
-from pages.views.probe_lab.lab_picture import said_of
+from pages.views.probe_lab.lab_picture import said_for, said_of
 from pages.views.probe_lab.lab_state import CAPTION_LIMIT, own_metrics, shared, stamps
 
 _JS = """
@@ -199,8 +200,18 @@ def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequen
     )
 
 
-def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> LabResult:
-    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile."""
+def compute(
+    bench: Workbench,
+    caption: str,
+    probes: Sequence[Probe],
+    names: Sequence[str],
+    show: Callable[[LabResult], None] | None = None,
+) -> LabResult:
+    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile.
+
+    Args:
+        show: draws what is known after each evaluator but the last.
+    """
     key = _view(bench, caption, probes, names)
     place = st.empty()
     kept = shared().results.get(key)
@@ -216,6 +227,7 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
         cache=partial(shared().embeddings_of, bench),
         progress=lambda step: status.update(label=f"{step} …"),
         bands=null_bands(present()),
+        show=show,
     )
     shared().embeddings.flush()
     place.empty()
@@ -236,11 +248,18 @@ def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: 
             f"What is marked :gray-badge[template] is made of “{safe(template(bench.item))}” and the like, not of the "
             "caption above."
         )
+    left_out = dict[str, list[str]]()
     with st.container(key="lab_strip"):
         cells = st.grid(6, min_column_width=150, gap="small")
         for place, probe in enumerate(probes):
+            made = bench.make(probe, subject)
+            if isinstance(made, ProbeRejected):
+                left_out.setdefault(said_of(bench.item, made.detail), []).append(title(probe.name))
+                continue
             with cells.container(gap="xxsmall", border=True, height="stretch", key=f"lab_cell_{place}"):
-                _preview(state, bench, probe, subject)
+                _preview(state, bench, probe, made, subject.caption)
+    for why, names in left_out.items():
+        st.caption(f"**{safe(', '.join(names), limit=400)}** left out: {safe(why, limit=300)}.")
 
 
 def chosen_turn() -> int:
@@ -253,27 +272,21 @@ def _see(state: PageState, name: str) -> None:
     st.session_state[_TURN] = chosen_turn() + 1
 
 
-def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject) -> None:
+def _preview(state: PageState, bench: Workbench, probe: Probe, made: Variant, caption: str) -> None:
     """One variant: its button lies over the whole of it."""
-    made, said = bench.make(probe, subject), title(probe.name)
-    if isinstance(made, ProbeRejected):
-        st.markdown(f"**{safe(said)}**", help=safe(probe.name))
-    else:
-        st.button(
-            f"**{safe(said)}**",
-            key=f"lab.see.{probe.name}",
-            on_click=_see,
-            args=(state, probe.name),
-            type="primary" if state.get("variant") == probe.name else "tertiary",
-            help=f"{safe(probe.name)}: show below what the metric saw of it",
-        )
-    other = apart(probe.construction, bench.item, subject.caption)
+    said = said_for(probe.name, bench.item)
+    st.button(
+        f"**{safe(said)}**",
+        key=f"lab.see.{probe.name}",
+        on_click=_see,
+        args=(state, probe.name),
+        type="primary" if state.get("variant") == probe.name else "tertiary",
+        help=f"{safe(probe.name)}: show below what the metric saw of it",
+    )
+    other = apart(probe.construction, bench.item, caption)
     if other:
         st.badge(other, color="gray")
-    if isinstance(made, ProbeRejected):
-        why = said_of(bench.item, made.detail)
-        st.caption(("" if " is left out" in why else "Left out: ") + safe(why, limit=160))
-    elif made.pixels is not None:
+    if made.pixels is not None:
         alt = f"{bench.item.label or 'picture'} after {said.lower()}"
         st.image(thumbnail(as_picture(made.pixels), side=260), alt=alt, width="stretch")
     elif marked(made):
@@ -299,14 +312,14 @@ def charts(bench: Workbench, result: LabResult) -> None:
     colour = colours(result.evaluators)
     bars = {
         name: shift_bars(
-            rows.assign(title=rows["probe"].map(title)),
+            rows.assign(title=[said_for(each, bench.item) for each in rows["probe"]]),
             low=-result.bands[name].reach,
             high=result.bands[name].reach,
             colour=colour[name],
         )
         for name, rows in shifts.items()
     }
-    bands = {name: _band(result.bands[name]) for name in shifts}
+    bands = {name: _band(result.bands[name], bars[name]) for name in shifts}
     st.html(bars_beside(bars, heads=heads, bands=bands, alt="; ".join(_spoken(*each) for each in shifts.items())))
     for line in _below(bench, result, shifts):
         st.caption(line)
@@ -368,8 +381,11 @@ def _scale(name: str) -> str:
     return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
 
 
-def _band(band: NullBand) -> str:
-    return f"±{number(band.reach, digits=2)} %, n = {band.n}" if band.n else "none"
+def _band(band: NullBand, bars: Figure) -> str:
+    if not band.n:
+        return "none"
+    wider = ", wider than shown" if is_cut(bars) else ""
+    return f"±{number(band.reach, digits=2)} %, n = {band.n}{wider}"
 
 
 def _below(bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -10,6 +10,7 @@ from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.base import Availability
+from core.features.lab.proposal import Proposed
 from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.templates import attribute_caption, base_caption
@@ -17,6 +18,7 @@ from core.registry import BrokenPlugin
 from pages.views.common.layers import is_open
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
+from pages.views.probe_lab.lab_picture import PROPOSED
 from pages.views.probe_lab.lab_state import (
     CAPTION_LIMIT,
     DEFAULT_PROBES,
@@ -31,6 +33,9 @@ from pages.views.probe_lab.lab_state import (
 _CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "True either way: how the score answers"}
 """Expectation of probes that stand apart -> title of their group."""
 
+_SAID = "lab.said"
+"""Session key of the caption that was scored last."""
+
 _SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Free text"}
 
 
@@ -41,6 +46,8 @@ def choose_caption(state: PageState, item: Item) -> str:
         "Caption",
         {each: _SUBJECT_WORDS[each] for each in SUBJECTS},
         help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
+        on_change=_prefill,
+        args=(state,),
     )
     subject = state.get("subject")
     if subject == "free":
@@ -57,8 +64,39 @@ def choose_caption(state: PageState, item: Item) -> str:
         caption = _human(state, item) if subject == "human" else _template(state, item)
     if caption and subject == "template":
         st.text(caption)
+    _draw_proposed(state, st.session_state.get(PROPOSED, ()))
     _label(state, item)
+    st.session_state[_SAID] = caption
     return caption
+
+
+def _prefill(state: PageState) -> None:
+    """A text to begin with: the caption that was scored so far; a callback."""
+    if state.get("subject") == "free" and not state.get("caption").strip():
+        state.put("caption", st.session_state.get(_SAID, ""))
+
+
+def _draw_proposed(state: PageState, names: Sequence[Proposed]) -> None:
+    """Say that the name is proposed, from what, and offer the next ones."""
+    if not names or state.get("label").strip():
+        return
+    first, *others = names
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab_proposed"):
+        st.badge(
+            f"proposed: {safe(first.noun)}",
+            icon=":material/auto_awesome:",
+            color="blue",
+            help=f"What {first.evaluator} sees in the picture: {safe(', '.join(first.classes))}, {first.share:.0%} of "
+            "what it sees. It may be wrong: type another name.",
+        )
+        for each in others:
+            st.button(
+                f"{safe(each.noun)}?",
+                key=f"lab.proposed.{each.noun}",
+                type="tertiary",
+                on_click=state.put,
+                args=("label", each.noun),
+            )
 
 
 def _label(state: PageState, item: Item) -> None:

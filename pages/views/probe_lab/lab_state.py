@@ -1,18 +1,17 @@
 """What the Probe lab remembers: its link, a reader's picture, and what all sessions of the server share.
 
-A picture that a reader brought is held in memory alone, packed without a loss, unpacked for who edits or draws it. A
-few readers work at once, the others stand in line in the order in which they came.
+A picture that a reader brought is held in memory, packed without a loss, unpacked for who edits or draws it, and for a
+day on the disk. A few readers work at once, the others stand in line in the order in which they came.
 
 Evaluators of files that stored runs were given by path: an operator scores with them by their names. The server imports
 no such file: what a page scores with one is scored in a process of its own. Viewers see their stored scores alone. A
 link may name one whose file is, byte for byte, the one that the run was made with.
 """
 
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from threading import Condition
+from hashlib import sha256
+from threading import Thread
 
 import cv2
 import numpy as np
@@ -21,17 +20,19 @@ import streamlit as st
 
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Mask
-from core.errors import ProbeRejected
+from core.errors import InvariscopeError, NotAvailable, ProbeRejected
 from core.evaluators import registry
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.joined import Joined
+from core.evaluators.pool import shared_pool
 from core.evaluators.registry import find
 from core.evaluators.remote import Remote
 from core.features.lab.lab import LabResult
 from core.features.lab.occlusion import OcclusionMap, WordLoss
 from core.features.lab.position_map import PositionMap
+from core.features.lab.proposal import Proposed, propose
 from core.features.lab.worst_edit import Worst
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
@@ -41,10 +42,12 @@ from core.settings import cache_dir, lab_cache_mb
 from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
 from pages.views.common.access import may_operate
-from pages.views.common.open_runs import KEYED, Shelf, Signature, present, store
+from pages.views.common.day_folder import DayFolder
+from pages.views.common.open_runs import KEYED, Shelf, Signature, null_bands, present, store
 from pages.views.common.reader_uploads import Uploads, session
-from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus
+from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus, ships
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
+from pages.views.probe_lab.lab_work import Turns, Works
 
 _FAST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
@@ -91,59 +94,6 @@ class Upload:
         return found
 
 
-LOOK_S = 1.0
-"""Seconds after which one who waits is told how many are before."""
-
-
-class Turns:
-    """Turns among the threads of one server.
-
-    Args:
-        at_once: how many may work at the same time, at least 1.
-    """
-
-    def __init__(self, at_once: int) -> None:
-        self._free, self._line, self._changed = at_once, deque[object](), Condition()
-
-    @contextmanager
-    def taken(self, wait: Callable[[int], None]) -> Iterator[None]:
-        """Hold a turn while the context is open.
-
-        Args:
-            wait: told every second how many stand before, itself not counted; what it raises gives up the place.
-        """
-        self._stand_in_line(wait)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._free += 1
-                self._changed.notify_all()
-
-    def _stand_in_line(self, wait: Callable[[int], None]) -> None:
-        me = object()
-        with self._changed:
-            self._line.append(me)
-        try:
-            while (before := self._come(me)) is not None:
-                wait(before)
-        except BaseException:
-            with self._changed:
-                self._line.remove(me)
-                self._changed.notify_all()
-            raise
-
-    def _come(self, me: object) -> int | None:
-        """Take a free turn when one's own has come; how many stand before where it has not by then."""
-        with self._changed:
-            if self._changed.wait_for(lambda: self._free > 0 and self._line[0] is me, LOOK_S):
-                self._line.popleft()
-                self._free -= 1
-                self._changed.notify_all()
-                return None
-            return self._line.index(me)
-
-
 SOURCES = ("corpus", "upload", "camera")
 SUBJECTS = ("template", "human", "free")
 WORKING_SIDE = 1024
@@ -165,6 +115,9 @@ WITH_VARIANTS = 4
 """Pictures whose variants are kept; what a page or a file asks of another is made anew."""
 
 CAPTION_LIMIT = 10_000
+
+DEMO = "demo"
+"""The corpus that a reader meets first."""
 
 DEFAULT_PROBES = (
     "vflip",
@@ -199,6 +152,10 @@ class Shared:
     brought: EmbeddingCache
     own: Shelf[EmbeddingCache]
     turns: Turns
+    proposed: Shelf[tuple[Proposed, ...]]
+    day: DayFolder
+    works: Works
+    warmed: set[str]
 
     def bench(self, key: Hashable, item: Item, read: Callable[[], np.ndarray]) -> Workbench:
         """The bench of a picture, one for all who look at it; of all benches the latest few keep their variants.
@@ -239,7 +196,92 @@ def shared() -> Shared:
         EmbeddingCache(None, memory_mb=64),
         Shelf(4),
         Turns(AT_ONCE),
+        Shelf(64),
+        DayFolder(cache_dir() / "lab_uploads", most_mb=ALL_MB),
+        Works(AT_ONCE),
+        set(),
     )
+
+
+def keep_upload(upload: Upload, *, day: bool) -> tuple[str, ...]:
+    """Hold a picture for this session, on the disk too for a day; returns the names of those that made room.
+
+    Raises:
+        NotAvailable: where it does not fit beside what others use.
+    """
+    gone = shared().uploads.put(upload.key, upload, name=upload.name, size=upload.size, owner=session())
+    if day:
+        shared().day.put(upload.key, upload.packed)
+    return gone
+
+
+def held_upload(key: str) -> Upload | None:
+    """The picture of a link: of the memory, or of the disk, where a server before this one kept it for a day."""
+    found = shared().uploads.get(key, owner=session())
+    packed = None if found else shared().day.get(key)
+    if packed is None:
+        return found
+    pixels = cv2.imdecode(np.frombuffer(packed, np.uint8), cv2.IMREAD_COLOR)
+    kept = Upload.of("a picture of the last day", pixels, ()) if pixels is not None else None
+    if kept is None or kept.key != key:
+        return None
+    try:
+        keep_upload(kept, day=False)
+    except NotAvailable:
+        return None
+    return kept
+
+
+def held_mask(key: str) -> Mask | None:
+    """The painted mask of a link, likewise."""
+    found = shared().painted.get(key, owner=session())
+    kept = None if found else shared().day.get(key)
+    if kept is None:
+        return found
+    size, _, counts = kept.partition(b"\n")
+    if sha256(counts).hexdigest()[:32] != key:
+        return None
+    height, width = map(int, size.split())
+    try:
+        return keep_mask(Mask(height, width, counts), day=False)[1]
+    except NotAvailable:
+        return None
+
+
+def keep_mask(mask: Mask, *, day: bool = True) -> tuple[str, Mask]:
+    """Hold a painted mask, on the disk too for a day; returns its name in the link, and the mask.
+
+    Raises:
+        NotAvailable: where it does not fit beside what others use.
+    """
+    key = sha256(mask.counts).hexdigest()[:32]
+    shared().painted.put(key, mask, name="a painted mask", size=len(mask.counts), owner=session())
+    if day:
+        shared().day.put(key, f"{mask.height} {mask.width}\n".encode() + mask.counts)
+    return key, mask
+
+
+def proposed(upload: Upload) -> tuple[Proposed, ...]:
+    """Names for what a picture shows, the likeliest first, as an evaluator sees it."""
+    return shared().proposed.get_or(upload.key, lambda: propose(upload.pixels(), pool=shared_pool()))
+
+
+def warm(names: Sequence[str]) -> None:
+    """Load evaluators in the background, each once a server, while the reader still chooses what they will score."""
+    held = shared().warmed
+    if new := [name for name in names if name not in held]:
+        held.update(new)
+        Thread(target=_load, args=(new,), name="warm", daemon=True).start()
+
+
+def _load(names: Sequence[str]) -> None:
+    for name in names:
+        try:
+            with shared_pool().lease(name):
+                pass
+        except InvariscopeError:  # told where it is asked to score
+            continue
+    null_bands(present())  # opens the runs, which their bands are of
 
 
 def _kept_embeddings() -> EmbeddingCache:
@@ -292,8 +334,7 @@ def lab_state() -> PageState:
     """Return the Probe lab's fields, with the defaults of this machine."""
     offered = offered_probes()
     usual = [name for name in offered if name in DEFAULT_PROBES]
-    names = corpus_names()
-    corpus = names[0] if names else None
+    corpus = DEMO if ships(DEMO) else next(iter(corpus_names()), None)
     first = next(iter(item_ids(corpus)), None) if corpus else None
     categories = (*CATEGORIES, *EXTRA_CATEGORIES)
     return PageState(
@@ -336,15 +377,15 @@ def _read_probes(raw: str) -> tuple[list[str], str]:
 
 
 def _read_upload(raw: str) -> tuple[str, str]:
-    if shared().uploads.get(raw, owner=session()) is not None:
+    if held_upload(raw) is not None:
         return raw, ""
-    return "", "The uploaded picture of this link is no longer held by the server; upload it again."
+    return "", "The picture of this link is gone: the server keeps one for a day; upload it again."
 
 
 def _read_mask(raw: str) -> tuple[str, str]:
-    if shared().painted.get(raw, owner=session()) is not None:
+    if held_mask(raw) is not None:
         return raw, ""
-    return "", "The painted mask of this link is no longer held by the server; paint it again."
+    return "", "The painted mask of this link is gone: the server keeps one for a day; paint it again."
 
 
 def item_and_edit(corpus: str, item_id: str, probe: Probe | None) -> tuple[np.ndarray, np.ndarray | None]:

@@ -9,11 +9,11 @@ from core.errors import InvariscopeError
 from core.features.lab.lab import LabResult
 from core.probes.base import Probe
 from core.scoring.workbench import Workbench
-from pages.views.common.page_head import UPLOAD_LOST, header
+from pages.views.common.page_head import header
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_present
-from pages.views.probe_lab.lab_closer_looks import draw_places, draw_sight, draw_worst
+from pages.views.probe_lab.lab_closer_looks import draw_sight
 from pages.views.probe_lab.lab_picture import choose_picture, take_picked
 from pages.views.probe_lab.lab_results import (
     charts,
@@ -27,8 +27,9 @@ from pages.views.probe_lab.lab_results import (
     table,
     turn,
 )
+from pages.views.probe_lab.lab_searches import draw_places, draw_worst, follow
 from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
-from pages.views.probe_lab.lab_state import lab_state
+from pages.views.probe_lab.lab_state import lab_state, warm
 
 _HOW = (
     "Each bar is the percent change against the probe's baseline. The grey null band holds 95 of 100 edits that nobody "
@@ -55,6 +56,7 @@ def draw() -> None:
         with stage:
             st.info("Bring a picture to begin: upload one, take one, or pick a corpus item.", icon=":material/image:")
         state.publish()
+        warm(state.get("evaluators"))
         return
     with left.container(gap="small"):
         caption = choose_caption(state, bench.item)
@@ -78,26 +80,25 @@ def draw() -> None:
         ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"],
         key=f"lab.tabs.{picked}",  # a variant that is chosen opens the first one
     )
+    searches = ((places.container(), draw_places), (worst.container(), draw_worst))
     with seen:
         draw_sight(state, bench, result, probes)
-    for tab, draw_tab in ((places, draw_places), (worst, draw_worst)):
-        with tab:
-            if bench.item.frames:
-                st.caption("This is of one picture, and the item is a video. The page Video maps words and frames.")
-            else:
-                draw_tab(bench, caption, result.evaluators)
     with rows:
         table(result)
     with files:
         draw_downloads(state, bench, result, probes)
     state.publish()
+    if bench.item.frames:
+        for tab in (places, worst):
+            tab.caption("This is of one picture, and the item is a video. The page Video maps words and frames.")
+        return
+    follow(*(draw_tab(tab, bench, caption, result.evaluators) for tab, draw_tab in searches))
 
 
 def _lost(state: PageState) -> str:
     """What the link cannot carry."""
-    if state.get("mask"):
-        return "What you painted or uploaded is in this link only as long as this server runs."
-    return UPLOAD_LOST if state.get("source") != "corpus" else ""
+    brought = state.get("mask") or state.get("source") != "corpus"
+    return "What you uploaded or painted is in this link for a day." if brought else ""
 
 
 def _variants(state: PageState, bench: Workbench, caption: str, probes: Sequence[Probe]) -> bool:
@@ -120,12 +121,18 @@ def _shifts(
             missing = "Name the object or type a caption" if not caption else "Choose an evaluator"
             st.info(f"{missing} to see how far each probe moves the score.", icon=":material/edit:")
             return None
+        bars = st.empty()  # one column after the other, as it is scored
+
+        def show(found: LabResult) -> None:
+            with bars.container():
+                charts(bench, found)
+
         try:
-            result = compute(bench, caption, probes, names)
+            result = compute(bench, caption, probes, names, show)
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
             return None
-        charts(bench, result)
+        show(result)
         if not result.rows:
             return None
         st.caption("Percent changes, every evaluator on its own scale.", help=_HOW)

@@ -19,7 +19,7 @@ from core.analysis.slices import EVERY, Items, picked
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.base import Expectation
-from core.statistics.bootstrap import Interval
+from core.statistics.bootstrap import Interval, adjusted_level
 from core.statistics.comparisons import (
     NO_SIGN,
     OPEN,
@@ -32,6 +32,7 @@ from core.statistics.comparisons import (
     paired_items,
     rates_of_signs,
 )
+from core.statistics.shares import share
 from core.statistics.wording import counted
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
@@ -274,6 +275,19 @@ def _rated(view: View, evaluator: str, test: Capability, *, known: bool) -> Iter
         here = own[items]
         if asked[:, here].any():
             yield corpus, rates_of_signs(signs[:, here], sources=table.sources_of(items[here]))
+
+
+def picked_failure(view: View, evaluator: str, corpus: str, family: str, *, of: int) -> Interval:
+    """Share of failures of the family that was named the worst of several after seeing them, at the adjusted level.
+
+    Args:
+        of: from how many families it was picked.
+    """
+    sides = dict(_sides(view, pairs(view, evaluator, families(view)[family])))[corpus]
+    right, wrong = sides.scores
+    both = ~np.isnan(right + wrong)
+    groups = sides.items if sides.sources is None else sides.sources
+    return share(wrong[both] >= right[both], groups=groups[both], level=adjusted_level(of))
 
 
 def _looked(

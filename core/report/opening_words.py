@@ -11,6 +11,7 @@ import pandas as pd
 from core.analysis.beside import caption_of
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
 from core.analysis.comparisons import families as broken_families
+from core.analysis.comparisons import picked_failure
 from core.analysis.flip_cells import IF_APART, evident_gaps, leading, shift_cells
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest, more_alike, picked_sizes, worst_first
@@ -38,19 +39,19 @@ NULL = "null_median"
 """Column of the families' table that holds the median |%Δ| of edits that nobody can see."""
 
 METHODS = (
-    "An item is a picture with caption. A probe edits either; probes of one kind are a family. %Δ is the "
+    "An item is a picture with its caption. A probe edits either; probes of one kind are a family. %Δ is the "
     "change in percent of the score before. An item counts once, by the median over a family's "
     "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
-    f"one source count together, of two likewise. Below {LEAST_N} items or sources there is no interval and no claim. "
-    "The margin is "
+    "one source count together, of two likewise. What is named worst has one allowing for the picking. Below "
+    f"{LEAST_N} items or sources there is no interval and no claim. The margin is "
     f"±{MARGIN:g} %. A family scatters where the interval of its median |%Δ| lies above it, and drifts where that of "
     "its median %Δ, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
-    "Nobody can see null edits. A harm is the absolute shift under an edit that should not matter, a "
-    "drop the right side's score minus the wrong one's; both in standard deviations of the clean scores. "
+    "Nobody can see null edits. A harm is the absolute shift under a harmless edit, a "
+    "drop the right side's score minus the wrong's; both in standard deviations of the clean scores. "
     "Selectivity is the probability that, of one item, a "
-    "drop exceeds a harm, ties one half. Differences are no evidence below the gap at which an edit that should not "
-    "matter inverts 5 % of pairs.",
+    "drop exceeds a harm, ties one half. Differences are no evidence below the gap at which a harmless edit inverts "
+    "5 % of pairs.",
 )
 """How every number was made, a paragraph each; 200 words together."""
 
@@ -200,10 +201,12 @@ def _broken(name: str, own: pd.DataFrame, table: ScoreTable, answers: Answers) -
     if len(failures):
         worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
         row = worst.iloc[0]
+        rate = picked_failure(table.view(), name, row["corpus"], row["family"], of=len(failures))
+        ends = "no interval" if math.isnan(rate.low) else f"{100 * rate.low:.0f} to {100 * rate.high:.0f} %"
         said.append(
             f"it fails {'most' if row['failure'] else 'nowhere,'} under {_said(row)}{more_alike(len(worst))}: the "
             "broken side scores at least as high in "
-            f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')}"
+            f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')} ({ends})"
         )
     return f"{_capital('; '.join(said))}." if said else ""
 

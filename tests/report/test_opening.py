@@ -227,7 +227,11 @@ def test_where_meanings_were_broken_the_same_breath_says_whether_it_falls(tmp_pa
     assert "are no evidence" in moved
     worst = frame(report, "C-rates").query("evaluator == 'e'").sort_values("failure").iloc[-1]
     assert f"it fails most under {worst['family']}" in broken
-    assert f"in {worst['failure']:.0f} % of {worst['n']} comparisons" in broken
+    told = re.search(rf"in {worst['failure']:.0f} % of {worst['n']} comparisons \((\d+) to (\d+) %\)", broken)
+    assert told is not None
+    low, high = map(int, told.groups())  # wider than that of a family picked beforehand
+    assert low <= round(worst["failure_low"]) <= round(worst["failure_high"]) <= high
+    assert high - low > worst["failure_high"] - worst["failure_low"]
     row = frame(report, "C-selectivity").query("evaluator == 'e'").iloc[0]
     assert row["of"] == "verified"
     assert (

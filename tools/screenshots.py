@@ -22,23 +22,22 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
-    "overview": "/",
-    "probe-lab": "/try_a_picture",
-    "failures": "/findings?view=failures",
-    "results": "/findings",
+    "start": "/",
+    "try-a-picture": "/try_a_picture",
+    "pictures": "/findings?view=failures",
+    "findings": "/findings",
     "compare": "/findings?view=compare",
     "stories": "/stories",
     "flip-risk": "/leaderboard?view=flip_risk",
-    "calibration": "/calibrate",
-    "contrast-tests": "/does_it_notice",
-    "systems": "/leaderboard",
+    "calibrate": "/calibrate",
+    "does-it-notice": "/does_it_notice",
+    "leaderboard": "/leaderboard",
     "geometry": "/calibrate?view=geometry",
     "suites": "/does_it_notice?view=suites",
     "video": "/try_a_picture?view=video",
-    "run-audit": "/runs?view=run_audit",
-    "human-validation": "/people",
+    "new-run": "/runs?view=run_audit",
+    "people": "/people",
     "runs": "/runs",
-    "words": "/words",
 }
 LOOKS = ((1280, "light"), (1280, "dark"), (400, "light"), (400, "dark"))
 TALLEST = 2600

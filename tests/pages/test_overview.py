@@ -23,7 +23,7 @@ from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
-from tests.pages.opening import FAILURES, OVERVIEW, Open, led, said, texts
+from tests.pages.opening import FAILURES, OVERVIEW, RUNS, Open, led, said, texts
 from tests.plans import make_plan
 
 
@@ -48,7 +48,7 @@ def test_a_run_is_told_with_its_numbers_and_their_n(open_page: Open, findings_ru
     app = open_page(OVERVIEW)
     said = texts(app)
     assert not app.exception
-    assert {metric.label: metric.value for metric in app.metric}["Items"] == str(2 * LEAST_N)
+    assert {metric.label: metric.value for metric in open_page(RUNS).metric}["Items"] == str(2 * LEAST_N)
     assert "Worst findings" in said
     assert f"n = {2 * LEAST_N} items" in said
     assert "95 % CI" in said
@@ -66,7 +66,7 @@ def test_no_finding_rests_on_too_few_items(open_page: Open, one_run: Path) -> No
     app = open_page(OVERVIEW)
     said = texts(app)
     assert not app.exception
-    assert {metric.label: metric.value for metric in app.metric}["Items"] == "7"
+    assert {metric.label: metric.value for metric in open_page(RUNS).metric}["Items"] == "7"
     assert "No family is shown to move an evaluator by more than the margin in the middle item" in said
     assert "hold no shift" not in said  # they hold many: what they show is another matter
     assert "too few items" in said
@@ -86,14 +86,14 @@ def test_a_run_without_a_seal_is_marked_unverified_and_a_damaged_one_is_not_show
     open_page: Open, one_run: Path
 ) -> None:
     def seals() -> list[str]:
-        app = open_page(OVERVIEW)
+        app = open_page(RUNS)
         return [seal for frame in app.dataframe if "seal" in frame.value for seal in frame.value["seal"]]
 
     assert seals() == ["at its close"]
     edit_manifest(one_run)
     assert seals() == ["unverified"]
     next(one_run.glob("scores/*.parquet")).unlink()
-    app = open_page(OVERVIEW)
+    app = open_page(RUNS)
     assert not app.exception
     assert "is not shown, because it is not whole" in texts(app).replace("\\", "")
 
@@ -102,7 +102,7 @@ def test_a_damaged_run_is_one_sentence_and_the_others_stay(open_page: Open, one_
     broken = runs_dir() / "broken"
     broken.mkdir()
     (broken / "manifest.json").write_text("{", "utf-8")
-    app = open_page(OVERVIEW)
+    app = open_page(RUNS)
     assert not app.exception
     assert "cannot be read" in texts(app)
     assert {metric.label: metric.value for metric in app.metric}["Runs"] == "1"
@@ -142,7 +142,7 @@ def test_the_whole_report_is_made_when_it_is_asked_for(open_page: Open, one_run:
 def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open, one_run: Path, tmp_path: Path) -> None:
     published = publish([one_run], tmp_path / "squares.duckdb").read_bytes()
     shutil.rmtree(one_run)
-    app = open_page(OVERVIEW)
+    app = open_page(RUNS)
     assert "No run is here yet" in texts(app)
     app.get("file_uploader")[0].set_value(("cats.duckdb", b"not a database", "application/octet-stream")).run()
     assert "cats" in " ".join(each.value for each in app.error)
@@ -283,5 +283,5 @@ def test_the_leaderboard_stands_before_the_findings_with_both_claims_of_every_wo
 
 
 def test_times_are_written_as_a_reader_reads_them(open_page: Open, demo: Path) -> None:
-    (runs,) = (each.value for each in open_page(OVERVIEW).dataframe if "seal" in each.value)
+    (runs,) = (each.value for each in open_page(RUNS).dataframe if "seal" in each.value)
     assert runs["created"].str.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC").all()

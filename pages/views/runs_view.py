@@ -41,7 +41,7 @@ def draw() -> None:
     if may_operate():
         st.button("New run", icon=":material/play_circle:", type="primary", key="runs.new", on_click=_new)
     if runs:
-        _warn_incomplete(runs)
+        warn_incomplete(runs)
         _cards(runs)
         with st.expander("Every run with its counts", icon=":material/table:"):
             _table(runs)
@@ -79,7 +79,7 @@ def _problems(problems: tuple[str, ...]) -> None:
             st.markdown(f"- {safe(sentence, limit=600)}")
 
 
-def _warn_incomplete(runs: tuple[Run, ...]) -> None:
+def warn_incomplete(runs: tuple[Run, ...]) -> None:
     """Say which runs are not complete."""
     table = run_table(runs)
     for _, row in table[table["status"] != "complete"].iterrows():

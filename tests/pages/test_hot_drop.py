@@ -5,7 +5,7 @@ from pathlib import Path
 
 from core.settings import ROOT
 from core.store.publishing import publish
-from tests.pages.opening import OVERVIEW, Open, texts
+from tests.pages.opening import OVERVIEW, RUNS, Open, texts
 
 SHIPPED = ROOT / "data" / "results" / "demo"
 
@@ -34,7 +34,7 @@ def test_what_cannot_be_read_is_one_sentence_beside_the_rest(open_page: Open, tm
     shutil.copytree(SHIPPED, tmp_path / "data" / "runs" / "half")
     (tmp_path / "data" / "runs" / "half" / "manifest.json").unlink()
     (tmp_path / "data" / "runs" / "text.duckdb").write_text("hello", encoding="utf-8")
-    app = open_page(OVERVIEW)
+    app = open_page(RUNS)
     assert not app.exception
     said = texts(app)
     assert "holds scores and no manifest.json" in said.replace("\\", "")

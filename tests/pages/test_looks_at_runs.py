@@ -9,7 +9,7 @@ from tests.pages.opening import CONTRAST, FAILURES, FLIP_RISK, Open
 
 @pytest.mark.parametrize(
     ("page", "store", "heading"),
-    [(FAILURES, "demo", "Failures"), (FLIP_RISK, "demo", "Flip risk"), (CONTRAST, "both_halves", "Contrast tests")],
+    [(FAILURES, "demo", "Findings"), (FLIP_RISK, "demo", "Leaderboard"), (CONTRAST, "both_halves", "Does it notice?")],
 )
 def test_a_page_looks_at_its_runs_once_however_many_cards_it_shows(
     monkeypatch: pytest.MonkeyPatch,

@@ -45,6 +45,7 @@ from pages.views.overview.overview_findings import (
     thresholds,
 )
 from pages.views.overview.overview_plane import draw_plane, falls_of, selectivity, with_both
+from pages.views.runs_view import warn_incomplete
 
 
 def draw() -> None:
@@ -64,6 +65,7 @@ def draw() -> None:
             _numbers(state, files, choose_scope(state, files))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
+        warn_incomplete(opened.runs())
     else:
         draw_no_run()
     if broken := len(opened.problems):

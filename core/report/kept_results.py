@@ -316,7 +316,7 @@ def _rows(found: Fit, own: Measured) -> pd.DataFrame:
         strength=usual.strength,
         whence=usual.whence,
         spread=100 * own.sweep.spread[at] / own.sweep.spread[0],
-        note=" ".join(filter(None, (usual.choice.note, *own.caveats(usual.strength), own.left_out))),
+        note=" ".join(filter(None, (usual.choice.note, *own.caveats(usual.strength)))),
     )
 
 

@@ -312,7 +312,7 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     assert read_run(runs_dir() / "mine").status == "complete"
     assert "30 items" in plain(app)
     links = {link.proto.label: str(link.proto) for link in app.get("page_link")}
-    assert all("run=mine" in links[label] for label in ("See its results", "Failures", "Overview"))
+    assert all("run=mine" in links[label] for label in ("See its results", "Its pictures", "Start"))
     app.button(key="run.forget").click().run()
     assert "No audit was started from here yet" in plain(app)
     assert (runs_dir() / "mine" / "manifest.json").is_file()

@@ -146,7 +146,7 @@ def test_an_example_is_made_of_the_run_by_a_click(open_page: Open, demo: Path, o
 def test_without_a_run_there_is_no_example(open_page: Open) -> None:
     app = open_page(STORIES)
     assert not [each for each in app.button if each.key == "door.example"]
-    assert [led(each.proto) for each in app.get("page_link")] == ["failures", "probe_lab"]
+    assert [led(each.proto) for each in app.main.get("page_link")] == ["failures", "probe_lab"]
 
 
 def made(titles: tuple[str, ...]) -> Story:

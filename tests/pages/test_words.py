@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from core.features.feature import views
 from core.settings import ROOT
 from pages.views.common.hints import glossary, meaning
 from tests.pages.opening import (
@@ -49,7 +50,7 @@ def test_the_documentation_explains_every_word_and_every_page_exists() -> None:
     told = re.sub(r"[*_\s]+", " ", (ROOT / "docs" / "words.md").read_text("utf-8")).lower()
     for term, word in glossary().items():
         assert term.removesuffix("s").lower() in told, term
-        assert not word.page or (ROOT / "pages" / f"{word.page}.py").is_file(), term
+        assert word.page in {"", *(view.name for view in views())}, term
 
 
 def test_every_word_is_explained_beside_a_label_of_another_page(open_page: Open, demo: object) -> None:

@@ -69,7 +69,7 @@ def test_without_a_leaderboard_the_page_takes_files_and_says_how_they_look(open_
     assert "Upload the captions of any number of systems" in said(app)
     shown = [each.value for each in app.code if "caption" in each.value]
     assert list(json.loads(shown[0])) == [catalogue().get("demo").load().items[0].id]
-    empty = open_page(SYSTEMS, view="kept")
+    empty = open_page(SYSTEMS, show="kept")
     assert "No leaderboard is kept here yet" in said(empty)
 
 

@@ -273,7 +273,7 @@ def draw() -> None:
 
 def _empty() -> None:
     st.info(
-        "No story yet. *Collect*, beside any figure, on a card of Failures or in the Probe lab, puts what you see into "
+        "No story yet. *Collect*, beside any figure, on a card of Failures or in Try a picture, puts what you see into "
         "one, pictures and numbers as they are then.",
         icon=":material/bookmark_add:",
     )
@@ -290,7 +290,7 @@ def _doors() -> None:
             FAILURES,
         ),
         Door(
-            "Collect from the Probe lab",
+            "Collect from Try a picture",
             "A picture of your own, what each edit does to its scores",
             ":material/science:",
             LAB,

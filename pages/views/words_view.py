@@ -14,8 +14,8 @@ LIMIT = 40
 
 KEYS: Mapping[str, Mapping[str, str]] = {
     "Every page": {"Ctrl+K": "finds pages, findings, evaluators, items and words (⌘K on a Mac)"},
-    "Failures": {"P": "the page before", "N": "the next page"},
-    "Present, in Probe lab and Stories": {"←": "the one before", "→": "the next one"},
+    "Findings, Pictures": {"P": "the page before", "N": "the next page"},
+    "Present, in Try a picture and Stories": {"←": "the one before", "→": "the next one"},
     "Annotators of a study": {
         "1 2 3 …": "the answers, as they are numbered on the buttons",
         "←": "back to the item before",

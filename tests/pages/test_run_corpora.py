@@ -142,7 +142,7 @@ def test_pages_show_and_open_the_corpus_of_the_run_in_view(
         ways = [
             dict(parse_qsl(each.proto.query_string))
             for each in app.get("page_link")
-            if each.proto.label == "Open in Probe lab"
+            if each.proto.label == "Open in Try a picture"
         ]
         assert ways, said(app)
         assert {way["corpus"] for way in ways} == {corpus}

@@ -240,7 +240,7 @@ def draw_no_run(
     doors = [
         Door(
             "Try a picture",
-            "The Probe lab needs no run: one picture, its edits, every score",
+            "Try a picture needs no run: one picture, its edits, every score",
             ":material/science:",
             LAB,
         ),

@@ -235,7 +235,7 @@ def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:
         row = {**rows.iloc[0], **pair}
         link_to(
             LAB,
-            "Open in Probe lab",
+            "Open in Try a picture",
             icon=":material/science:",
             query_params=lab_link(row, evaluators=list(rows["evaluator"]), files=files),
         )

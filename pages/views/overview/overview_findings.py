@@ -262,7 +262,7 @@ def _finding(row: pd.Series) -> None:
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
         link_to(FAILURES, "See its failures", icon=":material/photo_library:", query_params=failures_link(row))
         if not isinstance(example, str):
-            link_to(LAB, "Open in Probe lab", icon=":material/science:", query_params=lab_link(row))
+            link_to(LAB, "Open in Try a picture", icon=":material/science:", query_params=lab_link(row))
 
 
 def _example(row: pd.Series) -> list[np.ndarray] | str:

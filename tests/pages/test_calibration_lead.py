@@ -1,6 +1,7 @@
 """What one gets of a calibration, in words: true of the numbers beside them."""
 
 import math
+import re
 
 import pandas as pd
 
@@ -64,6 +65,15 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
 def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     first = said(open_page(CALIBRATION))
     assert "held-out items. Order of the unedited scores: ρ with" in first
+
+
+def test_the_page_opens_on_a_measured_reading_under_which_agreement_moves(open_page: Open, demo: object) -> None:
+    told = said(open_page(CALIBRATION))
+    assert "Calibrated for edits that need the picture alone: Mirrored, Turned and Upside down" in told
+    assert "measured, every score scored" in told
+    changes = [float(each) for each in re.findall(r"ρ with \S+ [+−](0\.\d{3})", told)]
+    assert changes
+    assert min(changes) > 0
 
 
 def test_options_are_folded_below_the_sentence_and_another_strength_has_its_own(open_page: Open, demo: object) -> None:

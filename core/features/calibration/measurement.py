@@ -188,6 +188,21 @@ def uncomposable(families: Mapping[str, Sequence[str]]) -> str:
     Args:
         families: probes by family.
     """
+    can, wrong = _sorted_out(families)
+    if not wrong:
+        return ""
+    others = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+    told = f"calibrate for {', '.join(can)} alone" if can else "calibrate for families of the whole picture"
+    return f"the variants of its variants cannot be made: {wrong[0]}{others}; {told}"
+
+
+def composable(families: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Those of some families (family -> probes) whose variants' variants can be made."""
+    return tuple(_sorted_out(families)[0])
+
+
+def _sorted_out(families: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Families whose variants' variants can be made, and why the others' cannot."""
     wrong, can = [], []
     for name, names in families.items():
         try:
@@ -195,11 +210,7 @@ def uncomposable(families: Mapping[str, Sequence[str]]) -> str:
             can.append(name)
         except InvalidInput as error:
             wrong.append(str(error))
-    if not wrong:
-        return ""
-    others = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-    told = f"calibrate for {', '.join(can)} alone" if can else "calibrate for families of the whole picture"
-    return f"the variants of its variants cannot be made: {wrong[0]}{others}; {told}"
+    return can, wrong
 
 
 def composed_plan(

@@ -8,6 +8,10 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.errors import InvariscopeError
+from core.evaluators.calibrated import OVER_ORBITS
+from core.features.calibration.fit import Fit
+from core.features.calibration.measurement import composable
+from core.probes.titles import family_title
 from pages.views.calibration.calibration_state import (
     calib_state,
     choose,
@@ -27,7 +31,7 @@ from pages.views.common.open_runs import Signature, present, scores, store, unde
 from pages.views.common.page_head import Chips, chips, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe
-from pages.views.common.text import safe
+from pages.views.common.text import listed, safe
 from pages.views.common.url_state import PageState
 
 FILTERS = ("axes", "families", "categories", "coverage_bins")
@@ -55,6 +59,17 @@ def draw() -> None:
     state.publish()
 
 
+def _of_the_picture(state: PageState, chosen: Slice, found: Fit) -> tuple[str, ...]:
+    """Families to open on where the reader chose none: those over whose orbits a metric can be measured.
+
+    None where that is all of them, or the reading corrects a known edit.
+    """
+    if state.get("reading") not in OVER_ORBITS or chosen.axes or chosen.families:
+        return ()
+    own = composable({name: family.probes for name, family in found.scores.families.items()})
+    return own if len(own) < len(found.scores.families) else ()
+
+
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
     say_withheld(files, scope)
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
@@ -79,8 +94,13 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         tuple(state.get("against")),
         votes_present(),
     )
-    key = (files, every, chosen, *how)
     found, bands = fitted(files, every, chosen, *how)
+    if own := _of_the_picture(state, chosen, found):
+        chosen = replace(chosen, families=own)
+        found, bands = fitted(files, every, chosen, *how)
+        named = safe(listed([family_title(each) for each in own]))
+        first.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
+    key = (files, every, chosen, *how)
     with options:
         tell(state, found, word_order(files, every, tuple(state.get("against"))))
     state.publish()

@@ -260,7 +260,9 @@ def _ends(figure: Figure) -> tuple[float, float]:
     shaded = [min(max(end, -most), most) for each in figure.shades for end in (each.low, each.high)]
     values = [0.0, *bars, *shaded]
     low, high = min(values), max(values)
-    return (low, high) if high > low else (-1.0, 1.0)
+    if any(bars):
+        return low, high
+    return (1.25 * low, 1.25 * high) if high > low else (-1.0, 1.0)  # where nothing moves, the band's ends are seen
 
 
 def _share(value: float, low: float, high: float) -> float:

@@ -38,6 +38,7 @@ from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out
 from pages.views.probe_lab.lab_picture import said_for, said_of
+from pages.views.probe_lab.lab_searches import asked_last
 from pages.views.probe_lab.lab_state import CAPTION_LIMIT, own_metrics, shared, stamps
 
 _JS = """
@@ -259,7 +260,8 @@ def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: 
             with cells.container(gap="xxsmall", border=True, height="stretch", key=f"lab_cell_{place}"):
                 _preview(state, bench, probe, made, subject.caption)
     for why, names in left_out.items():
-        st.caption(f"**{safe(', '.join(names), limit=400)}** left out: {safe(why, limit=300)}.")
+        what = "" if " is left out" in why else f"**{safe(', '.join(names), limit=400)}** left out: "
+        st.caption(what + safe(why, limit=300))
 
 
 def chosen_turn() -> int:
@@ -269,6 +271,7 @@ def chosen_turn() -> int:
 
 def _see(state: PageState, name: str) -> None:
     state.put("variant", name)
+    asked_last("")
     st.session_state[_TURN] = chosen_turn() + 1
 
 
@@ -302,7 +305,8 @@ def charts(bench: Workbench, result: LabResult) -> None:
     for note in result.notes.values():
         st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
     shifts = {name: result.shifts(name) for name in result.evaluators}
-    heads = {name: f"{number(_clean(result, name))}{_scale(name)}" for name in shifts}
+    clean = {row.evaluator: row.score for row in result.rows if row.probe == IDENTITY}
+    heads = {name: f"{number(clean[name])}{_scale(name)}" for name in shifts}
     if not shifts:
         return
     if any(rows.empty for rows in shifts.values()):
@@ -324,10 +328,6 @@ def charts(bench: Workbench, result: LabResult) -> None:
     for line in _below(bench, result, shifts):
         st.caption(line)
     _reused(result)
-
-
-def _clean(result: LabResult, name: str) -> float | None:
-    return next(row.score for row in result.of(name) if row.probe == IDENTITY)
 
 
 def _reused(result: LabResult) -> None:

@@ -67,6 +67,17 @@ def asked(what: str, key: object) -> bool:
 
 def _keep(what: str, key: object) -> None:
     st.session_state[f"asked.{what}"] = key
+    asked_last(what)
+
+
+_LAST = "lab.asked.last"
+
+
+def asked_last(what: str | None = None) -> str:
+    """What the reader asked for last, whose tab opens on return; with a text, note that it is this."""
+    if what is not None:
+        st.session_state[_LAST] = what
+    return str(st.session_state.get(_LAST, ""))
 
 
 MAP_SIDE = 560

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.charts.canvas import thumbnail
 from core.errors import InvariscopeError
 from core.features.lab.lab import LabResult
 from core.probes.base import Probe
@@ -27,7 +28,7 @@ from pages.views.probe_lab.lab_results import (
     table,
     turn,
 )
-from pages.views.probe_lab.lab_searches import draw_places, draw_worst, follow
+from pages.views.probe_lab.lab_searches import asked_last, draw_places, draw_worst, follow
 from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.lab_state import lab_state, warm
 
@@ -60,6 +61,8 @@ def draw() -> None:
         return
     with left.container(gap="small"):
         caption = choose_caption(state, bench.item)
+    with stage.container(key="lab_thumb"):  # a phone's: the picture itself is further down there
+        st.image(thumbnail(bench.picture, side=192), alt="The picture that is scored", width="content")
     chips = stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips")
     with chips:
         probes = for_caption(state, choose_probes(state))
@@ -78,6 +81,7 @@ def draw() -> None:
     into_view(picked, key="lab.into_view")
     seen, places, worst, rows, files = st.tabs(
         ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"],
+        default={"places": "Position map", "worst": "Worst harmless edit"}.get(asked_last()),
         key=f"lab.tabs.{picked}",  # a variant that is chosen opens the first one
     )
     searches = ((places.container(), draw_places), (worst.container(), draw_worst))

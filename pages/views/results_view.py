@@ -392,7 +392,7 @@ def draw() -> None:
     header(
         "The tables and figures of the audit, a section for each research question.",
         state,
-        words=("family", "axis", "shift", "null edits"),
+        words=("family", "shift", "null band"),
     )
     if not store(files).runs():
         draw_no_run()

@@ -26,7 +26,6 @@ def draw() -> None:
         "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
         state,
         lost=UPLOAD_LOST if state.get("source") == "upload" else "",
-        words=("coarse part",),
     )
     frames = choose_video(state)
     if frames is not None:

@@ -45,7 +45,7 @@ def draw() -> None:
     header(
         "Reduce the unwanted changes without losing agreement with other metrics.",
         state,
-        words=("calibration", "reading", "by construction"),
+        words=("calibration", "by construction"),
     )
     if not store(files).runs():
         draw_no_run(evaluators=("conse-lite0", "grounding-judge"))

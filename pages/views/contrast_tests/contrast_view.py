@@ -38,7 +38,7 @@ def draw() -> None:
     header(
         "Does the score drop where the meaning breaks, and by more than harmless edits move it?",
         state,
-        words=("comparison", "failure rate", "selectivity", "upheld"),
+        words=("failure rate", "selectivity"),
     )
     if not store(files).runs():
         draw_no_run(command=AUDIT)

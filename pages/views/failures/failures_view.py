@@ -31,7 +31,7 @@ def draw() -> None:
     header(
         "The pairs that edits which should not matter move the furthest; words that may be true come last.",
         state,
-        words=("null band", "shift", "coverage"),
+        words=("null band", "shift"),
     )
     if not store(files).runs():
         draw_no_run()

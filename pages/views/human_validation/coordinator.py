@@ -349,7 +349,6 @@ def draw_coordinator() -> None:
     header(
         "Do people find the edited pairs as good as the original ones?",
         state,
-        words=("study", "upheld"),
     )
     draw_sign_out()
     for problem in desk().problems():

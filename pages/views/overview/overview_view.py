@@ -57,7 +57,7 @@ def draw() -> None:
     header(
         "How much each metric's score changes when the meaning stays the same.",
         state,
-        words=("run", "margin", "undecided"),
+        words=("run", "margin"),
     )
     draw_what()
     if opened.runs():

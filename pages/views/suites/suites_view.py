@@ -18,7 +18,6 @@ def draw() -> None:
     header(
         "How far evaluators agree with people's judgements, and why a number is what it is.",
         state,
-        words=("suite",),
     )
     above = st.container()
     draw_start(state)

@@ -42,7 +42,6 @@ def draw() -> None:
     header(
         "Which captioner stands above which, how surely, and whether a harmless edit would swap them.",
         state,
-        words=("system",),
     )
     state.switch("show", "Show", VIEWS, label_visibility="collapsed")
     try:

@@ -21,8 +21,8 @@ def test_a_work_is_begun_once_and_tells_how_far_it_is() -> None:
         return "whole"
 
     works = Works(1)
-    work = works.of("key", make)
-    assert works.of("key", make) is work
+    work = works.of("key", make, "one")
+    assert works.of("key", make, "one") is work
     while work.partial is None:
         assert not work.wait(0.01)
     assert (work.partial, work.share, work.over) == ("half", 0.5, False)
@@ -37,7 +37,7 @@ def test_what_fails_says_why(error: Exception) -> None:
     def make(tell: Any) -> None:
         raise error
 
-    work = Works(1).of("key", make)
+    work = Works(1).of("key", make, "one")
     assert work.wait(30)
     assert work.made is None
     assert "no room" in work.error
@@ -52,12 +52,15 @@ def test_what_is_stopped_ends_at_its_next_partial_result_and_may_be_asked_for_ag
         return "whole"
 
     works = Works(1)
-    work = works.of("key", make)
-    work.stop()
+    work = works.of("key", make, "one")
+    assert works.of("key", make, "another") is work
+    work.leave("one")
+    assert not work.stopped  # somebody else waits for it
+    work.leave("another")
     go.set()
     assert work.wait(30)
     assert work.made is None
-    again = works.of("key", make)
+    again = works.of("key", make, "one")
     assert again is not work
     assert again.wait(30)
     assert again.made == "whole"

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -115,7 +116,7 @@ def _work(
         scores: that it takes, for the first estimate.
         home: where it is drawn.
     """
-    work = shared().works.of(key, make)
+    work = shared().works.of(key, make, _reader())
     bar, stop, place = home.empty(), home.empty(), home.empty()
     stop.button("Stop", key=f"lab.{what}.stop", icon=":material/stop:", on_click=_stop, args=(what, work))
     drawn = None
@@ -136,8 +137,13 @@ def _work(
     return work.made
 
 
+def _reader() -> str:
+    """Who looks: a name of this session's own."""
+    return str(st.session_state.setdefault("lab.reader", uuid4().hex))
+
+
 def _stop(what: str, work: Work) -> None:
-    work.stop()
+    work.leave(_reader())
     st.session_state.pop(f"asked.{what}", None)
 
 

@@ -86,6 +86,7 @@ class Work:
         self.error, self.share = "", 0.0
         self._make, self._turns = make, turns
         self._over, self._unwanted, self._begun = Event(), Event(), 0.0
+        self._wanted = set[str]()
         Thread(target=self._run, name="lab-work", daemon=True).start()
 
     @property
@@ -97,13 +98,19 @@ class Work:
         """Wait so long at most; returns whether it is over."""
         return self._over.wait(seconds)
 
-    def stop(self) -> None:
-        """End it at its next partial result."""
-        self._unwanted.set()
+    def want(self, who: str) -> None:
+        """Count somebody among those who wait for it."""
+        self._wanted.add(who)
+
+    def leave(self, who: str) -> None:
+        """Count somebody out; once nobody waits, it ends at its next partial result."""
+        self._wanted.discard(who)
+        if not self._wanted:
+            self._unwanted.set()
 
     @property
     def stopped(self) -> bool:
-        """Whether somebody ended it."""
+        """Whether nobody wants it any more."""
         return self._unwanted.is_set()
 
     def seconds_left(self, guess: float | None = None) -> float | None:
@@ -152,12 +159,19 @@ class Works:
         self._turns, self._lock = Turns(at_once), Lock()
         self._held = OrderedDict[Hashable, Work]()
 
-    def of(self, key: Hashable, make: Callable[[Callable[[Any, float], None]], Any]) -> Work:
-        """The work under a key, begun where it is not; one that was stopped is begun again."""
+    def of(self, key: Hashable, make: Callable[[Callable[[Any, float], None]], Any], who: str) -> Work:
+        """The work under a key, begun where it is not; one that was stopped is begun again.
+
+        Args:
+            key: of this very question.
+            make: as of :class:`Work`.
+            who: asks for it.
+        """
         with self._lock:
             held = self._held.get(key)
             if held is None or held.stopped:
                 held = self._held[key] = Work(make, self._turns)
+            held.want(who)
             self._held.move_to_end(key)
             for each in [each for each, work in self._held.items() if work.over][: len(self._held) - KEPT]:
                 del self._held[each]

@@ -44,6 +44,8 @@ def turned(app: AppTest, view: str) -> AppTest:
     """
     file, first = address(view)
     app.switch_page(file)
+    if file == address(OVERVIEW)[0]:  # the first page's address is the server's own
+        app._page_hash = ""
     if VIEW in app.query_params:
         del app.query_params[VIEW]
     app.query_params.update(first)

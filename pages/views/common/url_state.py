@@ -41,6 +41,7 @@ class Field:
 
 
 _SHARED, _VIEW, _ENTERED, _BACK, _KEPT = "shared", "view.now", "view.entered", "view.back", "view.kept"
+_PUBLISHED, _LED = "view.published", "view.led"
 
 
 def carried() -> dict[str, str]:
@@ -49,8 +50,15 @@ def carried() -> dict[str, str]:
 
 
 def note_view(view: View, *, back: bool) -> None:
-    """Note which view runs now, and whether the reader went back or forward in its history."""
-    entered = view != st.session_state.get(_VIEW)
+    """Note which view runs now, and whether the reader went back or forward in its history.
+
+    A link within an entry changes no address in the browser, only what Streamlit tells of it; :meth:`PageState.publish`
+    does the rest.
+    """
+    before, session = st.session_state.get(_VIEW), st.session_state
+    entered = view != before
+    asked = st.query_params.to_dict() != session.get(_PUBLISHED, st.query_params.to_dict())
+    session[_LED] = asked and not back and _KEPT not in session and before is not None and before.entry == view.entry
     st.session_state[_VIEW], st.session_state[_ENTERED] = view, entered
     st.session_state[_BACK] = back and not entered
 
@@ -130,8 +138,9 @@ class PageState:
         """Write every field that differs from its default into the link, and only those."""
         wanted = self.wanted()
         whole = address(view_now().name)[1] | wanted
-        if whole != st.query_params.to_dict():
+        if whole != st.query_params.to_dict() or st.session_state.pop(_LED, False):
             st.query_params.from_dict(whole)
+        st.session_state[_PUBLISHED] = whole
         st.session_state[self.key("seen")] = st.session_state[self.key("left")] = wanted
 
     def reset(self) -> None:

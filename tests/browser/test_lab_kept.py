@@ -1,4 +1,4 @@
-"""What one did in the Probe lab is there on return by the menu, and what was asked for went on meanwhile."""
+"""What one did in Try a picture is there on return by the menu, and what was asked for went on meanwhile."""
 
 import re
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_upload_caption_and_a_running_map_are_there_on_return_by_the_menu(server
     expect(page.get_by_text(re.compile("left; it goes on")).or_(picture).first).to_be_visible()
     page.get_by_role("link", name="Words").first.click()
     expect(page.get_by_role("heading", name="Words")).to_be_visible()
-    page.get_by_role("link", name="Probe lab").first.click()
+    page.get_by_role("link", name="Try a picture").first.click()
     expect(page.get_by_text("1024 × 768 px")).to_be_visible()
     expect(page.get_by_label("Caption to score")).to_have_value(re.compile("^There is a"))
     expect(picture).to_be_visible()

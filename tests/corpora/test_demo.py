@@ -15,6 +15,7 @@ from core.corpora.demo import PACK, load_demo, pictures_of
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import CATEGORIES, COVERAGE_BINS, EXTRA_CATEGORIES, Corpus, Item, languages
 from core.errors import BadCorpus
+from tools.demo_corpus.write import SAMPLES, SAMPLES_FOLDER, put_samples
 
 SHIPPED = settings.ROOT / "data" / "demo"
 
@@ -47,6 +48,15 @@ def relist(folder: Path, change: dict[str, object]) -> None:
     digest = hashlib.sha256((folder / "items.jsonl").read_bytes()).hexdigest()
     sums = (folder / "SHA256SUMS").read_text(encoding="utf-8")
     (folder / "SHA256SUMS").write_text(re.sub(r"\w{64}  items\.jsonl", f"{digest}  items.jsonl", sums))
+
+
+def test_the_pictures_that_lie_as_files_too_are_those_that_the_builder_leaves(tmp_path: Path) -> None:
+    put_samples(pictures_of(SHIPPED) / "images", tmp_path)
+    built, shipped = (
+        {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (tmp_path, SHIPPED / SAMPLES_FOLDER)
+    )
+    assert built == shipped
+    assert len(built) == SAMPLES
 
 
 def test_it_holds_about_240_items_in_every_bin_and_category(demo: Corpus) -> None:

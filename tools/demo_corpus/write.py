@@ -15,6 +15,9 @@ from core.corpora.schema import Item, Rival, SceneObject
 from tools.demo_corpus.stamps import COPYRIGHT, LICENCE, PACKAGE, PACKAGE_VERSION
 from tools.demo_corpus.videos import BuiltVideo
 
+SAMPLES_FOLDER, SAMPLES = "samples", 12
+"""Where some pictures lie as files too, and how many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -62,7 +65,16 @@ def pack_images(output: Path) -> None:
             told.size = path.stat().st_size
             with path.open("rb") as image:
                 pack.addfile(told, image)
+    put_samples(folder, output / SAMPLES_FOLDER)
     shutil.rmtree(folder)
+
+
+def put_samples(images: Path, folder: Path) -> None:
+    """Leave the smallest pictures of single objects as files too: what tries an upload needs some at hand."""
+    single = [path for path in images.glob("*.jpg") if not path.name.startswith(("proto-", "scene"))]
+    folder.mkdir(exist_ok=True)
+    for path in sorted(single, key=lambda path: (path.stat().st_size, path.name))[:SAMPLES]:
+        shutil.copyfile(path, folder / path.name)
 
 
 def attribution(items: Sequence[Item], videos: Sequence[BuiltVideo] = ()) -> str:

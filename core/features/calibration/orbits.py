@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
@@ -71,22 +71,38 @@ class Orbits:
         return Orbits(self.evaluator, items, self.clean[chosen], families, sources)
 
 
+def calibrated_families(view: View, evaluator: str) -> dict[str, tuple[str, ...]]:
+    """Family -> probes, of the families under which some item of a view has a shift; controls and null edits have none.
+
+    Args:
+        view: of the table of scores.
+        evaluator: whose shifts.
+    """
+    return {name: probes for name, probes, _ in _families(view, evaluator)}
+
+
+def _families(view: View, evaluator: str) -> Iterator[tuple[str, tuple[str, ...], np.ndarray]]:
+    """Their names, probes, and which shifts are stored, bool [probes, items]."""
+    own = view.of(evaluator)
+    for name, probes in own.families().items():
+        if view.table.is_control(name):
+            continue
+        _, stored = own.shifts(evaluator, probes)
+        if stored[:, view.items].any():
+            yield name, probes, stored
+
+
 def orbits(view: View, evaluator: str) -> Orbits:
     """Scores of one evaluator over the items of a view; controls and null edits, the noise floor, are left out.
 
     Raises:
         InvalidInput: if no shift of the evaluator is left.
     """
-    own, table = view.of(evaluator), view.table
-    families = {}
-    for name, probes in own.families().items():
-        if table.is_control(name):
-            continue
-        _, stored = own.shifts(evaluator, probes)
-        if stored[:, view.items].any():
-            before = table.before(evaluator, probes)
-            after = np.where(stored, table.after(evaluator, probes), np.nan)
-            families[name] = Family(table.axis_of(name), probes, after, before)
+    table, families = view.table, {}
+    for name, probes, stored in _families(view, evaluator):
+        before = table.before(evaluator, probes)
+        after = np.where(stored, table.after(evaluator, probes), np.nan)
+        families[name] = Family(table.axis_of(name), probes, after, before)
     if not families:
         raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; audit some invariant probes with it first")
     return Orbits(evaluator, table.names, table.clean(evaluator), families, table.sources).part(view.items)

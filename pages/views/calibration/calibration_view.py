@@ -7,10 +7,10 @@ import streamlit as st
 
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.errors import InvariscopeError
+from core.analysis.table import View
 from core.evaluators.calibrated import OVER_ORBITS
-from core.features.calibration.fit import Fit
 from core.features.calibration.measurement import composable
+from core.features.calibration.orbits import calibrated_families
 from core.probes.titles import family_title
 from pages.views.calibration.calibration_state import (
     calib_state,
@@ -28,7 +28,7 @@ from pages.views.calibration.measured_calibration import Source
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, scores, store, under_all, view
-from pages.views.common.page_head import Chips, chips, header
+from pages.views.common.page_head import Chips, chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import listed, safe
@@ -47,27 +47,24 @@ def draw() -> None:
         state,
         words=("calibration", "by construction"),
     )
-    if not store(files).runs():
-        draw_no_run(evaluators=("conse-lite0", "grounding-judge"))
-        state.publish()
-        return
-    try:
+    with drawn(state):
+        if not store(files).runs():
+            draw_no_run(evaluators=("conse-lite0", "grounding-judge"))
+            return
         row = chips(state)
         _draw(state, files, choose_scope(state, files, row=row).only(), row)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()
 
 
-def _of_the_picture(state: PageState, chosen: Slice, found: Fit) -> tuple[str, ...]:
+def _of_the_picture(state: PageState, chosen: Slice, seen: View, evaluator: str) -> tuple[str, ...]:
     """Families to open on where the reader chose none: those over whose orbits a metric can be measured.
 
     None where that is all of them, or the reading corrects a known edit.
     """
     if state.get("reading") not in OVER_ORBITS or chosen.axes or chosen.families:
         return ()
-    own = composable({name: family.probes for name, family in found.scores.families.items()})
-    return own if len(own) < len(found.scores.families) else ()
+    every = calibrated_families(seen, evaluator)
+    own = composable(every)
+    return own if len(own) < len(every) else ()
 
 
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
@@ -94,13 +91,12 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         tuple(state.get("against")),
         votes_present(),
     )
-    found, bands = fitted(files, every, chosen, *how)
-    if own := _of_the_picture(state, chosen, found):
+    if own := _of_the_picture(state, chosen, view(files, every, chosen), evaluator):
         chosen = replace(chosen, families=own)
-        found, bands = fitted(files, every, chosen, *how)
         named = safe(listed([family_title(each) for each in own]))
         first.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
     key = (files, every, chosen, *how)
+    found, bands = fitted(files, every, chosen, *how)
     with options:
         tell(state, found, word_order(files, every, tuple(state.get("against"))))
     state.publish()

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.stories.slide import Picture, Slide
 from core.stories.story import Story, stories
@@ -115,6 +116,18 @@ def test_a_title_is_needed_and_an_existing_story_is_offered(open_page: Open, dem
     app.selectbox(key="collect.story").select("known").run()
     app.button(key="collect.save").click().run()
     assert len(stories()[0].read().slides) == 1
+
+
+def test_the_rail_counts_what_was_collected_as_it_is_now(open_page: Open, demo: Path, own_folder: Path) -> None:
+    def counted(app: AppTest) -> list[str]:
+        return [each.label for each in app.sidebar.get("page_link") if each.label.startswith("Collected")]
+
+    app = open_page(COMPARE)
+    assert counted(app) == ["Collected: 0"]
+    slide = collected(app, "figure.compare-family")
+    assert counted(app.run()) == ["Collected: 1"]
+    stories()[0].add(slide)
+    assert counted(app.run()) == ["Collected: 2"]
 
 
 def test_without_a_story_the_page_says_how_one_begins(open_page: Open) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -15,8 +16,9 @@ from core.analysis.failures import PAIR
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
 from core.features.feature import VIEW, address, entries, troubles, views
+from core.file_contents import Stamps, stamps
 from core.probes.titles import family_title, title
-from core.stories.story import stories
+from core.stories.story import LOG, Story, stories
 from pages.views.common.access import AUDIT, START, may_operate, visible
 from pages.views.common.hints import glossary
 from pages.views.common.layers import find, finding
@@ -330,13 +332,20 @@ def draw_find() -> None:
 
 def draw_foot() -> None:
     """Draw what stands at the rail's foot: what was collected, and what words mean."""
-    slides = 0
-    for story in stories():
-        with suppress(InvariscopeError):  # the page of stories says what cannot be read
-            slides += len(story.outline().slides)
+    slides = _collected(stamps(story.folder / LOG for story in stories()))
     with st.sidebar.container(key="rail_foot", gap="xsmall"):
         link_to(STORIES, f"Collected: {slides}", icon=":material/collections_bookmark:")
         link_to(WORDS, "Words", icon=":material/menu_book:")
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _collected(logs: Stamps) -> int:
+    """Slides of every story; read anew where one was written to, not at every step of a reader."""
+    slides = 0
+    for path, *_ in logs:
+        with suppress(InvariscopeError):  # the page of stories says what cannot be read
+            slides += len(Story(Path(path).parent).outline().slides)
+    return slides
 
 
 def _ask() -> None:

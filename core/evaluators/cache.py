@@ -11,7 +11,7 @@ import struct
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -257,3 +257,13 @@ def _unpack(full: Key, payload: bytes) -> np.ndarray | None:
 
 def _checksum(full: Key, body: bytes) -> int:
     return zlib.crc32(body, zlib.crc32("\x1f".join(full).encode()))
+
+
+def cache_for(cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None, name: str) -> EmbeddingCache | None:
+    """Embeddings for an evaluator: of one cache for all of them, or of what gives each its own.
+
+    Args:
+        cache: either; None: none.
+        name: of the evaluator.
+    """
+    return cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)

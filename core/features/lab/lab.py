@@ -15,7 +15,7 @@ import pandas as pd
 
 from core.errors import InvalidInput, InvariscopeError, ProbeRejected
 from core.evaluators.base import Evaluator, Fingerprint, Sight
-from core.evaluators.cache import EmbeddingCache
+from core.evaluators.cache import EmbeddingCache, cache_for
 from core.evaluators.pool import Pool
 from core.evaluators.references import references_of
 from core.evaluators.scoring import score_pairs_with_errors
@@ -258,7 +258,7 @@ def run_lab(
     for name in names:
         try:
             say(f"Loading {name}")
-            kept = cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)
+            kept = cache_for(cache, name)
             turn = _take_turn(bench, subject, shown, name, pool=pool, cache=kept, say=say)
         except InvariscopeError as error:
             found = replace(found, failures={**found.failures, name: str(error)})

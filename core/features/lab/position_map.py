@@ -14,7 +14,7 @@ import pandas as pd
 
 from core.corpora.images import pixel_hash
 from core.errors import InvariscopeError, ProbeRejected
-from core.evaluators.cache import EmbeddingCache
+from core.evaluators.cache import EmbeddingCache, cache_for
 from core.evaluators.pool import Pool
 from core.evaluators.references import references_of
 from core.evaluators.scoring import score_pairs
@@ -142,8 +142,7 @@ def _asked(
 ) -> np.ndarray | str:
     """What :func:`_shifts` gives, or why the evaluator cannot score."""
     try:
-        kept = cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)
-        return _shifts(bench, caption, name, keys, images, pool=pool, cache=kept)
+        return _shifts(bench, caption, name, keys, images, pool=pool, cache=cache_for(cache, name))
     except InvariscopeError as error:
         return str(error)
 

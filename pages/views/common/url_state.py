@@ -55,12 +55,12 @@ def note_view(view: View, *, back: bool) -> None:
     A link within an entry changes no address in the browser, only what Streamlit tells of it; :meth:`PageState.publish`
     does the rest.
     """
-    before, session = st.session_state.get(_VIEW), st.session_state
-    entered = view != before
-    asked = st.query_params.to_dict() != session.get(_PUBLISHED, st.query_params.to_dict())
+    session, present = st.session_state, st.query_params.to_dict()
+    before = session.get(_VIEW)
+    asked = present != session.get(_PUBLISHED, present)
     session[_LED] = asked and not back and _KEPT not in session and before is not None and before.entry == view.entry
-    st.session_state[_VIEW], st.session_state[_ENTERED] = view, entered
-    st.session_state[_BACK] = back and not entered
+    session[_VIEW], session[_ENTERED] = view, view != before
+    session[_BACK] = back and view == before
 
 
 def view_now() -> View:

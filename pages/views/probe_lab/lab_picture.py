@@ -177,7 +177,7 @@ def _keep(address: str, bench: Workbench, shown: tuple[int, int]) -> str:
     item = bench.item
     before = item.mask.to_array() if item.mask else np.zeros((item.height, item.width), bool)
     mask = Mask.from_array(read_painted(address, before=before, shown=shown))
-    return keep_mask(mask)[0]
+    return keep_mask(mask, day=True)
 
 
 def _put(state: PageState, values: tuple[str, ...]) -> None:

@@ -43,10 +43,7 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.lab_picture import said_of
 from pages.views.probe_lab.lab_state import Shared, shared, stamps
-from pages.views.probe_lab.lab_work import Work
-
-Tell = Callable[[Any, float], None]
-"""Takes a partial result, and the share of the work that is done, in [0, 1]."""
+from pages.views.probe_lab.lab_work import Tell, Work
 
 
 def ask(label: str, what: str, key: object, *, icon: str) -> None:
@@ -101,7 +98,7 @@ def follow(*parts: Iterator[None]) -> None:
 def _work(
     what: str,
     key: Hashable,
-    make: Callable[[Callable[[Any, float], None]], Any],
+    make: Callable[[Tell], Any],
     draw: Callable[[Any], None],
     scores: int,
     home: DeltaGenerator,

@@ -242,14 +242,16 @@ def held_mask(key: str) -> Mask | None:
     if sha256(counts).hexdigest()[:32] != key:
         return None
     height, width = map(int, size.split())
+    mask = Mask(height, width, counts)
     try:
-        return keep_mask(Mask(height, width, counts), day=False)[1]
+        keep_mask(mask, day=False)
     except NotAvailable:
         return None
+    return mask
 
 
-def keep_mask(mask: Mask, *, day: bool = True) -> tuple[str, Mask]:
-    """Hold a painted mask, on the disk too for a day; returns its name in the link, and the mask.
+def keep_mask(mask: Mask, *, day: bool) -> str:
+    """Hold a painted mask, on the disk too for a day; returns its name in the link.
 
     Raises:
         NotAvailable: where it does not fit beside what others use.
@@ -258,7 +260,7 @@ def keep_mask(mask: Mask, *, day: bool = True) -> tuple[str, Mask]:
     shared().painted.put(key, mask, name="a painted mask", size=len(mask.counts), owner=session())
     if day:
         shared().day.put(key, f"{mask.height} {mask.width}\n".encode() + mask.counts)
-    return key, mask
+    return key
 
 
 def proposed(upload: Upload) -> tuple[Proposed, ...]:

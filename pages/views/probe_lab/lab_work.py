@@ -9,6 +9,9 @@ from typing import Any
 
 from core.errors import InvariscopeError
 
+Tell = Callable[[Any, float], None]
+"""Takes a partial result, and the share of the work that is done, in [0, 1]."""
+
 LOOK_S = 1.0
 """Seconds after which one who waits is told how many are before."""
 
@@ -80,7 +83,7 @@ class Work:
         error: why there is none.
     """
 
-    def __init__(self, make: Callable[[Callable[[Any, float], None]], Any], turns: Turns) -> None:
+    def __init__(self, make: Callable[[Tell], Any], turns: Turns) -> None:
         self.partial: Any = None
         self.made: Any = None
         self.error, self.share = "", 0.0
@@ -159,7 +162,7 @@ class Works:
         self._turns, self._lock = Turns(at_once), Lock()
         self._held = OrderedDict[Hashable, Work]()
 
-    def of(self, key: Hashable, make: Callable[[Callable[[Any, float], None]], Any], who: str) -> Work:
+    def of(self, key: Hashable, make: Callable[[Tell], Any], who: str) -> Work:
         """The work under a key, begun where it is not; one that was stopped is begun again.
 
         Args:

@@ -2,15 +2,13 @@
 
 import streamlit as st
 
-from core.errors import InvariscopeError
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, store
-from pages.views.common.page_head import header
+from pages.views.common.page_head import drawn, header
 from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.compare_parts import (
     Side,
@@ -38,11 +36,10 @@ def draw() -> None:
         words=("scope", "subject caption"),
     )
     opened = store(files)
-    if not opened.runs():
-        draw_no_run()
-        state.publish()
-        return
-    try:
+    with drawn(state):
+        if not opened.runs():
+            draw_no_run()
+            return
         scope = choose_scope(state, files).only()
         possible = choose_sides(state, files, scope)
         st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
@@ -50,9 +47,6 @@ def draw() -> None:
             a, b = (side_of(state, files, scope, side) for side in SIDES)
             _compare(state, files, a, b)
             _made_with(opened, a.scope.run, b.scope.run)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()
 
 
 def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:

@@ -36,7 +36,7 @@ from pages.views.common.collect import data_buttons, figure_buttons, figures_of,
 from pages.views.common.links import draw_no_run, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, present, scores, store, stored_values, view
 from pages.views.common.page_charts import draw as draw_figure
-from pages.views.common.page_head import Chips, chips, draw_title, header
+from pages.views.common.page_head import Chips, chips, draw_title, drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.slice_filters import choose_slice, describe, slice_fields, slice_link
@@ -268,15 +268,12 @@ def draw() -> None:
         return
     state.restore()
     header("Does the text encoder's sense of good and bad say which way a modifier moves the score?", state)
-    if not store(files).runs():
-        draw_no_run()
-    else:
-        try:
-            row = chips(state)
-            _draw(state, files, choose_scope(state, files, row=row).only(), row)
-        except InvariscopeError as error:
-            st.error(safe(str(error), limit=600))
-    state.publish()
+    with drawn(state):
+        if not store(files).runs():
+            draw_no_run()
+            return
+        row = chips(state)
+        _draw(state, files, choose_scope(state, files, row=row).only(), row)
 
 
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:

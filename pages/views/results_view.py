@@ -16,12 +16,11 @@ from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Shade
-from core.errors import InvariscopeError
 from core.probes.titles import family_title
 from pages.views.common.collect import data_buttons, figures_of, of_scores
 from pages.views.common.links import RESULTS, draw_no_run, link_to
 from pages.views.common.open_runs import Signature, present, scores, store, stored_values
-from pages.views.common.page_head import chips, header
+from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.shown_answers import answer, answer_rows, corrected, figure_block, nothing, questions, spoken
 from pages.views.common.slice_filters import choose_slice, describe, own_link, slice_fields, slice_link
@@ -394,11 +393,10 @@ def draw() -> None:
         state,
         words=("family", "shift", "null band"),
     )
-    if not store(files).runs():
-        draw_no_run()
-        state.publish()
-        return
-    try:
+    with drawn(state):
+        if not store(files).runs():
+            draw_no_run()
+            return
         row = chips(state)
         whole = choose_scope(state, files, row=row, across=state.get("question") in ACROSS)
         section = choose_section(state)
@@ -411,6 +409,3 @@ def draw() -> None:
         asked = choose_part(state, questions(files, scope), section)
         draw_questions(state, files, scope, chosen, asked)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()

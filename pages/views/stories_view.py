@@ -22,7 +22,7 @@ from pages.views.common.collect import figure_slide, of_scores
 from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.links import FAILURES, LAB, OVERVIEW, Door, draw_doors, formerly, is_open, link_to
 from pages.views.common.open_runs import Signature, card, narrowed, present, risks, store
-from pages.views.common.page_head import header
+from pages.views.common.page_head import drawn, header
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, one_of, switch_field, text
@@ -261,14 +261,11 @@ def draw() -> None:
     header("What you collected on the other pages: a page, slides, and one file to hand on.", state)
     if said := st.session_state.pop(_EXAMPLE, None):
         st.error(safe(said, limit=400))
-    if not known:
-        _empty()
-    else:
-        try:
+    with drawn(state):
+        if known:
             _story(state, known)
-        except InvariscopeError as error:
-            st.error(safe(str(error), limit=600))
-    state.publish()
+        else:
+            _empty()
 
 
 def _empty() -> None:

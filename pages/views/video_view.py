@@ -5,7 +5,7 @@ import streamlit as st
 from core import __version__
 from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.page_head import UPLOAD_LOST, header
+from pages.views.common.page_head import header
 from pages.views.common.text import safe
 from pages.views.video_parts import (
     Frames,
@@ -17,6 +17,8 @@ from pages.views.video_parts import (
     video_state,
 )
 
+_UPLOAD_LOST = "What you uploaded is in this link only as long as this server runs."
+
 
 def draw() -> None:
     """Draw the view."""
@@ -25,7 +27,7 @@ def draw() -> None:
     header(
         "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
         state,
-        lost=UPLOAD_LOST if state.get("source") == "upload" else "",
+        lost=_UPLOAD_LOST if state.get("source") == "upload" else "",
     )
     frames = choose_video(state)
     if frames is not None:

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.slices import Slice
 from core.corpora.schema import OWN
+from core.errors import InvariscopeError
 from core.features.feature import VIEW, address, entries, views
 from core.settings import public_url
 from pages.views.common.access import HUMAN, visible
@@ -20,7 +21,6 @@ from pages.views.common.hints import meaning
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState, turn_to, view_now
 
-UPLOAD_LOST = "What you uploaded is in this link only as long as this server runs."
 _FILTERS = frozenset(field.name for field in fields(Slice))
 """Filters that mean the same in every view that has them."""
 
@@ -60,6 +60,16 @@ def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[st
             "Part of the link could not be restored. " + " ".join(safe(each) for each in state.problems()),
             icon=":material/link_off:",
         )
+
+
+@contextmanager
+def drawn(state: PageState) -> Iterator[None]:
+    """Draw what a view shows: what it refuses is said in a sentence, and its link is written in either case."""
+    try:
+        yield
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+    state.publish()
 
 
 def draw_title(words: Sequence[str] = ()) -> None:

@@ -4,14 +4,12 @@ import streamlit as st
 
 from core.analysis.comparisons import AUDIT, families
 from core.analysis.questions.selective import SECTION as SELECTIVITY
-from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store, view
-from pages.views.common.page_head import chips, header
+from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import safe
 from pages.views.contrast_tests.contrast_state import (
     USUAL,
     choose_items,
@@ -40,11 +38,10 @@ def draw() -> None:
         state,
         words=("failure rate", "selectivity"),
     )
-    if not store(files).runs():
-        draw_no_run(command=AUDIT)
-        state.publish()
-        return
-    try:
+    with drawn(state):
+        if not store(files).runs():
+            draw_no_run(command=AUDIT)
+            return
         row = chips(state)
         scope = choose_scope(state, files, row=row, usual=USUAL).only()
         if not families(view(files, scope)):
@@ -65,6 +62,3 @@ def draw() -> None:
                 st.divider()
                 family, evaluator, own = draw_test(state, files, scope, chosen, options)
                 draw_worst(files, own, chosen, options, family=family, evaluator=evaluator)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()

@@ -6,7 +6,7 @@ from core.errors import InvariscopeError
 from core.stories.tags import Held
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store
-from pages.views.common.page_head import chips, header
+from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice
 from pages.views.common.text import safe
@@ -33,11 +33,10 @@ def draw() -> None:
         state,
         words=("null band", "shift"),
     )
-    if not store(files).runs():
-        draw_no_run()
-        state.publish()
-        return
-    try:
+    with drawn(state):
+        if not store(files).runs():
+            draw_no_run()
+            return
         row = chips(state)
         scope = choose_scope(state, files, row=row).only()
         say_withheld(files, scope)
@@ -58,6 +57,3 @@ def draw() -> None:
         state.publish()
         show_record(state, files, scope, held)
         show_tagging(held)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()

@@ -1,15 +1,11 @@
 """Flip risk: how often a harmless edit would invert a ranking."""
 
-import streamlit as st
-
-from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store
-from pages.views.common.page_head import chips, header
+from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import choose_slice, describe
-from pages.views.common.text import safe
 from pages.views.flip_risk.flip_risk_gap import VIEWS, draw_gap, flip_state
 from pages.views.flip_risk.two_systems import draw_systems
 
@@ -27,7 +23,7 @@ def draw() -> None:
         words=("flip risk", "gap of evidence"),
     )
     state.switch("show", "Show", VIEWS, label_visibility="collapsed")
-    try:
+    with drawn(state):
         if state.get("show") == "systems":
             draw_systems(state)
         elif not store(files).runs():
@@ -38,6 +34,3 @@ def draw() -> None:
             chosen = choose_slice(state, files, scope, row, fields=FILTERS)
             figures_of(of_scores(state, files, scope, describe(chosen)))
             draw_gap(state, files, scope, chosen)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()

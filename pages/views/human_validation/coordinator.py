@@ -38,7 +38,7 @@ from pages.views.common.access import draw_sign_out, operators_only
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, narrowed, present, store
-from pages.views.common.page_head import header
+from pages.views.common.page_head import drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, moment, safe
 from pages.views.common.url_state import Field, PageState, one_of
@@ -367,11 +367,8 @@ def draw_coordinator() -> None:
     with create, st.popover("New study", icon=":material/add:", width="stretch"):
         draw_create(state)
     study = desk().studies()[state.get("study")]
-    try:
+    with drawn(state):
         _draw_study(study, state)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()
 
 
 def _titled(name: str) -> str:

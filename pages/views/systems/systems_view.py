@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from core.errors import InvariscopeError
 from core.features.systems.system_board import systems_of
 from core.features.systems.system_file import as_bytes, list_leaderboards
 from pages.views.common.collect import Origin, figures_of
-from pages.views.common.page_head import header
+from pages.views.common.page_head import drawn, header
 from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import PageState
 from pages.views.systems.kept_board import (
@@ -44,16 +43,13 @@ def draw() -> None:
         state,
     )
     state.switch("show", "Show", VIEWS, label_visibility="collapsed")
-    try:
+    with drawn(state):
         if state.get("show") == "new":
             draw_new(state)
         elif not list_leaderboards():
             draw_none(state)
         else:
             _board(state)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-    state.publish()
 
 
 def _board(state: PageState) -> None:

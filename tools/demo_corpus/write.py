@@ -15,8 +15,8 @@ from core.corpora.schema import Item, Rival, SceneObject
 from tools.demo_corpus.stamps import COPYRIGHT, LICENCE, PACKAGE, PACKAGE_VERSION
 from tools.demo_corpus.videos import BuiltVideo
 
-SAMPLES_FOLDER, SAMPLES = "samples", 12
-"""Where some pictures lie as files too, and how many."""
+SAMPLES_FOLDER, SAMPLES, NEAR = "samples", 12, 4
+"""Where some pictures lie as files too, how many, and of how many neighbours by name each is the smallest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,11 @@ def pack_images(output: Path) -> None:
 
 
 def put_samples(images: Path, folder: Path) -> None:
-    """Leave the smallest pictures of single objects as files too: what tries an upload needs some at hand."""
-    single = [path for path in images.glob("*.jpg") if not path.name.startswith(("proto-", "scene"))]
+    """Leave some pictures of every kind as files too, evenly by name, small ones: who tries an upload needs some."""
+    every = sorted(images.glob("*.jpg"))
     folder.mkdir(exist_ok=True)
-    for path in sorted(single, key=lambda path: (path.stat().st_size, path.name))[:SAMPLES]:
+    for place in range(0, len(every), max(NEAR, len(every) // SAMPLES))[:SAMPLES]:
+        path = min(every[place : place + NEAR], key=lambda path: path.stat().st_size)
         shutil.copyfile(path, folder / path.name)
 
 

@@ -1,5 +1,6 @@
 """The server of the dashboard: ``app.py``, with headers for every browser and limits from the first moment."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -11,7 +12,10 @@ from starlette.middleware import Middleware
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from pages.views.common.server_door import KeyLink, SafeHeaders, UploadDoor, UploadLimits, guard
+from core.settings import unknown
+from pages.views.common.server_door import KeyLink, OwnOrigin, SafeHeaders, UploadDoor, UploadLimits, guard
+
+_LOG = logging.getLogger("invariscope")
 
 _EVERY_PAGE = (
     "core.analysis.questions",
@@ -31,6 +35,8 @@ def _limits() -> UploadLimits:
 @asynccontextmanager
 async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any]]:
     _limits()
+    for said in unknown():
+        _LOG.warning("%s (docs/command-line.md lists them)", said)
     for name in _EVERY_PAGE:
         import_module(name)
     yield {}
@@ -38,6 +44,11 @@ async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any
 
 app = st.App(
     Path(__file__).resolve().with_name("app.py"),
-    middleware=[Middleware(SafeHeaders), Middleware(KeyLink), Middleware(UploadDoor, limits=_limits)],
+    middleware=[
+        Middleware(SafeHeaders),
+        Middleware(OwnOrigin),
+        Middleware(KeyLink),
+        Middleware(UploadDoor, limits=_limits),
+    ],
     lifespan=_from_the_first_moment,
 )

@@ -1,6 +1,7 @@
 """Where things live on disk, in one place. Read on call, never at import."""
 
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +26,22 @@ RETIRED = {
     "OIDC log-in (docs/security.md), or put a proxy with a rate limit in front, and unset it",
 }
 """Setting that closed a part of the dashboard and is not kept any more -> what to do; none opens where one is set."""
+
+_PREFIX = "INVARISCOPE_"
+
+SETTINGS = frozenset(
+    _PREFIX + name
+    for name in (
+        *("DATA", "CACHE", "CACHE_MB", "WEIGHTS", "FOLDERS", "UPLOADS_MB", "POOL_MB", "VENV", "BROWSER", "DEBUG"),
+        *("TOKEN", "COORDINATORS", "VIEWERS", "VIEWER_UPLOADS", "AUDIENCE", "METRIC_UPLOADS", "PUBLIC_URL"),
+        *("UMIC_REGIONS", "UMIC_DETECTOR", "JUDGE_URL", "JUDGE_MODEL", "JUDGE_KEY", "JUDGE_CONCURRENCY"),
+        *("JUDGE_TIMEOUT_S", "JUDGE_ATTEMPTS", "JUDGE_FIRST_WAIT_S", "JUDGE_LONGEST_WAIT_S"),
+        *("JUDGE_MOST_REQUESTS", "JUDGE_MOST_COST", "JUDGE_PRICE_IN", "JUDGE_PRICE_OUT"),
+    )
+)
+"""Every variable of the environment that is read; the table in ``docs/command-line.md`` says what each sets."""
+
+_YES_OR_NO = tuple(_PREFIX + name for name in ("VIEWERS", "VIEWER_UPLOADS", "AUDIENCE", "METRIC_UPLOADS"))
 
 _FOLDERS = ("INVARISCOPE_DATA", "INVARISCOPE_CACHE", "INVARISCOPE_WEIGHTS")
 
@@ -164,9 +181,31 @@ def says_yes(variable: str) -> bool:
         raise InvalidInput(f"{variable}: {error}") from error
 
 
-def retired() -> str:
-    """What is set of :data:`RETIRED`, and what to do, in a sentence; empty where nothing is."""
+def refused() -> str:
+    """What is set to something that cannot be kept, and what to do, in a sentence; empty where nothing is.
+
+    A server that was started with such a setting lets nobody in: what it was meant to close may stand open.
+    """
+    try:
+        for name in _YES_OR_NO:
+            says_yes(name)
+        for read in (public_url, brought_mb, lab_cache_mb, given_pool_mb):
+            read()
+    except InvalidInput as error:
+        return str(error)
     return "; ".join(f"{name} is set, and {why}" for name, why in RETIRED.items() if os.environ.get(name))
+
+
+def unknown() -> tuple[str, ...]:
+    """A sentence for each variable that is named like a setting and is none: nothing reads it."""
+    others = sorted(name for name in os.environ if name.startswith(_PREFIX) and name not in {*SETTINGS, *RETIRED})
+    known = sorted(name.removeprefix(_PREFIX) for name in SETTINGS)
+    meant = {name: get_close_matches(name.removeprefix(_PREFIX), known, 1) for name in others}
+    return tuple(
+        f"{name} is set, and no setting has this name"
+        + "".join(f"; did you mean {_PREFIX}{each}?" for each in meant[name])
+        for name in others
+    )
 
 
 def public_url() -> str | None:

@@ -50,7 +50,7 @@ def app(
     show: Annotated[bool, typer.Option("--show", help="Only print the command.")] = False,
 ) -> None:
     """Open the dashboard in a browser; it listens on localhost only, and asks for the token in the link it prints."""
-    from core.settings import ROOT, retired
+    from core.settings import ROOT, refused, unknown
 
     page = ROOT / "serve.py"
     if not page.is_file():
@@ -62,13 +62,15 @@ def app(
         typer.echo(shlex.join(command))
         return
     local = address in HERE
-    if why := retired():
+    if why := refused():
         raise InvalidInput(why)
     if token and not local and os.environ.get(TOKEN):
         raise InvalidInput(
             f"{TOKEN} is set, and a link of {address} holds none: unset it or add --no-token (without "
             "OIDC log-in others look as viewers then), or listen on localhost"
         )
+    for said in unknown():
+        note(f"{said} (docs/command-line.md lists them)")
     given = _environment(token=token and local)
     link = f"http://{address if local else 'localhost'}:{port}/" + (
         f"?key={quote(given[TOKEN], safe='')}" if TOKEN in given else ""

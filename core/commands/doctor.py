@@ -222,6 +222,15 @@ def check_features() -> list[Finding]:
     return found or [Finding("features", Status.OK, f"{len(features())}, all whole")]
 
 
+def check_settings() -> list[Finding]:
+    """Is every variable that is named like a setting one, with a value that can be kept."""
+    remedy = "correct or unset it; docs/command-line.md lists the settings"
+    found = [Finding("settings", Status.WARN, said, remedy) for said in settings.unknown()]
+    if why := settings.refused():
+        found.append(Finding("settings", Status.FAIL, why, remedy))
+    return found or [Finding("settings", Status.OK, "every one that is set is known")]
+
+
 def check_disk() -> list[Finding]:
     """Is there room for runs and caches."""
     findings = []
@@ -264,6 +273,7 @@ CHECKS: Mapping[str, Callable[[], list[Finding]]] = MappingProxyType(
         PUBLISHED: check_published,
         "demo": check_demo,
         "runs": check_runs,
+        "settings": check_settings,
         "folders": check_folders,
         "disk": check_disk,
         "browser": check_browser,

@@ -81,10 +81,11 @@ def fetched(request: Request | str) -> tuple[int, Message]:
             return error.code, error.headers
 
 
-def socket_status(port: int, host: str) -> str:
-    """The first line of the answer to a browser that asks for a WebSocket under a name."""
+def socket_status(port: int, host: str, origin: str = "") -> str:
+    """The first line of the answer to a browser that asks for a WebSocket under a name, from a page of an origin."""
+    origin = origin or f"http://{host}"
     asked = (
-        f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: websocket\r\n"
+        f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nUpgrade: websocket\r\n"
         "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
@@ -93,9 +94,10 @@ def socket_status(port: int, host: str) -> str:
 
 
 def test_every_answer_says_what_a_browser_may_not_do_with_it(tmp_path: Path) -> None:
-    with serving(tmp_path) as (port, said):
+    with serving(tmp_path, INVARISCOPE_VIEWER="no") as (port, said):
         own = re.search(r"\?key=([\w-]{32})\n", said)  # a token of its own, that the server asks for
         assert own, said
+        assert "INVARISCOPE_VIEWER is set, and no setting has this name; did you mean INVARISCOPE_VIEWERS?" in said
         assert "Set-Cookie" in fetched(f"http://127.0.0.1:{port}/?key={own.group(1)}")[1]
         with urlopen(f"http://127.0.0.1:{port}/") as answer:
             page = answer.read().decode()
@@ -110,6 +112,14 @@ def test_every_answer_says_what_a_browser_may_not_do_with_it(tmp_path: Path) -> 
         assert fetched(refused)[0] == 403  # no token against forged requests
         assert socket_status(port, f"localhost:{port}").endswith("101 Switching Protocols")
         assert " 403" in socket_status(port, f"evil.example:{port}")
+        for other in (
+            f"localhost:{port + 1}",
+            "localhost",
+            f"127.0.0.1:{port}",
+        ):  # another account's server may be there
+            assert " 403" in socket_status(port, f"localhost:{port}", f"http://{other}"), other
+        assert " 403" in socket_status(port, f"localhost:{port}", f"https://localhost:{port}")
+        assert fetched(Request(f"http://127.0.0.1:{port}/_stcore/metrics"))[0] == 404
 
 
 def test_the_link_with_the_token_leaves_a_cookie_that_no_script_reads(tmp_path: Path) -> None:
@@ -151,6 +161,8 @@ def test_a_server_for_others_answers_to_its_names_and_has_no_token(tmp_path: Pat
         ({"INVARISCOPE_COORDINATOR_PASSWORD": "x"}, ("--address", "0.0.0.0"), "OIDC log-in"),
         ({"INVARISCOPE_VIEWER_SECONDS": "0"}, ("--address", "0.0.0.0"), "INVARISCOPE_VIEWER_SECONDS is set"),
         ({"INVARISCOPE_TOKEN": "mine"}, ("--address", "0.0.0.0"), "--no-token"),
+        ({"INVARISCOPE_VIEWERS": "perhaps"}, (), "INVARISCOPE_VIEWERS"),
+        ({"INVARISCOPE_PUBLIC_URL": "study.example.org"}, (), "INVARISCOPE_PUBLIC_URL"),
     ],
 )
 def test_no_server_starts_where_a_setting_that_closed_it_would_do_nothing(

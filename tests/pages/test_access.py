@@ -168,6 +168,8 @@ def test_viewers_are_kept_out_where_it_is_said_so(
         (access.VIEWERS, "perhaps", "yes or no"),
         (access.VIEWER_UPLOADS, "perhaps", "yes or no"),
         (access.COORDINATORS, "ada@example.org", "`[auth]`"),
+        ("INVARISCOPE_PUBLIC_URL", "study.example.org", "https://"),
+        ("INVARISCOPE_UPLOADS_MB", "much", "a number of MB"),
     ],
 )
 def test_a_setting_of_the_door_that_cannot_be_kept_closes_it_and_says_why(

@@ -22,9 +22,8 @@ import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 from streamlit.navigation.page import StreamlitPage
 
-from core.errors import InvalidInput
 from core.features.feature import Entry, View, entries, views
-from core.settings import public_url, retired, says_yes
+from core.settings import public_url, refused, says_yes
 from core.yes_no import yes_or_no
 
 COORDINATORS = "INVARISCOPE_COORDINATORS"
@@ -246,13 +245,8 @@ def closed() -> str:
 
 
 def _closed() -> str:
-    try:
-        for name in (VIEWERS, VIEWER_UPLOADS, AUDIENCE, METRIC_UPLOADS):
-            says_yes(name)
-    except InvalidInput as error:
-        return str(error)
     why = log_in_lacks()  # first: Streamlit puts what its secrets hold into the environment
-    return retired() or why
+    return refused() or why
 
 
 def access() -> Access:

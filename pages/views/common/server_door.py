@@ -1,4 +1,4 @@
-"""What the server does with a request: headers of every answer, the link that holds its token, limits of uploads.
+"""What the server does with a request: whom it answers, headers, the link that holds its token, limits of uploads.
 
 Streamlit's endpoint for uploads asks nobody who they are.
 Every session that has a connection may put files there, whether a page showed it a way to or not, and what it put stays
@@ -10,17 +10,19 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from core.errors import InvalidInput
+from core.settings import public_url
 from pages.views.common.access import KEY, key_cookie, may_bring, may_operate
 
 MB = 1 << 20
@@ -240,3 +242,50 @@ class KeyLink:
         answer.headers["Cache-Control"] = "no-store"
         answer.set_cookie(*cookie, httponly=True, samesite="strict")
         await answer(scope, receive, send)
+
+
+_METRICS = "/_stcore/metrics"
+"""Streamlit's numbers of a server, its sessions and what its pages hold, which it gives to whoever asks."""
+
+
+class OwnOrigin:
+    """Refuses a WebSocket that a page of another origin opens, and the server's numbers.
+
+    Streamlit takes every port of a host that it knows for its own: on a machine of several accounts, a page of another
+    account's server would act with this browser's cookie.
+
+    Args:
+        app: that answers every other request.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        heads = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers({})
+        if scope["type"] == "websocket" and not is_own_origin(heads.get("origin"), heads.get("host", "")):
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http" and scope["path"].rstrip("/").endswith(_METRICS):
+            await PlainTextResponse("Not found", 404)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def is_own_origin(origin: str | None, host: str) -> bool:
+    """Whether a page of this origin is one of this server's.
+
+    Args:
+        origin: that the browser says: scheme, host and port; None for a program, which says none and has no cookies
+            but its own.
+        host: that was asked for, with its port where that is not the scheme's usual one.
+    """
+    if origin is None:
+        return True
+    told = urlsplit(origin)
+    with suppress(InvalidInput):  # the door says what is wrong with the address, and lets nobody in
+        public = urlsplit(public_url() or "")
+        if public.netloc and (told.scheme, told.netloc) == (public.scheme, public.netloc):
+            return True
+    by_proxy = told.scheme == "https" and ":" not in host  # one that ends TLS passes the bare name on
+    return told.netloc == host and (told.scheme == "http" or by_proxy)

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.evaluators.memory import keep_freed, share_arenas
-from pages.views.common.access import admit, at_the_door, entry_page, hidden, one_reader, open_entries, remember
+from pages.views.common.access import admit, at_the_door, entry_page, hidden, one_reader, open_entries
 from pages.views.common.crash import catch_crashes, tell_refused_files
 from pages.views.common.entry import by_the_door
 from pages.views.common.hints import describe_help
@@ -33,7 +33,6 @@ with one_reader():
         draw_find()
         draw_foot()
         tell_troubles()
-        remember()
     describe_help()
     with by_the_door():
         page.run()

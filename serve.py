@@ -13,7 +13,8 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from core.settings import unknown
-from pages.views.common.server_door import KeyLink, OwnOrigin, SafeHeaders, UploadDoor, UploadLimits, guard
+from pages.views.common.key_link import KeyLink
+from pages.views.common.server_door import OwnOrigin, SafeHeaders, UploadDoor, UploadLimits, guard
 
 _LOG = logging.getLogger("invariscope")
 

@@ -153,24 +153,6 @@ def why_no_coordinator(told: Mapping[str, Any], *, now: float) -> str:
 
 _XSRF = "_streamlit_xsrf"
 
-_COOKIE_JS = """
-export default function ({ data }) {
-  const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `${data.name}=${data.value}; Path=/; SameSite=Strict${secure}`;
-}
-"""
-_keep = st.components.v2.component("invariscope_cookie", js=_COOKIE_JS)
-
-
-def keep_cookie(name: str, value: str) -> None:
-    """Let the browser keep a cookie of this site, which no other site's page sends along.
-
-    Args:
-        name: letters, digits and underscores.
-        value: letters and digits.
-    """
-    _keep(key=f"cookie.{name}", data={"name": name, "value": value}, height=1)
-
 
 def of_browser() -> bytes:
     """What this browser, and no other, sends with every request: Streamlit's token against forged requests; else empty.
@@ -202,6 +184,9 @@ METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
 
 KEY = "key"
 """Parameter of the link that holds the token."""
+
+KEPT = "X-Invariscope-Key"
+"""Header of a WebSocket with what its browser keeps of the token."""
 
 START = "start"
 """The entry at which the dashboard opens."""
@@ -338,29 +323,22 @@ def admit() -> None:
         st.session_state[_ADMITTED] = _mark_here(token)
 
 
-def key_cookie(given: str) -> tuple[str, str] | None:
-    """Name and value of the cookie that lets the browser of somebody in who gives this server's token, else None."""
+def asks_for_token() -> bool:
+    """Whether this server has a token, which the link that opens it holds."""
+    return bool(_token())
+
+
+def mark_of(given: str) -> str:
+    """What a browser keeps of a token that it was given, where it is this server's; else empty."""
     token = _token()
     right = bool(token) and hmac.compare_digest(given.encode(errors="replace"), token.encode())
-    return (_cookie(), _mark(token).decode()) if right else None
-
-
-def remember() -> None:
-    """Let the browser of a session that gave the token keep it until it is closed; drawn after all else of the rail."""
-    if _token() and st.session_state.get(_ADMITTED):
-        with st.sidebar:
-            keep_cookie(_cookie(), _mark(_token()).decode())
+    return _mark(token).decode() if right else ""
 
 
 def _admitted() -> bool:
-    kept = str(st.context.cookies.get(_cookie(), "")).encode()
+    kept = str(st.context.headers.get(KEPT, "")).encode()
     here = str(st.session_state.get(_ADMITTED, "")).encode()
     return hmac.compare_digest(here, _mark_here(_token()).encode()) or hmac.compare_digest(kept, _mark(_token()))
-
-
-def _cookie() -> str:
-    """Name of the cookie: those of several servers on one machine do not meet."""
-    return f"invariscope_{st.get_option('server.port')}"
 
 
 def _token() -> str:

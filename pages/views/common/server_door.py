@@ -1,4 +1,4 @@
-"""What the server does with a request: whom it answers, headers, the link that holds its token, limits of uploads.
+"""What the server does with a request: whom it answers, headers, limits of uploads.
 
 Streamlit's endpoint for uploads asks nobody who they are.
 Every session that has a connection may put files there, whether a page showed it a way to or not, and what it put stays
@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -23,7 +23,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from core.errors import InvalidInput
 from core.settings import public_url
-from pages.views.common.access import KEY, key_cookie, may_bring, may_operate
+from pages.views.common.access import may_bring, may_operate
 
 MB = 1 << 20
 
@@ -210,38 +210,6 @@ class SafeHeaders:
             await send(message)
 
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
-
-
-_OWN = ("/_stcore/", "/static/", "/media/", "/component/")
-"""Where Streamlit answers with something else than a page."""
-
-
-class KeyLink:
-    """Sends who opens the link with the right token on to the same page with a cookie; every other request passes.
-
-    Args:
-        app: that answers it.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_OWN):
-            await self._app(scope, receive, send)
-            return
-        query = parse_qsl(scope["query_string"].decode(errors="replace"), keep_blank_values=True)
-        given = next((value for name, value in query if name == KEY), None)
-        cookie = None if given is None else key_cookie(given)
-        if cookie is None:
-            await self._app(scope, receive, send)
-            return
-        rest = urlencode([(name, value) for name, value in query if name != KEY])
-        answer = RedirectResponse(f"/{scope['path'].lstrip('/')}{f'?{rest}' if rest else ''}", 303)
-        answer.headers["Cache-Control"] = "no-store"
-        answer.set_cookie(*cookie, httponly=True, samesite="strict")
-        await answer(scope, receive, send)
 
 
 _METRICS = "/_stcore/metrics"

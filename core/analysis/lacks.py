@@ -112,6 +112,8 @@ def _lack(table: ScoreTable, column: str, names: Sequence[str], what: str) -> La
 def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
     """Say which choice of the reader would show what the scope leaves out: the one that differs least from theirs.
 
+    What their own run holds comes before what another one does: it is of other pictures.
+
     Args:
         table: of the scope.
         rows: of the open probes (:attr:`ScoreTable.about`), one or more.
@@ -121,7 +123,8 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
     mine = {"subject": scope.subject, "language": scope.language, "rank": scope.rank}
     differs = pd.DataFrame({name: rows[name] != value for name, value in mine.items()})
     differs["evaluator"] = ~rows["evaluator"].isin(table.evaluators)
-    first = rows.iloc[int(differs.sum(axis=1).to_numpy().argmin())]
+    away = differs.sum(axis=1) + len(differs.columns) * ~rows["run"].isin(scope.run_ids)
+    first = rows.iloc[int(away.to_numpy().argmin())]
     other = {name: str(first[name]) for name, value in mine.items() if first[name] != value}
     apart = [f"{name} {value} (not {name} {mine[name]})" for name, value in other.items()]
     apart += [] if first["evaluator"] in table.evaluators else [f"evaluator {first['evaluator']}"]

@@ -4,7 +4,7 @@ An item counts once. So a number is of one subject (which caption is held), of o
 of one run a corpus. This module alone chooses them, and says what it left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -112,8 +112,9 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
 
     A choice that the scope leaves open is made by size: the subject, then the language with the most shifts (in the
     corpus that the scope names, else in all), the run of each corpus with the most scores; of equal ones the first of
-    SUBJECTS, English, the last run by name. A scope that prefers directional probes goes by the number of their scores
-    where any is open.
+    SUBJECTS, English, the last run by name. A subject that some run was asked to hold comes before a larger one that
+    only its edits of captions brought along. A scope that prefers directional probes goes by the number of their
+    scores where any is open.
 
     Args:
         store: opened runs.
@@ -127,18 +128,20 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
         raise InvalidInput("no run holds a score; start with: python -m core audit --corpus demo")
     if wanted.runs:
         rows, nameless = _of(rows, "run", wanted.runs), nameless[nameless["run"].isin(wanted.runs)]
-    found = _narrow(rows, nameless, wanted)
+    found = _narrow(rows, nameless, wanted, {run.id: run.manifest.get("subjects") for run in store.runs()})
     in_view = rows[rows["corpus"] == found.corpus]
     same = Scope(corpus=found.corpus, subject=found.subject, language=found.language, directional=wanted.directional)
-    alone = _narrow(in_view, nameless[nameless["run"].isin(in_view["run"])], same)
+    alone = _narrow(in_view, nameless[nameless["run"].isin(in_view["run"])], same, {})
     return replace(found, left_out_in_view=alone.left_out, told=wanted.told)
 
 
-def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope) -> Narrowed:
+def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope, asked: Mapping[str, object]) -> Narrowed:
     said = list[str]()
     if len(nameless):
         said.append(f"Left out {_scores(nameless)} without the name of an item, probe, evaluator or caption.")
-    rows = _one(rows, "subject", wanted, SUBJECTS, "caption {}", said)
+    told = [asked.get(run) for run in _in_view(rows, wanted)["run"].unique()]
+    held = [subject for each in told for subject in (each if isinstance(each, list) else SUBJECTS)]
+    rows = _one(rows, "subject", wanted, SUBJECTS, "caption {}", said, before=held)
     rows = _one(rows, "language", wanted, ("en",), "language {}", said)
     rank = int(rows["rank"].min())
     further = rows[rows["rank"] > rank]
@@ -190,14 +193,32 @@ def _of(rows: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
     return rows[rows[column].isin(names)]
 
 
+def _in_view(rows: pd.DataFrame, wanted: Scope) -> pd.DataFrame:
+    """Rows of the corpus that the scope names; all where it names none that is here."""
+    return rows[rows["corpus"] == wanted.corpus] if wanted.corpus in set(rows["corpus"]) else rows
+
+
 def _one(
-    rows: pd.DataFrame, column: str, wanted: Scope, order: Sequence[str], words: str, said: list[str]
+    rows: pd.DataFrame,
+    column: str,
+    wanted: Scope,
+    order: Sequence[str],
+    words: str,
+    said: list[str],
+    *,
+    before: Container[str] = (),
 ) -> pd.DataFrame:
-    """Rows of one value of a column: the wanted one, else the one with the most shifts, or directional ones."""
-    own = rows[rows["corpus"] == wanted.corpus] if wanted.corpus in set(rows["corpus"]) else rows
+    """Rows of one value of a column: the wanted one, else the one with the most shifts, or directional ones.
+
+    A value of ``before`` that has any comes before the others.
+    """
+    own = _in_view(rows, wanted)
     sizes = _sums(own, column, _by(own, wanted, "n_shifts"))
     first = {name: place for place, name in enumerate(order)}
-    ranked = sorted(sizes, key=lambda name: (-sizes[name], first.get(name, len(first)), name))
+    ranked = sorted(
+        sizes,
+        key=lambda name: (not (name in before and sizes[name]), -sizes[name], first.get(name, len(first)), name),
+    )
     ranked += sorted(set(map(str, rows[column])) - set(sizes))
     chosen = getattr(wanted, column) or ranked[0]
     kept = _of(rows, column, (chosen,))

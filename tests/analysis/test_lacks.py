@@ -29,6 +29,15 @@ def test_the_run_and_caption_that_the_scope_leaves_out_are_those_to_choose(tmp_p
         assert other == f"{other.what}; an audit with it: {other.command}"
 
 
+def test_another_caption_of_the_readers_own_run_comes_before_another_run(tmp_path: Path) -> None:
+    rows = [{**row, "subject": "human"} for row in audited("vflip", items=11)]
+    write_run(tmp_path / "mine", audited("gender:boy", items=12) + rows, corpus={"name": "c"})
+    write_run(tmp_path / "another", audited("vflip", "blur-1", items=11), corpus={"name": "c"})
+    with Store.open(tmp_path) as store:
+        table = read_table(store, Scope(("mine",), subject="template"))
+        assert no_probe(table, ["vflip"], what="a flip").choose == {"run": "mine", "subject": "human"}
+
+
 @pytest.mark.parametrize("reason", ["", "no run holds a word; an audit with it: python -m core audit"])
 def test_a_reason_that_names_no_run_asks_for_none(reason: str) -> None:
     assert Lack.of(reason) == reason

@@ -72,6 +72,22 @@ def test_of_equal_subjects_the_template_counts(runs: Runs) -> None:
     assert narrow(runs(r=flips(3, subject="human") + flips(3))).subject == "template"
 
 
+def test_a_run_opens_on_the_caption_that_it_was_asked_to_hold_not_on_what_its_word_edits_bring(tmp_path: Path) -> None:
+    words = flips(9, probes=("base", "gender:plain", "gender:boy"))
+    write_run(tmp_path / "mine", flips(3, subject="human") + words, subjects=["human"])
+    with Store.open(tmp_path) as store:
+        found = narrow(store, Scope(runs=("mine",)))
+        assert found.subject == "human"
+        assert "27 scores of caption template" in found.left_out[0]
+
+
+@pytest.mark.parametrize("asked", [["human"], ["template", "human"], None, 7, [{}]])
+def test_what_a_run_was_asked_to_hold_and_does_not_is_not_opened_on(tmp_path: Path, asked: object) -> None:
+    write_run(tmp_path / "mine", flips(3) + flips(9, probes=("identity",), subject="human"), subjects=asked)
+    with Store.open(tmp_path) as store:
+        assert narrow(store).subject == "template"
+
+
 def test_a_subject_that_no_one_ranked_comes_after_those_that_are_known(runs: Runs) -> None:
     store = runs(r=flips(3, subject="a new one") + flips(3, subject="human"))
     assert narrow(store).subject == "human"

@@ -16,7 +16,7 @@ def test_a_zip_of_photographs_is_previewed_and_audited_and_its_results_open(
 ) -> None:
     path = tmp_path / "mine.zip"
     path.write_bytes(archive({"mine/a.png": png(), "mine/b.png": png(1), "mine/captions.csv": CAPTIONS}))
-    settled(open_page(page, f"{server}/run_audit?evaluators=blind-length&probes=vflip,hflip"))
+    settled(open_page(page, f"{server}/run_audit?evaluators=blind-length&probes=vflip,hflip,cultural"))
     page.get_by_text("Bring photographs").click()
     page.locator("input[type=file]").first.set_input_files(path)
     expect(page.get_by_text("2 pictures in")).to_be_visible(timeout=60_000)
@@ -31,3 +31,5 @@ def test_a_zip_of_photographs_is_previewed_and_audited_and_its_results_open(
     at_view(page, "Findings", "Figures")
     settled(page)
     assert "run=folder-" in page.url
+    expect(page.get_by_role("button", name="Caption: human")).to_be_visible()
+    expect(page.get_by_text("Spatial edits: how far the score moves")).to_be_visible()

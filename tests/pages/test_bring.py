@@ -70,6 +70,25 @@ def test_single_files_make_a_corpus_too_and_another_corpus_stays_chosen(open_pag
     assert app.selectbox(key="run.corpus").value == "demo"
 
 
+def test_captions_that_are_brought_are_held_and_the_template_where_none_is(open_page: Open) -> None:
+    app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("mine.zip", ZIP, "application/zip"))
+    assert app.segmented_control(key="run.subject").value == "human"
+    app.segmented_control(key="run.subject").set_value("template").run()
+    assert app.segmented_control(key="run.subject").value == "template"  # what is chosen then stays
+    app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("a.png", png(), "image/png"))
+    assert app.segmented_control(key="run.subject").value == "template"
+
+
+def test_captions_of_another_language_are_audited_in_it(open_page: Open) -> None:
+    table = b"image,caption,language\na.png,Eine graue Wand.,de\n"
+    files = [("a.png", png(), "image/png"), ("captions.csv", table, "text/csv")]
+    app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"), *files)
+    app.button(key="run.start").click().run()
+    assert not app.exception
+    (job,) = job_queue.list_jobs()[0]
+    assert (job.request.subject, job.request.languages) == ("human", ("de",))
+
+
 def test_a_set_that_is_here_is_used_again_and_removed(open_page: Open) -> None:
     brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("mine.zip", ZIP, "application/zip"))
     (folder,) = pictures_dir().iterdir()

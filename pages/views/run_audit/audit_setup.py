@@ -1,6 +1,7 @@
 """What is asked of an audit and remembered in its link: the corpus, the captions, the evaluators, the probes."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from core.audit.request import SUBJECT_CHOICES
 from core.corpora import registry as corpora
 from core.corpora.balanced_sample import balance, stratified
 from core.corpora.labels import tied_in_words
-from core.corpora.schema import Corpus
+from core.corpora.schema import Corpus, languages
 from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditJob, audit_request, check_folder, read_options, short_patterns
 from core.probes import registry as probes
@@ -55,6 +56,9 @@ FILES = "run.files"
 
 CORPUS_FILE, PROBE_FILES = "run.corpus_file", "run.probe_files"
 """Session keys of a corpus and of probes by path, which are not in the link either."""
+
+_HELD = "run.held"
+"""Session key of the folder whose captions were looked for."""
 
 
 class RunState(PageState):
@@ -265,6 +269,7 @@ def choose_audit(state: PageState) -> Asked:
     with corpus_place:
         bring_pictures(state)
         folder = _corpus(state)
+        _hold_captions(state, folder)
         told = st.container()
     st.header("Evaluators", anchor=False)
     named, own = choose_evaluators(state, get=draw_get), _further_evaluators()
@@ -277,7 +282,8 @@ def choose_audit(state: PageState) -> Asked:
         "Subject caption",
         _SUBJECTS,
         help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
-        "the item's first human caption in English, or each in turn. Caption probes always start from the template.",
+        "the item's first human caption (in English, or in each language where none is English), or each in turn. "
+        "Caption probes always start from the template.",
     )
     st.header("Probes", anchor=False)
     chosen = choose_probes(state)
@@ -363,6 +369,17 @@ def _other_corpus(state: PageState) -> None:
     state.put("options", "")
 
 
+def _hold_captions(state: PageState, folder: str | None) -> None:
+    """Hold the captions that lie beside one's own pictures, once those became the corpus; a choice made then stays."""
+    before, st.session_state[_HELD] = st.session_state.get(_HELD, folder), folder
+    if state.get("corpus") != "folder" or not folder or folder == before or state.get("subject") == "both":
+        return
+    with suppress(InvariscopeError):  # told where the corpus is
+        options = tuple(read_options(state.get("options")).items())
+        corpus = _read_corpus("folder", check_folder(folder), options, _changed(Path(folder)))
+        state.put("subject", "human" if languages(corpus.items) else "template")
+
+
 def _further_evaluators() -> list[str]:
     """Evaluators by path. They are not in the link: naming a file runs it, and a link must not run anything."""
     with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
@@ -421,9 +438,18 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
         )
         if request.limit is not None and request.sample is not None:
             raise InvalidInput("the number of items and the sample exclude each other; leave one empty")
-        return Asked(request, None if request.own_code else read_corpus(request))
+        if request.own_code:
+            return Asked(request)
+        corpus = read_corpus(request)
+        return Asked(request.model_copy(update={"languages": _spoken(request, corpus)}), corpus)
     except InvariscopeError as error:
         return Asked(missing=str(error), wrong=True)
+
+
+def _spoken(request: AuditJob, corpus: Corpus) -> tuple[str, ...]:
+    """Languages of the captions that are held: English, or all that people wrote in where none is English."""
+    known = languages(corpus.items)
+    return request.languages if request.subject == "template" or "en" in known or not known else known
 
 
 def _tell_corpus(asked: Asked, folder: str | None) -> None:

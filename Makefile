@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Threads that wait by spinning are faster alone (a third) and many times slower beside other work: a server
 # with several readers, a test with a browser and a server. Audits and measurements keep the default.
 test whole quick: export OMP_WAIT_POLICY ?= PASSIVE
-.PHONY: help setup app test whole quick check audit audits examples demo bench siege screenshots clean
+.PHONY: help setup app test whole quick check audit audits examples demo bench siege sbom screenshots clean
 
 help:           ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
@@ -37,6 +37,10 @@ check: setup-dev ## ruff and mypy
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+# What is in .venv is listed: after make setup alone, what running needs.
+sbom: setup ## write sbom.json, a CycloneDX list of every installed package with its version and licence
+	@$(BIN)/uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py environment --pyproject pyproject.toml --of JSON -o sbom.json $(VENV)
 
 # Exit code 1 says that the audit finished and some scores are null, each with its reason: the judge
 # finds no noun in a few captions of the demo corpus.

@@ -72,6 +72,9 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
 def _file(runs: list[str], output: Path, *, overwrite: bool) -> None:
     from core.api.opened_run import place
     from core.store.publishing import publish as write
+    from core.store.store import Store
 
     path = write([place(run) for run in runs], output, overwrite=overwrite)
-    typer.echo(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")
+    with Store.open([path]) as store:  # a run that is named twice is in it once, a published file may hold several
+        held = len(store.runs())
+    typer.echo(f"{held} {'run' if held == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")

@@ -338,6 +338,8 @@ def test_runs_are_listed_and_published_by_their_id(
     done = invoke("publish", "first", "-o", output)
     assert done.exit_code == Code.OK, done.stderr
     assert done.stdout.startswith(f"1 run in {output}, ")
+    twice = invoke("publish", "first", "first", "-o", tmp_path / "twice.duckdb")
+    assert twice.stdout.startswith("1 run in ")
     with duckdb.connect(str(output), read_only=True) as file:
         rows = file.execute("select count(*) from scores").fetchone()
     assert rows == (listed["counts"]["rows"],)

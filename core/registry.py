@@ -10,6 +10,7 @@ import difflib
 import importlib
 import importlib.util
 import pkgutil
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
@@ -159,7 +160,7 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
     try:
         spec.loader.exec_module(module)
     except STRANGERS as error:
-        raise InvalidInput(f"{path} cannot be imported: {sentence(error)}") from error
+        raise InvalidInput(f"{path} cannot be imported: {sentence(error)}{line_of(error, str(path))}") from error
     if not hasattr(module, name) or (among is not None and not among(getattr(module, name))):
         found = ", ".join(each for each in _public(module) if among is None or _own(module, each, among))
         what = f"no {name!r} that is {kind}" if kind else f"no {name!r}"
@@ -202,3 +203,12 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"it ends the process that imports it (SystemExit: {error.code}); take the exit out of it"
     return f"{type(error).__name__}: {error}"
+
+
+def line_of(error: BaseException, file: str) -> str:
+    """Where in a file an error arose, as the end of a sentence: `` (line 7: return 1 / 0)``; empty where elsewhere."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next((each for each in reversed(frames) if each.filename == file), None)
+    if last is None or last.lineno is None:
+        return ""
+    return f" (line {last.lineno}{f': {last.line[:80]}' if last.line else ''})"

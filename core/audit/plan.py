@@ -16,6 +16,7 @@ from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
+from core.evaluators.metric_source import the_metric
 from core.evaluators.registry import find
 from core.evaluators.video.idf import Idf, read_idf
 from core.evaluators.video.items import asks, for_items
@@ -311,7 +312,7 @@ def make_plan(
             raise InvalidInput(f"{name} must be at least 1, got {value}")
     if request.limit is not None and request.sample is not None:
         raise InvalidInput("limit and sample exclude each other; give one")
-    evaluators = request.evaluators or ()
+    evaluators = tuple(map(the_metric, request.evaluators or ()))
     names = [find(reference).spec.name for reference in evaluators]
     if len(set(names)) < len(names):
         raise InvalidInput(f"each evaluator can be chosen once, got {', '.join(names)}")

@@ -1,6 +1,5 @@
-"""A plain function ``metric(image, caption)`` of a file or a notebook as an evaluator."""
+"""A plain function of a file or a notebook as an evaluator: ``(image, caption)``, or ``(images, captions)`` at once."""
 
-import ast
 import hashlib
 import inspect
 import math
@@ -13,16 +12,18 @@ from PIL import Image
 
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator, EvaluatorSpec, Fingerprint, PartlyScored, check_lengths
+from core.evaluators.metric_source import BATCH, PAIR
+from core.registry import line_of
 
-PAIR = ("image", "caption")
-"""What the two parameters of such a function are called; further ones must have defaults."""
+_Scored = tuple[float, str | None]
+"""A score, NaN where there is none, and why there is none."""
 
 
 class FunctionEvaluator(Evaluator):
-    """Asks a function for one pair after the other.
+    """Asks a function for one pair after the other, or for lists of pairs where its parameters say so.
 
-    The image comes as a PIL picture (RGB), as transforms and processors of published models take it, and as a uint8
-    array [H, W, 3] where the function says ``image: np.ndarray``.
+    An image comes as a PIL picture (RGB), as transforms and processors of published models take it, and as a uint8
+    array [H, W, 3] where the function's first parameter is annotated with ``np.ndarray``.
     """
 
     function: ClassVar[Callable[..., Any]]
@@ -43,33 +44,68 @@ class FunctionEvaluator(Evaluator):
 
         Raises:
             PartlyScored: where the function raises, or gives no finite number, for some.
+            InvalidInput: where it gives another number of scores than it was given pairs.
         """
         check_lengths(images, captions)
-        found = [self._one(image, caption) for image, caption in zip(images, captions, strict=True)]
+        function = type(self).function
+        given = list(images) if _takes_array(function) else [Image.fromarray(each) for each in images]
+        found = self._batch(given, captions) if _takes_lists(function) else self._each(given, captions)
         scores = np.array([score for score, _ in found], dtype=np.float64)
         if any(error for _, error in found):
             raise PartlyScored(scores, [error for _, error in found])
         return scores
 
-    def _one(self, image: np.ndarray, caption: str) -> tuple[float, str | None]:
+    def _each(self, images: Sequence[Any], captions: Sequence[str]) -> list[_Scored]:
         function = type(self).function
-        given = image if _takes_array(function) else Image.fromarray(image)
+        found = []
+        for pair in zip(images, captions, strict=True):
+            try:
+                found.append(self._number(function(*pair)))
+            except Exception as error:  # a stranger's function may raise anything: it costs this pair
+                found.append((math.nan, self._raised(error)))
+        return found
+
+    def _batch(self, images: Sequence[Any], captions: Sequence[str]) -> list[_Scored]:
+        """Ask for lists of pairs; where that raises, for each pair alone, since one may be at fault."""
+        if not captions:
+            return []
+        name = type(self).function.__name__
         try:
-            answer = function(given, caption)
-        except Exception as error:  # a stranger's function may raise anything: it costs this pair
-            return math.nan, f"{function.__name__} raised {type(error).__name__}: {error}"
+            answer = type(self).function(list(images), list(captions))
+        except Exception as error:  # a stranger's function may raise anything
+            if len(captions) == 1:
+                return [(math.nan, self._raised(error))]
+            alone = (self._batch([image], [caption]) for image, caption in zip(images, captions, strict=True))
+            return [each for (each,) in alone]
+        try:
+            values = list(answer)
+        except TypeError as error:
+            raise InvalidInput(
+                f"{name} gave {str(answer)[:60]!r} for {len(captions)} pairs; return a list or an array of "
+                f"{len(captions)} numbers"
+            ) from error
+        if len(values) != len(captions):
+            raise InvalidInput(f"{name} gave {len(values)} scores for {len(captions)} pairs; return one for each pair")
+        return [self._number(each) for each in values]
+
+    def _number(self, answer: object) -> _Scored:
         try:
             bare = answer.item() if hasattr(answer, "item") else answer  # of an array or a tensor with one number
-            score = math.nan if isinstance(bare, str | bytes) else float(bare)
+            score = math.nan if isinstance(bare, str | bytes) else float(bare)  # type: ignore[arg-type]  # tried
         except (TypeError, ValueError, RuntimeError):
             score = math.nan
         if math.isfinite(score):
             return score, None
-        return math.nan, f"{function.__name__} gave {str(answer)[:60]!r}, which is no finite number"
+        return math.nan, f"{type(self).function.__name__} gave {str(answer)[:60]!r}, which is no finite number"
+
+    def _raised(self, error: Exception) -> str:
+        function = type(self).function
+        where = line_of(error, function.__code__.co_filename)
+        return f"{function.__name__} raised {type(error).__name__}: {error}{where}"
 
 
 def is_metric(value: object) -> TypeGuard[Callable[..., Any]]:
-    """Whether something is a function that can be asked for (image, caption)."""
+    """Whether something is a function that can be asked for (image, caption), or for (images, captions)."""
     if not inspect.isfunction(value):
         return False
     parameters = list(inspect.signature(value).parameters.values())
@@ -78,16 +114,7 @@ def is_metric(value: object) -> TypeGuard[Callable[..., Any]]:
         for each in parameters
         if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
     ]
-    return tuple(each.name for each in parameters[:2]) == PAIR and len(free) <= 2
-
-
-def names_metric(found: ast.stmt) -> TypeGuard[ast.FunctionDef]:
-    """The same of a statement that was read and not run."""
-    if not isinstance(found, ast.FunctionDef):
-        return False
-    given = found.args
-    names = [each.arg for each in (*given.posonlyargs, *given.args)]
-    return tuple(names[:2]) == PAIR and len(given.defaults) >= len(names) - 2 and None not in given.kw_defaults
+    return tuple(each.name for each in parameters[:2]) in (PAIR, BATCH) and len(free) <= 2
 
 
 def from_function(function: Callable[..., Any]) -> type[FunctionEvaluator]:
@@ -126,3 +153,7 @@ def from_function(function: Callable[..., Any]) -> type[FunctionEvaluator]:
 def _takes_array(function: Callable[..., Any]) -> bool:
     asked = next(iter(inspect.signature(function).parameters.values())).annotation
     return asked is np.ndarray or "ndarray" in str(asked)
+
+
+def _takes_lists(function: Callable[..., Any]) -> bool:
+    return tuple(inspect.signature(function).parameters)[:2] == BATCH

@@ -1,19 +1,17 @@
 """Files of metrics that an operator brings through the browser: kept by their content, read without being run."""
 
-import ast
 import hashlib
 import re
 from pathlib import Path
 
 from core.errors import InvalidInput
-from core.evaluators.functions import names_metric
+from core.evaluators.metric_source import metrics_in
 from core.settings import uploads_dir
 from core.writing import write_bytes
 
 MOST_BYTES = 1 << 20
 """Of a file of code; no metric is larger."""
 
-_MARK = "evaluator"
 _STEM = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -33,18 +31,14 @@ def keep_metric(name: str, data: bytes) -> tuple[str, ...]:
         The evaluators that it defines, as ``path/to/file.py:Name``.
 
     Raises:
-        InvalidInput: if it is no Python file, too large, or marks no class with ``@evaluator(...)``.
+        InvalidInput: if it is no Python file, too large, or defines no metric.
         OSError: if the disk refuses.
     """
     if len(data) > MOST_BYTES:
         raise InvalidInput(
             f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; bring the metric alone"
         )
-    if not classes_in(data, name):
-        raise InvalidInput(
-            f"{name} marks no class with @evaluator(...) and has no function of (image, caption); copy "
-            "assets/templates/metric.py to begin"
-        )
+    metrics_in(data, name)
     folder = metrics_dir() / hashlib.sha256(data).hexdigest()[:16]
     stem = _STEM.sub("_", Path(name).stem).strip("_")[:60] or "metric"
     path = folder / f"{stem}.py"
@@ -65,29 +59,5 @@ def kept_metrics() -> tuple[str, ...]:
     return tuple(found)
 
 
-def classes_in(data: bytes, name: str) -> tuple[str, ...]:
-    """Names of a file's evaluators, read without running it: classes with ``@evaluator(...)``, functions of a pair.
-
-    Raises:
-        InvalidInput: if it is no Python file.
-    """
-    try:
-        parsed = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise InvalidInput(f"{name} cannot be read as Python ({str(error)[:200]}); mend it") from error
-    return tuple(
-        each.name
-        for each in parsed.body
-        if isinstance(each, ast.ClassDef | ast.FunctionDef) and (names_metric(each) or _is_marked(each))
-    )
-
-
 def _references(path: Path) -> tuple[str, ...]:
-    return tuple(f"{path.absolute()}:{each}" for each in classes_in(path.read_bytes(), path.name))
-
-
-def _is_marked(found: ast.ClassDef | ast.FunctionDef) -> bool:
-    if isinstance(found, ast.FunctionDef):
-        return False
-    called = (each.func for each in found.decorator_list if isinstance(each, ast.Call))
-    return any(getattr(each, "attr", getattr(each, "id", "")) == _MARK for each in called)
+    return tuple(f"{path.absolute()}:{each}" for each in metrics_in(path.read_bytes(), path.name))

@@ -1,6 +1,5 @@
 """Evaluators by name, entry point, ``path/to/file.py:Name``, ``calibrator.json``, checkpoint, or made on demand."""
 
-import ast
 import inspect
 import re
 from collections.abc import Iterable, Mapping
@@ -16,8 +15,9 @@ from core.evaluators.apart import find_apart
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated
 from core.evaluators.calibrator import read_calibrator
-from core.evaluators.functions import from_function, is_metric, names_metric
+from core.evaluators.functions import from_function, is_metric
 from core.evaluators.imported import is_imported, refuse
+from core.evaluators.metric_source import the_metric
 from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS, PrecisionPlan
 from core.evaluators.weights.fetched import Published, checked_label, kept
 from core.registry import Catalogue, discover, is_apart, load_object, names_code
@@ -26,7 +26,7 @@ CHECKPOINT = "@"
 """Stands between an evaluator's name and the checkpoint that it is to run: ``clipscore@/path/to/file.pt``."""
 
 
-_KIND = "an Evaluator class marked with @evaluator(...) or a function of (image, caption)"
+_KIND = "an Evaluator class marked with @evaluator(...) or a function of (images, captions) or (image, caption)"
 
 _OFFERED: dict[str, type[Evaluator]] = {}
 """Classes of this process alone, by name: a notebook defines them while it runs, and no file could be asked again."""
@@ -66,11 +66,12 @@ def find(reference: str) -> type[Evaluator]:
     """Return an evaluator class.
 
     Args:
-        reference: a registered name; ``path/to/file.py:Name``; ``path/to/calibrator.json``; ``family:argument``
-            such as ``open_clip:ViT-B-32/laion2b_s34b_b79k``; a name or a family's with ``@path`` of a checkpoint to
-            run instead of the publisher's, or ``@label`` of one that the user keeps in the list; either with
-            ``:no-prefix`` behind the name, for captions without the publisher's words before them, and with ``:bf16``,
-            ``:fp16`` or ``:fp32`` behind that, for other numbers than the publisher's; each makes another evaluator.
+        reference: a registered name; ``path/to/file.py:Name``, or the file alone where it defines one metric;
+            ``path/to/calibrator.json``; ``family:argument`` such as ``open_clip:ViT-B-32/laion2b_s34b_b79k``; a name or
+            a family's with ``@path`` of a checkpoint to run instead of the publisher's, or ``@label`` of one that the
+            user keeps in the list; either with ``:no-prefix`` behind the name, for captions without the publisher's
+            words before them, and with ``:bf16``, ``:fp16`` or ``:fp32`` behind that, for other numbers than the
+            publisher's; each makes another evaluator.
 
     Raises:
         UnknownName: if no evaluator has that name.
@@ -85,12 +86,8 @@ def find(reference: str) -> type[Evaluator]:
         if is_imported(model.evaluator):
             raise refuse(model.evaluator)
         return calibrated(model, catalogue().get(model.evaluator))  # a file names no other file: it cannot name code
-    if names_code(reference):
-        return _from_file(reference)
-    if reference.endswith(".py"):
-        raise InvalidInput(
-            f"{reference!r} names a file, not what is in it; write {reference}:Name{_classes(reference)}"
-        )
+    if names_code(reference) or reference.endswith(".py"):
+        return _from_file(the_metric(reference))
     name, at, checkpoint = reference.partition(CHECKPOINT)
     if at and reference in kept():
         return catalogue().get(reference)
@@ -183,16 +180,6 @@ def _from_file(reference: str) -> type[Evaluator]:
         return find_apart(reference)
     found = load_object(reference, among=lambda value: _is_evaluator(value) or is_metric(value), kind=_KIND)
     return cast("type[Evaluator]", from_function(found) if is_metric(found) else found)
-
-
-def _classes(path: str) -> str:
-    """What may be meant in a file, read without running it, as the end of a sentence; empty where there is nothing."""
-    try:
-        parsed = ast.parse(Path(path).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return ""
-    names = [each.name for each in parsed.body if isinstance(each, ast.ClassDef) or names_metric(each)]
-    return f", where Name is {' or '.join(names)}" if names else ""
 
 
 def _made(reference: str) -> type[Evaluator]:

@@ -189,6 +189,14 @@ class Breaks(_Read):
     least_above: float | None = None
 
 
+class Without(_Read):
+    """Edited pairs without a score, of how many, and why the first has none."""
+
+    count: int = 0
+    pairs: int = 0
+    why: str = ""
+
+
 class CheckReport(_Read):
     """What ``python -m core check`` found, as it wrote it."""
 
@@ -201,6 +209,8 @@ class CheckReport(_Read):
     broken: Breaks | None
     passed: bool
     undecided: tuple[str, ...]
+    unscored: Without = Without()
+    source: dict[str, Any] = Field(default_factory=dict)
 
 
 def read_report(path: Path) -> CheckReport:

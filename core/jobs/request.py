@@ -18,6 +18,7 @@ from core.corpora.ordinary_paths import ordinary
 from core.corpora.read_text import READ, TEXT
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError
+from core.evaluators.metric_source import the_metric
 from core.evaluators.registry import find
 from core.jobs.progress import read_progress
 from core.probes.pixels import text_reader
@@ -355,6 +356,7 @@ def short_patterns(names: Iterable[str]) -> tuple[str, ...]:
 
 def absolute(reference: str) -> str:
     """An evaluator's reference with its file named from the root, so that it means the same from anywhere."""
+    reference = the_metric(reference)
     if names_code(reference):
         return absolute_code(reference)
     if reference.endswith(".json"):

@@ -272,3 +272,18 @@ def test_what_is_no_evidence_is_of_two_captions_of_a_picture_where_the_image_is_
     assert gender.pairs == APART
     assert gender.gap == gender.apart
     assert report.as_dict()["evidence"][0]["family"] == "null"
+
+
+def test_pairs_that_the_metric_raises_at_are_counted_with_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def score(image, caption):\n    return 1 / (len(caption.split()) % 2)\n")
+    items = catalogue().get("demo").load().items
+    report = check_metric(f"{path}:score", items, select(["vflip", "cultural"]), count=6)
+    told = report.unscored
+    assert 0 < told.count < told.pairs
+    assert "score raised ZeroDivisionError: " in told.why
+    assert "(line 2: return 1 / (len(caption" in told.why
+    whole = check_metric(TEMPLATE, items, select(["vflip"]), count=3)
+    assert (whole.unscored.count, whole.unscored.pairs, whole.unscored.why) == (0, 12, "")
+    assert whole.source["reference"].endswith("metric.py:MyMetric")
+    assert check_metric("blind-length", items, select(["vflip"]), count=3).source == {}

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,12 @@ from core.corpora import registry as corpora
 from core.corpora.schema import Origin
 from core.errors import InvalidInput, UnknownName
 from core.evaluators.base import PartlyScored
-from core.evaluators.metric_uploads import classes_in
+from core.evaluators.metric_source import metrics_in
 from core.evaluators.registry import find
 from core.jobs.request import audit_request
 from core.probes import registry as probes
 from core.store.manifest import read_run
+from core.store.run_sources import is_audited_code
 from tests.commands.calling import Invoke
 from tests.plugins import own
 
@@ -110,6 +112,11 @@ def test_every_command_that_takes_an_evaluator_by_path_takes_these(invoke: Invok
     checked = invoke("check", f"{FILE}:brightness", "--probes", f"{FILE}:brighter", "--items", "3", "--json")
     assert [each["family"] for each in json.loads(checked.stdout)["families"]] == ["null", "brighter"]
     assert all(each["passed"] for each in json.loads(checked.stdout)["contract"]), checked.stdout
+    source = json.loads(checked.stdout)["source"]
+    assert (source["name"], source["reference"]) == ("brightness", "tests/plugins/own.py:brightness")
+    assert is_audited_code(Path(FILE), source["file"]["sha256"])
+    again = invoke("check", FILE, "--items", "3")
+    assert "defines 3 metrics; say which" in " ".join(again.stderr.split())
     board = invoke(
         "leaderboard",
         tmp_path / "candidates.json",
@@ -136,8 +143,53 @@ def test_what_is_no_finite_number_is_that_pair_without_a_score_and_says_why() ->
     assert [math.isnan(each) for each in scores] == [True, True, True, True, False, True, False, False]
     assert (scores[4], scores[6], scores[7]) == (0.25, 3, 0)
     assert errors[0] == "sometimes gave 'nan', which is no finite number"
-    assert errors[5] == "sometimes raised ValueError: no such caption"
+    assert re.fullmatch(
+        r"sometimes raised ValueError: no such caption \(line \d+: raise ValueError.*\)", errors[5] or ""
+    )
     assert (errors[4], errors[6]) == (None, None)
+
+
+LISTS = """
+def score(images, captions, scale=1):
+    return [scale * image.size[0] / len(caption) for image, caption in zip(images, captions)]
+"""
+
+
+def test_a_function_of_lists_is_asked_at_once_and_one_bad_pair_costs_that_pair(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(LISTS)
+    metric = find(str(path)).load()
+    pictures = [np.zeros((4, 6, 3), np.uint8)] * 3
+    assert metric.score(pictures, ["ab", "abc", "a"]).tolist() == [3, 2, 6]
+    assert metric.score([], []).shape == (0,)
+    with pytest.raises(PartlyScored) as partly:
+        metric.score(pictures, ["ab", "", "a"])
+    np.testing.assert_array_equal(partly.value.scores, [3, math.nan, 6])
+    why = partly.value.errors[1] or ""
+    assert why.startswith("score raised ZeroDivisionError: ")
+    assert "(line 3: return [scale * image.size[0]" in why
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return [1.0] * (len(captions) + 1)", "score gave 4 scores for 3 pairs; return one for each pair"),
+        ("return 1.0", r"score gave '1\.0' for 3 pairs; return a list or an array of 3 numbers"),
+        ("return None", "score gave 'None' for 3 pairs"),
+    ],
+)
+def test_another_number_of_scores_than_pairs_is_refused(tmp_path: Path, body: str, said: str) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(f"def score(images, captions):\n    {body}\n")
+    with pytest.raises(InvalidInput, match=said):
+        find(str(path)).load().score([np.zeros((4, 6, 3), np.uint8)] * 3, ["a", "b", "c"])
+
+
+def test_a_file_that_fails_on_import_says_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import math\nmath.sqrt(-1)\ndef score(images, captions): ...\n")
+    with pytest.raises(InvalidInput, match=r"mine\.py cannot be imported: ValueError: .* \(line 2: math\.sqrt\(-1\)\)"):
+        find(str(path))
 
 
 def test_the_fingerprint_of_a_function_is_that_of_its_file(tmp_path: Path) -> None:
@@ -147,7 +199,7 @@ def test_the_fingerprint_of_a_function_is_that_of_its_file(tmp_path: Path) -> No
     assert before.weights == f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
     path.write_text(path.read_text() + "\nK = 2\n")
     assert find(f"{path}:metric").load().fingerprint.key != before.key
-    assert classes_in(path.read_bytes(), "mine.py") == ("metric",)
+    assert metrics_in(path.read_bytes(), "mine.py") == ("metric",)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +207,10 @@ def test_the_fingerprint_of_a_function_is_that_of_its_file(tmp_path: Path) -> No
     [
         (f"{FILE}:helper", "has no 'helper' that is an Evaluator class .* or a function of .*brightness, of_array"),
         (f"{FILE}:gone", "has no 'gone' that is"),
-        (FILE, r"write .*own\.py:Name, where Name is brightness or of_array or sometimes"),
+        (
+            FILE,
+            r"own\.py defines 3 metrics; say which: .*own\.py:brightness or .*own\.py:of_array or .*own\.py:sometimes",
+        ),
     ],
 )
 def test_what_is_no_metric_is_refused_with_what_there_is(reference: str, said: str) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
-from core.evaluators.metric_uploads import MOST_BYTES, classes_in, keep_metric, kept_metrics, metrics_dir
+from core.evaluators.metric_source import metrics_in
+from core.evaluators.metric_uploads import MOST_BYTES, keep_metric, kept_metrics, metrics_dir
 from core.settings import assets_dir
 
 METRIC = b"""raise SystemExit("it ran")
@@ -54,18 +55,22 @@ def test_a_link_under_a_name_that_was_foreseen_is_not_followed(tmp_path: Path) -
     assert not (folder / "metric.py").is_symlink()
 
 
-def test_the_template_is_a_metric() -> None:
-    (reference,) = keep_metric("metric.py", (assets_dir() / "templates" / "metric.py").read_bytes())
+@pytest.mark.parametrize("template", ["metric.py", "function.py", "pair.py"])
+def test_each_template_is_one_metric(template: str) -> None:
+    (reference,) = keep_metric(template, (assets_dir() / "templates" / template).read_bytes())
     assert reference.rpartition(":")[2]
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"x = 1", "marks no class with @evaluator"),
-        (b"", "marks no class with @evaluator"),
-        (b"class Own: ...", "marks no class with @evaluator"),
-        (b"def (", "cannot be read as Python"),
+        (b"x = 1", r"own.py defines no metric; give it one function of \(images, captions\) or \(image, caption\)"),
+        (b"", "own.py defines no metric; give it one function"),
+        (b"\nclass Own:\n def score(self): ...", r"line 2, class Own, lacks @evaluator\(...\) above it"),
+        (b"import x\n\ndef mine(img, text): ...", r"line 3, mine takes \(img, text\); give it one function"),
+        (b"async def mine(image, caption): ...", "line 1, mine, is async; take that word out"),
+        (b"def _mine(image, caption): ...", "own.py defines no metric; give"),
+        (b"x = 1\ndef (", "cannot be read as Python: line 2: .*def .*mend that line"),
         (b"\x00", "cannot be read as Python"),
         (b"#" * (MOST_BYTES + 1), "at most 1,048,576 are taken"),
         (b"(" * 100_000, "cannot be read as Python"),
@@ -80,4 +85,4 @@ def test_what_is_no_metric_is_refused(content: bytes, said: str) -> None:
 @given(content=st.binary(max_size=300))
 def test_whatever_is_brought_gives_names_or_a_sentence(content: bytes) -> None:
     with suppress(InvalidInput):
-        assert all(each.isidentifier() for each in classes_in(content, "own.py"))
+        assert all(each.isidentifier() for each in metrics_in(content, "own.py"))

@@ -101,7 +101,7 @@ def test_a_run_folder_that_is_handed_over_with_its_code_is_not_asked(open_page: 
     forged(stranger, published=False, file=True)
     app = open_page(LAB, evaluators=EVIL, probes="vflip")
     assert not app.exception
-    assert "no audit on this machine was made with that file" in said(missing_told(app))
+    assert "no audit or check on this machine was made with that file" in said(missing_told(app))
     assert f"left out: {EVIL}" in said(app)
     assert EVIL not in next(each for each in app.multiselect if each.label == "Evaluators").options
     assert not stranger.ran

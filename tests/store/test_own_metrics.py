@@ -1,6 +1,8 @@
 """What a manifest says of evaluators by path is checked, and a file that is gone or another is a sentence."""
 
 import hashlib
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,14 @@ from hypothesis import strategies as st
 
 from core.settings import ROOT, data_dir
 from core.store.manifest import Run
-from core.store.run_sources import MOST_BYTES, audited_here_file, is_audited_code, note_audited, own_metrics
+from core.store.run_sources import (
+    MOST_BYTES,
+    audited_here_file,
+    checked_metrics,
+    is_audited_code,
+    note_audited,
+    own_metrics,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
@@ -46,6 +55,30 @@ def test_a_path_of_the_checkout_is_found_from_anywhere() -> None:
     assert (found.sha256, found.text_encoder, found.problem) == (None, None, "")
 
 
+def test_a_check_says_which_file_it_was_and_the_last_of_a_name_counts(tmp_path: Path) -> None:
+    path, reports = tmp_path / "own.py", tmp_path / "checks"
+    path.write_text("x = 1\n", encoding="utf-8")
+    reports.mkdir()
+    digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    source = entry(path, sha256=digest)
+    for when, (name, told) in enumerate(
+        {"old": entry(tmp_path / "old.py"), "new": source, "installed": {}, "strange": 3, "list": [source]}.items()
+    ):
+        report = reports / f"{name}.json"
+        report.write_text(json.dumps({"source": told}))
+        os.utime(report, (when, when))
+    (reports / "broken.json").write_text("{")
+    (reports / "none.json").write_text("[]")
+    assert set(checked_metrics(reports)) == {"own"}
+    found = checked_metrics(reports)["own"]
+    assert (found.run, found.reference) == ("new", f"{path}:Own")
+    assert f"check new names {path}, and no audit or check on this machine" in found.problem
+    note_audited({"evaluators": [source]})
+    assert not found.problem
+    path.write_text("x = 2\n", encoding="utf-8")
+    assert "was changed since check new was made with it; put the old file back, or check it again" in found.problem
+
+
 @pytest.mark.parametrize("change", ["gone", "changed", "folder", "large"])
 def test_a_file_that_is_not_the_one_is_named(tmp_path: Path, change: str) -> None:
     path = tmp_path / "own.py"
@@ -79,9 +112,9 @@ def test_a_file_that_no_audit_here_scored_with_is_not_asked(tmp_path: Path) -> N
     path.write_text("x = 2\n", encoding="utf-8")
     digest = hashlib.sha256(b"x = 2\n").hexdigest()
     for told in (entry(path, sha256=digest), entry(path)):
-        assert "no audit on this machine was made with that file" in own_metrics([run([told])])["own"].problem
+        assert "no audit or check on this machine was made with that file" in own_metrics([run([told])])["own"].problem
     note_audited({"evaluators": [entry(tmp_path / "other.py", sha256=digest), entry(path, sha256="0" * 64)]})
-    assert "no audit on this machine" in own_metrics([run([entry(path, sha256=digest)])])["own"].problem
+    assert "no audit or check on this machine" in own_metrics([run([entry(path, sha256=digest)])])["own"].problem
     note_audited({"evaluators": [entry(path, sha256=digest)]})
     assert own_metrics([run([entry(path, sha256=digest)])])["own"].problem == ""
 

@@ -24,7 +24,7 @@ EPILOG = exit_codes(
 
 
 def check(
-    evaluator: Annotated[str, typer.Argument(help="path/to/file.py:Name, or a name from 'evaluators'.")],
+    evaluator: Annotated[str, typer.Argument(help="path/to/file.py, file.py:Name, or a name from 'evaluators'.")],
     threshold: Annotated[float, typer.Option(help="Most that a family may move the score: median |%Δ|.")] = 5.0,
     items: Annotated[int, typer.Option(min=3, help="How many items of the demo corpus.")] = 24,
     probes: Annotated[
@@ -68,10 +68,13 @@ def check(
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.apart import find_apart
+    from core.evaluators.metric_source import the_metric
     from core.features.metric_check.judged_families import directional_probes
     from core.features.metric_check.metric_check import PROBES, check_metric
     from core.probes.registry import select
+    from core.store.run_sources import note_audited
 
+    evaluator = the_metric(evaluator)
     if Path(evaluator.rpartition(":")[0]).suffix == ".py":
         find_apart(evaluator)  # a file that kills whoever imports it is said to, and the check is not what it kills
 
@@ -96,6 +99,7 @@ def check(
             least_above=selectivity_at_least,
             progress=both,
         )
+    note_audited({"evaluators": [report.source]})
     if as_json:
         print_json(report.as_dict())
     else:
@@ -152,6 +156,8 @@ def _print(report: "MetricReport") -> None:
         _print_broken(report.broken, report.items)
     if report.failure:
         note(f"could not be run: {report.failure}")
+    if report.unscored.count:
+        note(f"no score for {report.unscored.count} of {report.unscored.pairs} edited pairs; {report.unscored.why}")
     if report.undecided:
         note(f"undecided, {report.items} items show neither: {', '.join(report.undecided)}")
     if not report.passed:

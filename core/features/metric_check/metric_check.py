@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from core.audit.record import describe_evaluator
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Item
 from core.errors import InvalidInput, InvariscopeError
@@ -31,7 +32,7 @@ from core.features.metric_check.judged_families import (
 from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe
 from core.probes.words.named_places import PLACES, place_named
 from core.probes.words.templates import base_caption
-from core.registry import STRANGERS
+from core.registry import STRANGERS, line_of
 from core.scoring.workbench import Workbench
 from core.statistics.changes import WITHHELD
 from core.statistics.crossed_sources import numbered
@@ -121,8 +122,10 @@ def _try(name: str, check: "Callable[[_Bench], str]", bench: _Bench) -> Finding:
     except _Broken as broken:
         return Finding(name, False, str(broken))
     except STRANGERS as error:  # a stranger's metric may raise anything
-        text = " ".join(str(error).split())
-        return Finding(name, False, f"raised {type(error).__name__}: {text[:200]}")
+        text = " ".join(str(error).split())[:200]
+        code = getattr(type(bench.evaluator).score, "__code__", None)
+        where = "" if code is None or isinstance(error, InvariscopeError) else line_of(error, code.co_filename)
+        return Finding(name, False, f"raised {type(error).__name__}: {text}{where}")
 
 
 def _shape(bench: _Bench) -> str:
@@ -243,10 +246,26 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Unscored:
+    """Edited pairs that the metric gave no score.
+
+    Args:
+        count: how many.
+        pairs: of how many that it was asked for.
+        why: of the first of them, in a sentence; empty where there is none.
+    """
+
+    count: int = 0
+    pairs: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MetricReport:
     """The whole report.
 
     Args:
+        source: ``name``, ``reference`` and ``file`` of a metric of a file, as a run's manifest has them; else empty.
         threshold: most that a family may move the metric, in percent.
         failure: why it could not be run at all; empty otherwise.
         broken: what it does where the meaning breaks; None where no directional probe was tried.
@@ -263,6 +282,8 @@ class MetricReport:
     failure: str = ""
     broken: Broken | None = None
     evidence: tuple[FamilyEvidence, ...] = ()
+    unscored: Unscored = Unscored()
+    source: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -325,6 +346,7 @@ def check_metric(
             evaluator, [bench.pixels for bench in benches[:5]], [item.captions[ENGLISH][0] for item in chosen[:5]]
         )
         fingerprint, name = evaluator.fingerprint.as_dict(), evaluator.spec.name
+        told = describe_evaluator(reference, evaluator)
     captions, cache = [_caption(item, whole=directional) for item in chosen], EmbeddingCache()
     rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
@@ -337,7 +359,25 @@ def check_metric(
     others = _second_shifts(reference, benches[: len(rows)], captions, harmless, pool, cache)
     found = (evidence_of(each.family, rows, others, groups) for each in families)
     evidence = tuple(each for each in found if each.gap.n)
-    return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks, evidence)
+    return MetricReport(
+        name,
+        fingerprint,
+        tuple(contract),
+        families,
+        len(chosen),
+        threshold,
+        failure,
+        breaks,
+        evidence,
+        _unscored(rows),
+        {key: told[key] for key in ("name", "reference", "file")} if "file" in told else {},
+    )
+
+
+def _unscored(rows: Sequence[Sequence[LabRow]]) -> Unscored:
+    asked = [row for item in rows for row in item if not row.rejected]
+    without = [row for row in asked if row.score is None]
+    return Unscored(len(without), len(asked), next((row.reason for row in without), ""))
 
 
 def _second_shifts(

@@ -1,0 +1,90 @@
+"""Which metrics a Python file defines: read, and nothing of it is run."""
+
+import ast
+from pathlib import Path
+from typing import TypeGuard
+
+from core.corpora.ordinary_paths import ordinary
+from core.errors import InvalidInput
+
+PAIR, BATCH = ("image", "caption"), ("images", "captions")
+"""What the two parameters of a metric that is a function are called: of one pair, or of lists of the same length."""
+
+HOW = "give it one function of (images, captions) or (image, caption); assets/templates/function.py is one"
+
+_MARK = "evaluator"
+
+
+def metrics_in(data: bytes, name: str) -> tuple[str, ...]:
+    """Names of the metrics that a file defines: classes with ``@evaluator(...)``, and public functions of pairs.
+
+    Args:
+        data: the file's content.
+        name: of the file, for messages.
+
+    Raises:
+        InvalidInput: if it is no Python file or defines no metric; says the line that comes nearest.
+    """
+    try:
+        parsed = ast.parse(data)
+    except SyntaxError as error:
+        place = f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
+        what = f", in “{error.text.strip()[:80]}”" if error.text and error.text.strip() else ""
+        raise InvalidInput(f"{name} cannot be read as Python: {place}{what}; mend that line") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise InvalidInput(f"{name} cannot be read as Python ({str(error)[:200]}); mend it") from error
+    found = tuple(each.name for each in parsed.body if _is_marked(each) or names_metric(each))
+    if not found:
+        near = next(filter(None, map(_nearly, parsed.body)), "")
+        raise InvalidInput(f"{name} defines no metric{f': {near}' if near else ''}; {HOW}")
+    return found
+
+
+def the_metric(reference: str) -> str:
+    """The whole reference of an evaluator: ``file.py`` is ``file.py:Name`` where the file defines one metric.
+
+    Raises:
+        InvalidInput: if there is no such file, or it defines none or several.
+    """
+    if not reference.endswith(".py"):
+        return reference
+    path = Path(reference).expanduser()
+    try:
+        found = metrics_in(ordinary(path).read_bytes(), path.name)
+    except OSError as error:
+        raise InvalidInput(f"no file {path}; give the path of an existing .py file") from error
+    if len(found) > 1:
+        ways = " or ".join(f"{path}:{each}" for each in found)
+        raise InvalidInput(f"{path.name} defines {len(found)} metrics; say which: {ways}")
+    return f"{path}:{found[0]}"
+
+
+def names_metric(found: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    """Whether a statement defines a public function of a pair, or of lists of pairs; others have defaults."""
+    if not isinstance(found, ast.FunctionDef) or found.name.startswith("_"):
+        return False
+    return _asked(found) in (PAIR, BATCH) and None not in found.args.kw_defaults
+
+
+def _asked(found: ast.FunctionDef) -> tuple[str, ...]:
+    """Parameters that must be given, in order."""
+    named = [each.arg for each in (*found.args.posonlyargs, *found.args.args)]
+    return tuple(named[: max(len(named) - len(found.args.defaults), 2)])
+
+
+def _is_marked(found: ast.stmt) -> TypeGuard[ast.ClassDef]:
+    if not isinstance(found, ast.ClassDef):
+        return False
+    called = (each.func for each in found.decorator_list if isinstance(each, ast.Call))
+    return any(getattr(each, "attr", getattr(each, "id", "")) == _MARK for each in called)
+
+
+def _nearly(found: ast.stmt) -> str:
+    """What a statement lacks to be a metric; empty where it is none of one's attempts."""
+    if isinstance(found, ast.ClassDef) and any(getattr(each, "name", "") == "score" for each in found.body):
+        return f"line {found.lineno}, class {found.name}, lacks @evaluator(...) above it"
+    if isinstance(found, ast.AsyncFunctionDef):
+        return f"line {found.lineno}, {found.name}, is async; take that word out"
+    if isinstance(found, ast.FunctionDef) and not found.name.startswith("_") and _asked(found):
+        return f"line {found.lineno}, {found.name} takes ({', '.join(_asked(found))})"
+    return ""

@@ -1,7 +1,7 @@
-"""Keeps still where it should, moves where it should: both demands on an evaluator, never one without the other.
+"""Stability and sensitivity: both demands on an evaluator, never one without the other.
 
-A score that never moves keeps still under every harmless edit; only a broken meaning tells it from a good one. Whoever
-orders or names evaluators by stillness alone praises the deaf.
+A score that never moves is stable under every harmless edit; only a broken meaning tells it from a good one. Whoever
+orders or names evaluators by stability alone praises the deaf.
 """
 
 import math
@@ -20,35 +20,34 @@ from core.analysis.table import View
 from core.charts.spec import Figure
 from core.statistics.arithmetic import row_medians
 
-FALLS = "falls where the meaning breaks"
-NO_FALL = "does not fall where the meaning breaks"
-OPEN = "is not shown to fall where the meaning breaks"
-FEW = "has too few broken meanings to tell whether it falls there"
-NOT_ASKED = "was not asked whether it falls where the meaning breaks"
+FALLS = "notices broken meanings"
+NO_FALL = "does not notice broken meanings"
+OPEN = "is not shown to notice broken meanings"
+FEW = "has too few broken meanings to tell whether it notices them"
+NOT_ASKED = "was not tested on broken meanings"
 
 HALF = (
-    "Half of the question was not asked: no meaning was broken in these runs, so that nothing tells whether a score "
-    "that keeps still is calm or deaf. No evaluator is better than another by this."
+    "Half of the question is open: these runs break no meaning, so a score that stays the same may be stable or deaf. "
+    "No evaluator is better than another by this."
 )
 OTHER_HALF = (
-    "Half of the question was not asked: these runs hold no edit that should not matter, so that nothing tells "
-    "whether a score that falls does so at anything. No evaluator is better than another by this."
+    "Half of the question is open: these runs hold no harmless edit, so a score that drops may do so at anything. "
+    "No evaluator is better than another by this."
 )
 
-TITLE = "Keeps still where it should, moves where it should"
-ALONE = "How far edits that should not matter move the score, in standard deviations"
+TITLE = "Stable and sensitive?"
+ALONE = "Change under harmless edits"
 """Title of the figure where no meaning was broken."""
 
 NOTE = (
-    "Across: how far edits that should not matter move the score, less is better. Up: how much a broken meaning "
-    "lowers it, more is better. Both in standard deviations of the clean scores, with 95 % intervals. On the level "
-    "line a broken meaning costs nothing."
+    "Up and to the left is better. On the line 2 × a broken meaning costs twice what a harmless edit changes. SD: "
+    "standard deviations of the unedited scores; bars are 95 % intervals."
 )
-_ACROSS, _UP = "moves where it should keep still, SD", "falls where the meaning breaks, SD"
+_ACROSS, _UP = "change under harmless edits, SD", "drop when the meaning breaks, SD"
 
 
 def falls(n: float, signal: float, low: float, high: float) -> str:
-    """Say whether a score falls where the meaning breaks.
+    """Say whether an evaluator notices broken meanings: whether its score falls at them in the middle item.
 
     Args:
         n: items with a broken meaning.
@@ -57,8 +56,8 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
 
     Example:
         >>> falls(40, 0.3, 0.2, 0.4), falls(40, 0.0, 0.0, 0.0), falls(2, 0.3, math.nan, math.nan)
-        ('falls where the meaning breaks', 'does not fall where the meaning breaks', \
-'has too few broken meanings to tell whether it falls there')
+        ('notices broken meanings', 'does not notice broken meanings', \
+'has too few broken meanings to tell whether it notices them')
     """
     if not n or math.isnan(signal):
         return NOT_ASKED

@@ -69,6 +69,19 @@ _FAMILIES = {
 }  # fmt: skip
 """Family -> its title; what a family of another edit of the same words is called follows from its own."""
 
+_DEEDS = {
+    "vertical-flip": "Turning the picture upside down", "horizontal-flip": "Mirroring the picture",
+    "rotation": "Turning the picture a little", "reposition": "Moving the object",
+    "reposition-ground": "Moving the object along the ground", "blur": "Blurring the picture",
+    "compression": "Compressing the picture", "resampling": "Resampling the picture",
+    "cultural": "A word like “African” in place of a neutral one",
+    "economic": "A word like “cheap” in place of a neutral one",
+    "emotion": "A word like “happy” in place of a neutral one",
+    "gender": "A word like “female” in place of a neutral one",
+    "typographic": "Writing a word into the picture", "fewer-frames": "Leaving out every second frame",
+}  # fmt: skip
+"""Family -> what its edits do, the subject of a sentence."""
+
 _PAPER = "paper’s contrast"
 CONTRASTS = {
     "vertical flip": "Upside down",
@@ -200,3 +213,15 @@ def family_title(name: str) -> str:
         if rest != name and rest.removesuffix("-spacy") in _FAMILIES:
             return f"{_FAMILIES[rest.removesuffix('-spacy')]}, {said}{' (spaCy)' if rest.endswith('-spacy') else ''}"
     return name
+
+
+def deed(family: str) -> str:
+    """What a family's edits do, as the subject of a sentence; of one without words of its own its title.
+
+    Example:
+        >>> deed("vertical-flip")
+        'Turning the picture upside down'
+        >>> deed("verbosity")
+        'The edit “Words that say nothing”'
+    """
+    return _DEEDS.get(family.removeprefix("inserted-")) or f"The edit “{family_title(family)}”"

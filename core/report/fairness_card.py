@@ -99,7 +99,7 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
     left_out = (*table.scope.left_out, *labels, *not_on_card(families))
     parts = [
         "<h1>Fairness card</h1>",
-        "<p>Does each metric keep still where an edit leaves the meaning, and fall where it breaks? By name, not by "
+        "<p>Does each metric ignore edits that leave the meaning, and notice those that break it? By name, not by "
         f"merit. {escape(about)}. {escape(half_asked(view))}</p>",
         _table(card, known, falls, words),
         _details("What each was asked besides", told),

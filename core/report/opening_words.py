@@ -86,8 +86,8 @@ def _asked(table: ScoreTable) -> Iterator[str]:
     where = f"{len(table.corpora)} corpora" if several else f"corpus {table.corpora[0]}"
     more, of = len(table.evaluators) - MOST_NAMED, f" of corpus {table.scope.corpus}" if several else ""
     yield (
-        "A metric scores how well a caption describes a picture. Does the score keep still where an edit leaves the "
-        f"meaning, and fall where the meaning breaks? This is of {counted(len(table.evaluators), 'evaluator')} on "
+        "A metric scores how well a caption describes a picture. Does it ignore edits that leave the meaning, and "
+        f"notice those that break it? This is of {counted(len(table.evaluators), 'evaluator')} on "
         f"{counted(len(table.items), 'item')} of {where}, under {counted(len(table.probes), 'probe')}, with {held} in "
         f"{table.scope.language}. Numbers are of the middle item{of}; evaluators stand by name, not by merit; brackets "
         "hold 95 % intervals." + (f" {more} more stand in the data." if more > 0 else "")
@@ -104,7 +104,7 @@ def _of(
     gaps: pd.DataFrame,
     words: Collection[str],
 ) -> tuple[str, ...]:
-    """Three sentences on one evaluator: both demands, how far it moves, what it fails to see or what is evidence."""
+    """Three sentences on one evaluator: both demands, how far it changes, what it fails to see or what is evidence."""
     corpus = table.scope.corpus
     if silent := table.silent(name, corpus):
         return (f"Nothing can be said: {silent}.",)
@@ -120,7 +120,7 @@ def _of(
     known = rows[~rows["family"].isin(words)]
     moved = _moves(known if len(known) else rows, table, words, aside=0 < len(known) < len(rows))
     verdict = (
-        f"It {_stillness(known)}, and it {falls}."
+        f"It {_stability(known)}, and it {falls}."
         if len(known)
         else f"Only words that may be true were put in; it {falls}."
     )
@@ -129,16 +129,16 @@ def _of(
     return tuple(filter(None, (verdict, f"{moved}.", gap and f"{_capital(gap)}.")))
 
 
-def _stillness(rows: pd.DataFrame) -> str:
-    """Whether it keeps still under every family of some, by what their intervals allow to claim."""
+def _stability(rows: pd.DataFrame) -> str:
+    """Whether it is stable under every family of some, by what their intervals allow to claim."""
     scatter = rows["scatter"]
     if (scatter == SCATTERS).any():
-        return "moves where it should keep still"
+        return "changes under harmless edits"
     if (scatter == HOLDS).all():
-        return "keeps still where it should"
+        return "is stable under harmless edits"
     if scatter.isin(NO_CLAIM).all():
-        return "has too few items to tell whether it keeps still"
-    return "is not shown to keep still"
+        return "has too few items to tell whether it is stable"
+    return "is not shown to be stable"
 
 
 def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, aside: bool) -> str:
@@ -150,14 +150,14 @@ def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, asi
     named += f" ({MAY_BE_TRUE})" if row["family"] in words else ""
     if not row["median_abs_percent"]:
         return (
-            f"The middle item moves under none; under {named} {number(row['beyond'], digits=0)} % of the "
-            f"edits of {counted(int(row['n_items']), 'item')} move it beyond the margin"
+            f"The middle item changes under none; under {named} {number(row['beyond'], digits=0)} % of the "
+            f"edits of {counted(int(row['n_items']), 'item')} change it beyond the margin"
         )
     floor = row[NULL]
     times = f", {row['median_abs_percent'] / floor:.1f} times null edits" if floor > 0 else ""
-    way = f"; {row['direction']}" if row["direction"] else "; no way is shown"
+    way = f"; {row['direction']}" if row["direction"] else "; no direction is shown"
     return (
-        f"{'Words that may be true aside, it' if aside else 'It'} moves most under {named}, whichever way by "
+        f"{'Words that may be true aside, it' if aside else 'It'} changes most under {named}, whichever way by "
         f"{number(row['median_abs_percent'], digits=1)} % ({_between(row, 'abs_low', 'abs_high', 1)}, "
         f"n = {int(row['n_items'])}){times}{way}"
     )
@@ -214,7 +214,7 @@ def _broken(name: str, own: pd.DataFrame, table: ScoreTable, answers: Answers) -
 def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, studied: bool) -> Iterator[str]:
     """What must not be concluded, the gravest first; each goes on from "It must not be concluded:"."""
     if broken_families(table.view()):
-        yield "That keeping still is a merit: a score that never moves keeps still."
+        yield "That stability alone is a merit: a score that never changes is stable."
     few, open_ = int(rows["drift"].isin(NO_CLAIM).sum()), int((rows["drift"] == UNDECIDED).sum())
     if few:
         yield f"Anything from {few} of {len(rows)} families and evaluators: too few items or sources for a claim."
@@ -227,7 +227,7 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
         )
     if there := sorted(set(words) & set(rows["family"])):
         named = _listed([each.replace("-", " ") for each in there])
-        yield f"That moving under {named} words is an error: the picture may support the word."
+        yield f"That a change under {named} words is an error: the picture may support the word."
     if not studied:
         yield "That people find the edited pairs as good: nobody was asked about these."
     missing = int((table.stored & pd.isna(table.scores)).sum())

@@ -18,10 +18,10 @@ _TOLD = "runs.told"
 _MOST = 12
 """Runs that have a card; the table has all."""
 
-_WAYS = (
-    (RESULTS, "Figures", ":material/bar_chart:"),
-    (FAILURES, "Pictures", ":material/photo_library:"),
-    (OVERVIEW, "Card and report", ":material/description:"),
+_WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
+    (RESULTS, "Figures", ":material/bar_chart:", {}),
+    (FAILURES, "Pictures", ":material/photo_library:", {}),
+    (OVERVIEW, "Card and report", ":material/description:", {"card": "yes", "report": "yes"}),
 )
 
 _SEAL_HELP = (
@@ -67,8 +67,8 @@ def _cards(runs: tuple[Run, ...]) -> None:
                 f"{safe(row['evaluators'], limit=200)} · {safe(row['created'])}"
             )
             with ways.container(horizontal=True, horizontal_alignment="right"):
-                for view, label, icon in _WAYS:
-                    link_to(view, label, icon=icon, query_params={"run": row["run"]})
+                for view, label, icon, opens in _WAYS:
+                    link_to(view, label, icon=icon, query_params={"run": row["run"]} | opens)
 
 
 def _problems(problems: tuple[str, ...]) -> None:

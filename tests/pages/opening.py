@@ -36,6 +36,9 @@ RUNS = "runs"
 
 Open = Callable[..., AppTest]
 
+UNFOLDED = dict.fromkeys(("glance", "more", "slices", "card", "report"), "yes")
+"""What a link to the first page asks for that has every part open."""
+
 
 def turned(app: AppTest, view: str) -> AppTest:
     """The session at a view, as a link to it leads there; it has not run yet.

@@ -16,7 +16,7 @@ from core.settings import ROOT
 from pages.views.common import page_charts
 from pages.views.common.open_runs import present, store
 from pages.views.human_validation.study_reading import with_all_opened
-from tests.pages.opening import CALIBRATION, OVERVIEW, Open, marks_that_open, told
+from tests.pages.opening import CALIBRATION, OVERVIEW, UNFOLDED, Open, marks_that_open, told
 
 NOTHING = {
     "study.outcomes": "answers of people",
@@ -126,7 +126,7 @@ def test_what_no_mark_of_the_figure_opens_opens_nothing(
     open_page: Open, demo: Path, page: str, chart: str, selection: object
 ) -> None:
     """A browser may say anything of what was clicked."""
-    app = open_page(page)
+    app = open_page(page, **UNFOLDED if page == OVERVIEW else {})
     links = len(app.get("page_link"))
     assert marks_that_open(app, chart)
     after = told(app, chart, selection)

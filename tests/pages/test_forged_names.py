@@ -12,7 +12,7 @@ from core.store.store import Store
 from pages.views.common import access
 from siege.forged import Stranger, forged_file, renamed
 from tests.manifests import edit_manifest
-from tests.pages.opening import CALIBRATION, GEOMETRY, LAB, OVERVIEW, Open, missing_told, said
+from tests.pages.opening import CALIBRATION, GEOMETRY, LAB, OVERVIEW, UNFOLDED, Open, missing_told, said
 from tests.plans import make_plan
 
 PUBLISHED = pytest.mark.parametrize("published", [True, False], ids=["published", "folder"])
@@ -70,7 +70,7 @@ def test_geometry_does_not_run_what_a_name_points_to(
 def test_the_report_does_not_run_what_a_name_points_to(open_page: Open, tmp_path: Path, *, published: bool) -> None:
     stranger = Stranger(tmp_path)
     forged(stranger, published=published)
-    app = open_page(OVERVIEW)
+    app = open_page(OVERVIEW, **UNFOLDED)
     app.button(key="overview.report.make").click().run()
     assert not app.exception
     assert "invariscope:" in said(app)

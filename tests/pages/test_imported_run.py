@@ -22,6 +22,7 @@ from tests.pages.opening import (
     GEOMETRY,
     OVERVIEW,
     RESULTS,
+    UNFOLDED,
     Open,
     said,
 )
@@ -58,7 +59,7 @@ def test_every_page_that_shows_stored_scores_opens_and_names_them_as_imported(op
 
 
 def test_the_overview_says_beside_the_name_where_the_scores_are_from(open_page: Open, imported: Run) -> None:
-    shown = said(open_page(OVERVIEW))
+    shown = said(open_page(OVERVIEW, **UNFOLDED))
     (entry,) = imported.manifest["evaluators"]
     assert f"Scores imported from clip.csv (sha256 {entry['imported']['sha256'][:12]}" in shown
 

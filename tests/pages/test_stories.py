@@ -18,6 +18,7 @@ from tests.pages.opening import (
     OVERVIEW,
     RESULTS,
     STORIES,
+    UNFOLDED,
     Open,
     collected,
     led,
@@ -80,7 +81,7 @@ ELSEWHERE = {
 def test_every_figure_of_stored_scores_is_kept_with_its_run_corpus_and_signature(
     page: str, open_page: Open, demo: Path, own_folder: Path
 ) -> None:
-    app = open_page(page)
+    app = open_page(page, **UNFOLDED if page == OVERVIEW else {})
     drawn = app.get("plotly_chart")
     offered = [key for each in app.button if (key := each.key or "").startswith("collect.figure.")]
     assert {f"collect.figure.{stem}" for stem in ELSEWHERE[page]} <= set(offered)

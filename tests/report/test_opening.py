@@ -61,9 +61,10 @@ def say(tmp_path: Path) -> Iterator[Say]:
 def test_each_evaluator_has_three_short_sentences_by_name(said: Opening) -> None:
     assert list(said.evaluators) == sorted(said.evaluators)
     for verdict, moved, gap in said.evaluators.values():
-        assert verdict == f"It moves where it should keep still, and it {NOT_ASKED}."
+        assert verdict == f"It changes under harmless edits, and it {NOT_ASKED}."
         assert re.match(
-            r"Words that may be true aside, it moves most under .*, whichever way by .* \([\d.]+ to [\d.]+, n = \d+\)",
+            r"Words that may be true aside, it changes most under .*, whichever way by .* "
+            r"\([\d.]+ to [\d.]+, n = \d+\)",
             moved,
         )
         assert re.match(r"Differences below .* are no evidence if .* \(.*, n = \d+\)\.", gap)
@@ -111,9 +112,9 @@ def moved_by(moving: dict[str, int], *, items: int = 100) -> list[dict]:
 
 def test_of_medians_that_are_all_0_the_family_is_named_that_moves_most_items(say: Say) -> None:
     (told,) = say(moved_by({"hflip": 3, "vflip": 21})).values()
-    assert told[0].startswith("It is not shown to keep still, and it ")
+    assert told[0].startswith("It is not shown to be stable, and it ")
     assert told[1] == (
-        "The middle item moves under none; under vertical flip 21 % of the edits of 100 items move it beyond the "
+        "The middle item changes under none; under vertical flip 21 % of the edits of 100 items change it beyond the "
         "margin."
     )
 
@@ -126,7 +127,7 @@ def test_families_that_nothing_tells_apart_are_counted_and_not_told_apart_by_the
 @pytest.mark.parametrize("items", [1, 2, 9])
 def test_of_few_items_nothing_is_claimed(say: Say, items: int) -> None:
     (told,) = say(audited("vflip", "hflip", items=items)).values()
-    assert told[0] == f"It has too few items to tell whether it keeps still, and it {NOT_ASKED}."
+    assert told[0] == f"It has too few items to tell whether it is stable, and it {NOT_ASKED}."
     assert f"(no interval, n = {items})" in told[1]
     assert "95 %" not in " ".join(told)
 
@@ -162,7 +163,7 @@ def test_of_one_source_nothing_is_claimed(tmp_path: Path) -> None:
         opening = build(store, whole=False, figures=False).opening
     assert opening is not None
     (told,) = opening.evaluators.values()
-    assert told[0].startswith("It has too few items to tell whether it keeps still")
+    assert told[0].startswith("It has too few items to tell whether it is stable")
 
 
 def test_of_many_evaluators_the_first_by_name_stand_and_the_others_are_counted(say: Say, tmp_path: Path) -> None:
@@ -249,4 +250,4 @@ def test_a_score_that_never_falls_is_named_so(tmp_path: Path) -> None:
     with Store.open(write_broken(tmp_path / "r", rows)) as store:
         report = build(store, whole=False, figures=False)
     assert report.opening is not None
-    assert report.opening.evaluators["e"][0] == f"It moves where it should keep still, and it {NO_FALL}."
+    assert report.opening.evaluators["e"][0] == f"It changes under harmless edits, and it {NO_FALL}."

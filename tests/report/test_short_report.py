@@ -124,7 +124,7 @@ def test_a_run_that_holds_little_says_what_it_lacks_and_ranks_nobody(
         write(made, tmp_path / "out")
     assert any(each.startswith(lack) for each in made.lacks), made.lacks
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
-    assert "Half of the question was not asked" in text
+    assert "Half of the question is open" in text
     assert not re.search(r"\b(rank|best|calmest)\b", text)
     assert not re.search(r"\[(\S+), \1\\?\]", text.replace("0.00, 0.00", ""))
 
@@ -134,7 +134,7 @@ def test_the_figure_of_one_half_has_one_axis_and_evaluators_by_name(paper_report
     assert isinstance(plane, Figure)
     assert plane.kind == "dots"
     assert plane.order == ("conse-lite0", "conse-lite2", "grounding-judge")
-    assert plane.note.startswith("Half of the question was not asked")
+    assert plane.note.startswith("Half of the question is open")
 
 
 def test_the_figure_of_both_halves_is_a_plane_of_the_numbers_of_the_tables(tmp_path: Path) -> None:

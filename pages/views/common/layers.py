@@ -30,6 +30,19 @@ def is_open(place: ExpanderContainer | PopoverContainer) -> bool:
     return bool(place.open)
 
 
+def folded_part(label: str, state: PageState, field: str, *, icon: str) -> ExpanderContainer | None:
+    """Draw a label that opens a part of a page, which a link can ask for; the place to fill, None while it is closed.
+
+    Args:
+        label: in our own words.
+        state: of the page.
+        field: its yes or no that says whether the part is open.
+        icon: before the label.
+    """
+    place = st.expander(label, icon=icon, key=state.key(field), on_change="rerun")
+    return place if is_open(place) else None
+
+
 @st.fragment
 def draw_folded(label: str, draw: Callable[[], None], *, key: str, icon: str = ":material/table:") -> None:
     """Draw a label that opens what is drawn beneath it; opening it runs this part of the page alone.

@@ -194,6 +194,7 @@ class Door:
         link: parameters of that view's link.
         act: what it does here; a callback.
         key: of its card.
+        first: whether it is what a reader most likely came for, which its frame shows.
     """
 
     title: str
@@ -203,6 +204,7 @@ class Door:
     link: Mapping[str, str] = field(default_factory=dict, hash=False)
     act: Callable[[], None] | None = None
     key: str = ""
+    first: bool = False
 
 
 def draw_doors(doors: Sequence[Door]) -> None:
@@ -210,7 +212,7 @@ def draw_doors(doors: Sequence[Door]) -> None:
     cells = st.grid(max(len(doors), 1), min_column_width=230, gap="small")
     for door in doors:
         key = door.key or door.view
-        with cells.container(border=True, height="stretch", gap="xsmall", key=f"door_{key}"):
+        with cells.container(border=True, height="stretch", gap="xsmall", key=f"door_{'first_' * door.first}{key}"):
             if door.act is None:
                 link_to(door.view, f"**{door.title}**", icon=door.icon, query_params=door.link)
             else:

@@ -17,7 +17,6 @@ from core.analysis.questions import Options
 from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.table import ScoreTable
 from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import MARGIN
 from core.charts.canvas import thumbnail
@@ -27,14 +26,13 @@ from core.errors import InvariscopeError
 from core.features.human.studies import list_studies
 from core.features.suites.suite_result import Files, changed, stored
 from core.features.systems import system_file as leaderboards
-from core.probes.titles import family_title, title
+from core.probes.titles import deed, family_title, title
 from core.report.build import build
 from core.report.document import Report
 from core.report.fairness_card import card_report
 from core.report.html import html
 from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
-from core.store.manifest import Run
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link, link_to
 from pages.views.common.open_runs import Signature, scores, store, stored_values
@@ -116,52 +114,39 @@ def _read_least(raw: str) -> tuple[int, str]:
     return LEAST_N, f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}, got {raw[:40]!r}."
 
 
-_WHAT = (
-    "A metric decides which caption of a picture wins. Invariscope edits the picture or the caption so that the "
-    "meaning stays, and shows which metrics move all the same; then it breaks the meaning, and shows which ones do not "
-    "notice."
-)
-
-
-def draw_what() -> None:
-    """Say what the dashboard is for."""
-    st.markdown(_WHAT)
-
-
-def draw_loaded(runs: tuple[Run, ...], table: ScoreTable) -> None:
-    """Say what the numbers of the page are of: the corpus in view, and how many more runs there are."""
-    scope, n_items = table.scope, int(table.of_corpus(table.scope.corpus).sum())
-    others = f" {counted(len(runs) - 1, 'other run is', 'other runs are')} loaded." if len(runs) > 1 else ""
-    st.markdown(
-        f"**Loaded:** {safe(listed(table.evaluators), limit=300)} on {counted(n_items, 'item')} of "
-        f"{safe(scope.corpus)} (run {safe(scope.run)}).{others}"
-    )
-
-
-def draw_found(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) -> None:
-    """Say the first of the worst findings, and in the same breath whether that evaluator falls where meaning breaks.
+def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) -> None:
+    """Draw the first of the worst findings: a sentence, whether that evaluator notices broken meanings, two pictures.
 
     Args:
         worst: of :func:`core.analysis.overview.worst_findings`.
         held: thresholds of the page.
         falls: evaluator -> its verdict; one that is not here was not asked.
     """
+    st.markdown("**Worst finding**")
     if worst.empty:
-        st.markdown(f"**Found:** no family yet that surely moves an evaluator by more than the margin{held.said()}.")
+        st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")
         return
     row = worst.iloc[0]
+    name = safe(row["evaluator"])
     st.markdown(
-        f"**Found:** the edit *{safe(family_title(row['family']))}* changes {safe(row['evaluator'])}'s score by "
-        f"{number(row['median_abs_percent'], digits=1)} % on a typical picture (median \\|%Δ\\|, 95 % CI "
-        f"{number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
-        f"{counted(int(row['n_items']), 'item')}){_why(row)}; {safe(row['evaluator'])} "
-        f"{falls.get(str(row['evaluator']), NOT_ASKED)}."
+        f"{safe(deed(row['family']))} changes **{name}**'s score by "
+        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture{_why(row)}. {name} {falls.get(str(row['evaluator']), NOT_ASKED)}.",
+        help=f"{_interval(row)}. The first of the findings whose interval lies above ±{held.margin:g} %, by its lower "
+        "end.",
     )
+    _draw_example(row)
 
 
 def _why(row: pd.Series) -> str:
-    """Why such a move counts, or why it may not."""
-    return f" ({MAY_BE_TRUE}: {WHY})" if row["may_be_true"] else ". It should not"
+    """Whether such a change should be, as far as anybody knows."""
+    return f"; {WHY}" if row["may_be_true"] else ". It should not"
+
+
+def _interval(row: pd.Series) -> str:
+    return (
+        f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
+        f"n = {counted(int(row['n_items']), 'item')}"
+    )
 
 
 def draw_ways(worst: pd.DataFrame) -> None:
@@ -173,17 +158,18 @@ def draw_ways(worst: pd.DataFrame) -> None:
     doors = [
         Door(
             "Try your picture",
-            "Upload one, edit it, see which metric moves",
+            "Upload one and see which scores change",
             ":material/add_photo_alternate:",
             LAB,
             {"source": "upload"},
+            first=True,
         )
     ]
     if may_operate():
         doors.append(
             Door(
                 "Audit your metric",
-                "Every item of a corpus under every probe, in the background",
+                "Choose pictures and metrics, see the cost, start",
                 ":material/play_circle:",
                 AUDIT,
             )
@@ -193,7 +179,7 @@ def draw_ways(worst: pd.DataFrame) -> None:
         doors.append(
             Door(
                 "Read the worst cases",
-                "The pairs that move the furthest, side by side",
+                "Before and after, largest change first",
                 ":material/photo_library:",
                 FAILURES,
                 link,
@@ -203,7 +189,7 @@ def draw_ways(worst: pd.DataFrame) -> None:
         doors.append(
             Door(
                 "Read the results",
-                "Tables and figures by research question",
+                "Figures and tables, question by question",
                 ":material/bar_chart:",
                 RESULTS,
                 carried(),
@@ -212,17 +198,14 @@ def draw_ways(worst: pd.DataFrame) -> None:
     draw_doors(doors)
 
 
-EXAMPLE_HEIGHT = 170
-"""Height in px of an example, so that the cards line up."""
+EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 230, 176
+"""Of a picture of an example, in px at most, so that two stand beside each other."""
 
 
 def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
-    """Draw each of the worst findings as a card with its example, linked into the Probe lab."""
+    """Draw each of the worst findings as a card with its example, linked into Try a picture."""
     if found.empty:
-        st.info(
-            "No family is shown to move an evaluator by more than the margin in the middle item: no interval of a "
-            f"median \\|%Δ\\| lies above it{held.said()}."
-        )
+        st.info(f"No other family: of none does the interval of the median \\|%Δ\\| lie above the margin{held.said()}.")
         return
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():
@@ -232,17 +215,19 @@ def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
 
 def _finding(row: pd.Series) -> None:
     st.markdown(
-        f"**{safe(family_title(row['family']))}** changes **{safe(row['evaluator'])}** by "
-        f"**{row['median_abs_percent']:.1f} %**"
+        f"{safe(deed(row['family']))} changes **{safe(row['evaluator'])}** by "
+        f"**{number(row['median_abs_percent'], digits=1)}\u00a0%**"
     )
     if row["may_be_true"]:
         st.markdown(
             f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}: no finding, as long as that is so."
         )
-    st.caption(
-        f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
-        f"n = {counted(int(row['n_items']), 'item')}"
-    )
+    st.caption(_interval(row))
+    _draw_example(row)
+
+
+def _draw_example(row: pd.Series) -> None:
+    """Draw the item that a finding changes most, before and after, with both scores and the ways on from it."""
     example = _example(row)
     if isinstance(example, str):
         st.caption(safe(example, limit=300))
@@ -250,19 +235,21 @@ def _finding(row: pd.Series) -> None:
         said = (f"Item {row['item']} as it is", f"Item {row['item']} after {title(row['probe']).lower()}")
         with st.container(horizontal=True, gap="small", key=f"finding_{row['evaluator']}_{row['family']}"):
             for pixels, alt in zip(example, said, strict=False):
-                st.image(pixels, alt=alt, width=round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0]))
+                tall = round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0])
+                st.image(pixels, alt=alt, width=min(tall, EXAMPLE_WIDTH))
     if row["caption"] != row["baseline_caption"]:
         st.text(f"{row['baseline_caption']} → {row['caption']}")
     else:
         st.text(row["caption"])
     edited = "" if row["caption"] != row["baseline_caption"] else f", *{safe(title(row['probe']))}*"
     st.markdown(
-        f"Score {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}){edited}"
+        f"Largest change: {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])})"
+        f"{edited}"
     )
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
-        link_to(FAILURES, "See its failures", icon=":material/photo_library:", query_params=failures_link(row))
+        link_to(FAILURES, "See its pairs", icon=":material/photo_library:", query_params=failures_link(row))
         if not isinstance(example, str):
-            link_to(LAB, "Open in Try a picture", icon=":material/science:", query_params=lab_link(row))
+            link_to(LAB, "Try it", icon=":material/science:", query_params=lab_link(row))
 
 
 def _example(row: pd.Series) -> list[np.ndarray] | str:
@@ -284,7 +271,6 @@ def slices_field(files: Signature) -> Field:
 
 def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thresholds) -> None:
     """Draw the slices of one evaluator as the question on Results answers it, or why there are none."""
-    st.header("Where it is least stable", anchor=False)
     question, table = questions(files, scope)[ID], scores(files, scope)
     if reason := question.needs(table):
         st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=400))

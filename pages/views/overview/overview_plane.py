@@ -1,4 +1,4 @@
-"""The first figure of the first page: keeps still where it should, moves where it should; never one alone."""
+"""The first figure of the first page: stability and sensitivity, never one alone."""
 
 import pandas as pd
 import streamlit as st
@@ -20,7 +20,6 @@ _DATA = f"{PLANE}-data"
 def draw_plane(files: Signature, scope: Narrowed) -> None:
     """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named; where
     nothing does, the one axis alone with what was not asked."""
-    st.header("Both halves of the question", anchor=False)
     both = with_both(files, scope)
     own = both or scope
     seen = view(files, own)
@@ -35,13 +34,10 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
     told = [f"{name} {said}." for name, said in sorted(falls_of(files, scope).items()) if said != FALLS]
     if told:
         st.markdown(safe(" ".join(told), limit=600))
-    of = f"Run {own.run}, caption {own.subject}, language {own.language}"
-    st.caption(
-        safe(
-            f"{of}." if own == scope else f"{of}: the scope above holds no broken meaning beside its edits.", limit=300
-        )
-    )
-    link_to(CONTRAST, "Contrast tests", icon=":material/rule:")
+    if own != scope:
+        of = f"run {own.run} (captions: {own.subject}, {own.language})"
+        st.caption(safe(f"Shown for {of}, because the scope above breaks no meaning.", limit=300))
+    link_to(CONTRAST, "Does it notice? All tests", icon=":material/rule:")
 
 
 def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Overview: what this is, what is loaded, what was found; then every evaluator's card."""
+"""Start: which metrics are stable and sensitive, the worst finding with its pictures, three doors; more on a click."""
 
 from collections.abc import Mapping
 
@@ -10,6 +10,7 @@ from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
+from pages.views.common.layers import folded_part
 from pages.views.common.links import RUNS, draw_no_run, link_to
 from pages.views.common.open_runs import (
     Signature,
@@ -22,24 +23,21 @@ from pages.views.common.open_runs import (
     origin_of_scores,
     present,
     risks,
-    scores,
     store,
     unsure_words,
 )
 from pages.views.common.page_head import header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import PageState
+from pages.views.common.url_state import PageState, switch_field
 from pages.views.overview.overview_evaluators import draw_card, draw_glance, draw_kinds
 from pages.views.overview.overview_findings import (
     choose_thresholds,
     draw_findings,
-    draw_found,
-    draw_loaded,
     draw_report,
     draw_slices,
     draw_ways,
-    draw_what,
+    draw_worst,
     slices_field,
     threshold_fields,
     thresholds,
@@ -47,19 +45,28 @@ from pages.views.overview.overview_findings import (
 from pages.views.overview.overview_plane import draw_plane, falls_of, selectivity, with_both
 from pages.views.runs_view import warn_incomplete
 
+_FOLDED = {
+    "glance": ("Every metric in one row", ":material/leaderboard:"),
+    "more": ("Other findings", ":material/photo_library:"),
+    "slices": ("Where a metric is least stable", ":material/grid_on:"),
+    "card": ("Fairness card", ":material/badge:"),
+    "report": ("Export: the card to print, the report", ":material/description:"),
+}
+"""Field of the link -> label and icon of the part of the page that it opens."""
+
 
 def draw() -> None:
     """Draw the view."""
     files = present()
     opened = store(files)
-    state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files)))
+    folds = map(switch_field, _FOLDED)
+    state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files), *folds))
     state.restore()
     header(
-        "How much each metric's score changes when the meaning stays the same.",
+        "Which image-caption metrics ignore harmless edits, and notice wrong captions?",
         state,
         words=("run", "margin"),
     )
-    draw_what()
     if opened.runs():
         try:
             _numbers(state, files, choose_scope(state, files))
@@ -78,46 +85,68 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     """Draw what the scope's scores say."""
     seen, held = scope.only(), thresholds(state)
     figures_of(of_scores(state, files, seen))
-    table, contrasts, risk = (work(files, seen, held.margin) for work in (card, families, risks))
-    worst = findings(files, seen, held.margin, held.least)
-    draw_loaded(store(files).runs(), scores(files, seen))
     say_withheld(files, seen)
+    worst = findings(files, seen, held.margin, held.least)
     falls = falls_of(files, seen)
-    draw_found(worst, held, falls)
+    first, second = st.columns([5, 4], gap="medium")
+    with first:
+        draw_plane(files, seen)
+    with second:
+        draw_worst(worst, held, falls)
     draw_ways(worst)
-    draw_plane(files, seen)
-    sources = origin_of_scores(files, seen)
+    _draw_folded(state, files, scope, worst, falls)
     choose_thresholds(state)
-    if not table.empty:
-        st.header("Evaluators at a glance", anchor=False)
-        _glance(files, seen, table, risk, sources, falls)
-    st.header("Worst findings", anchor=False)
-    draw_findings(worst, held)
-    draw_slices(state, files, seen, held)
-    st.header("Fairness card", anchor=False)
-    if table.empty:
-        st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
-    else:
-        said = blur_control(files, seen), half_precision(files, seen, held.margin), blind(files, seen)
-        unsure = table["family"].isin(unsure_words(files, seen))
-        draw_card(table.assign(may_be_true=unsure), contrasts, risk, *said, sources)
-    st.header("Export", anchor=False)
-    draw_report(files, scope)
 
 
-def _glance(
-    files: Signature,
-    scope: Narrowed,
-    table: pd.DataFrame,
-    risk: pd.DataFrame,
-    sources: Mapping[str, str],
-    falls: Mapping[str, str],
+def _draw_folded(
+    state: PageState, files: Signature, scope: Narrowed, worst: pd.DataFrame, falls: Mapping[str, str]
 ) -> None:
+    """Draw the labels of what is one click away, and what stands behind those that are open."""
+    seen, held = scope.only(), thresholds(state)
+    for field, (label, icon) in _FOLDED.items():
+        place = folded_part(label, state, field, icon=icon)
+        if place is None:
+            continue
+        with place:
+            if field == "glance":
+                _glance(files, seen, held.margin, falls)
+            elif field == "more":
+                draw_findings(worst.iloc[1:], held)
+            elif field == "slices":
+                draw_slices(state, files, seen, held)
+            elif field == "card":
+                _card(files, seen, held.margin)
+            else:
+                draw_report(files, scope)
+
+
+def _glance(files: Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]) -> None:
     """Draw every evaluator in one row, beside its selectivity where a run holds both halves of an audit."""
+    table = card(files, scope, margin)
+    if table.empty:
+        st.info(_no_card(files, scope, margin))
+        return
     own = with_both(files, scope)
     measured = selectivity(files, own) if own is not None else None
     of = ""
     if own is not None and measured is not None:
         of = f"run {own.run}, caption {own.subject}, {unverified(measured) or 'verified comparisons'}"
-    draw_glance(at_a_glance(table, risk, measured), sources, of, falls)
+    rows = at_a_glance(table, risks(files, scope, margin), measured)
+    draw_glance(rows, origin_of_scores(files, scope), of, falls)
     draw_kinds(table["evaluator"].unique())
+
+
+def _card(files: Signature, scope: Narrowed, margin: float) -> None:
+    """Draw the fairness card, or why there is none."""
+    table = card(files, scope, margin)
+    if table.empty:
+        st.info(_no_card(files, scope, margin))
+        return
+    said = blur_control(files, scope), half_precision(files, scope, margin), blind(files, scope)
+    contrasts, risk = families(files, scope, margin), risks(files, scope, margin)
+    unsure = table["family"].isin(unsure_words(files, scope))
+    draw_card(table.assign(may_be_true=unsure), contrasts, risk, *said, origin_of_scores(files, scope))
+
+
+def _no_card(files: Signature, scope: Narrowed, margin: float) -> str:
+    return safe(" ".join(not_on_card(families(files, scope, margin))) or "No family has a percent change yet.")

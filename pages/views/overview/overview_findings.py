@@ -130,7 +130,8 @@ def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) 
     name = safe(row["evaluator"])
     st.markdown(
         f"{safe(deed(row['family']))} changes **{name}**'s score by "
-        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture{_why(row)}. {name} {falls.get(str(row['evaluator']), NOT_ASKED)}.",
+        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture{_why(row)}. "
+        f"{name} {falls.get(str(row['evaluator']), NOT_ASKED)}.",
         help=f"{_interval(row)}. The first of the findings whose interval lies above ±{held.margin:g} %, by its lower "
         "end.",
     )

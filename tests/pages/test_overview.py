@@ -190,7 +190,7 @@ def test_the_first_screen_has_the_plane_then_the_worst_finding_with_both_picture
     )
     assert ". It should not. conse-lite2 was not tested on broken meanings." in told
     assert len(app.get("plotly_chart")) == 1
-    assert len(app.get("imgs")) == 2
+    assert len(app.image) == 2
     links = [each.proto.label for each in app.get("page_link")]
     doors = [
         each for each in links if each in ("**Try your picture**", "**Audit your metric**", "**Read the worst cases**")

@@ -21,6 +21,7 @@ class Lack(str):
         remedy: what would change it, behind the lack.
         command: of a shell, at the end of the remedy.
         choose: what a reader chooses to see what the scope leaves out: run, and where they differ subject and language.
+        n: scores that this choice would show.
 
     Attributes:
         said: lack and remedy without the command.
@@ -37,14 +38,15 @@ class Lack(str):
     said: str
     command: str
     choose: Mapping[str, str]
+    n: int
 
     def __new__(
-        cls, what: str, remedy: str = "", *, command: str = "", choose: Mapping[str, str] | None = None
+        cls, what: str, remedy: str = "", *, command: str = "", choose: Mapping[str, str] | None = None, n: int = 0
     ) -> Self:
         """Word it."""
         said = "; ".join(filter(None, (what, remedy)))
         lack = super().__new__(cls, f"{said}: {command}" if command else said)
-        lack.what, lack.said, lack.command, lack.choose = what, said, command, choose or {}
+        lack.what, lack.said, lack.command, lack.choose, lack.n = what, said, command, choose or {}, n
         return lack
 
     @classmethod
@@ -128,10 +130,12 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
     other = {name: str(first[name]) for name, value in mine.items() if first[name] != value}
     apart = [f"{name} {value} (not {name} {mine[name]})" for name, value in other.items()]
     apart += [] if first["evaluator"] in table.evaluators else [f"evaluator {first['evaluator']}"]
+    there = (rows[["run", "subject", "language"]] == first[["run", "subject", "language"]]).all(axis=1)
     under = f" under {' and '.join(apart)}" if apart else ""
     return Lack(
         f"the scope leaves out what holds {what}: run {first['run']} does{under}; choose that to see it",
         choose={"run": str(first["run"]), **{name: other[name] for name in ("subject", "language") if name in other}},
+        n=int(rows.loc[there, "n"].sum()),
     )
 
 

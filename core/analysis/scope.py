@@ -38,8 +38,8 @@ from groups join held using (run, corpus, subject, language, rank, evaluator)
 where {NAMED_GROUP} group by all order by all
 """
 _OPEN = f"""
-select distinct run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation from groups
-where {NAMED_GROUP} order by all
+select run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation, sum(n)::bigint as n
+from groups where {NAMED_GROUP} group by all order by all
 """
 _NAMELESS = f"select run, sum(n)::bigint as n from groups where not ({NAMED_GROUP}) group by run"
 
@@ -180,7 +180,7 @@ def open_probes(store: Store) -> pd.DataFrame:
     """Which probes are open, counted once.
 
     Returns:
-        Every (run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation).
+        Every (run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation) with its scores, n.
     """
     return store.once(_OPEN)
 

@@ -5,10 +5,10 @@ import streamlit as st
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import Signature, present, store
+from pages.views.common.open_runs import Signature, facet_counts, present, store
 from pages.views.common.page_head import drawn, header
 from pages.views.common.scope_chips import choose_scope
-from pages.views.common.slice_filters import describe
+from pages.views.common.slice_filters import describe, offer_relaxing
 from pages.views.common.url_state import PageState
 from pages.views.compare_parts import (
     Side,
@@ -62,7 +62,10 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))
     table = compared(files, a, b, by, measure, margin)
     if table.empty:
-        st.info("One side holds no shift. Take back one of its choices.", icon=":material/filter_alt:")
+        st.info("One side holds no shift.", icon=":material/filter_alt:")
+        for name, side in zip(SIDES, (a, b), strict=True):
+            if not sum(facet_counts(files, side.scope, side.chosen)["sign"].values()):
+                offer_relaxing(state, files, side.scope, side.chosen, side=f"{name}_")
         return
     draw_compared(table, a, b, by=by, measure=measure, margin=margin)
 

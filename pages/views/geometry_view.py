@@ -39,7 +39,7 @@ from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import Chips, chips, draw_title, drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
-from pages.views.common.slice_filters import choose_slice, describe, slice_fields, slice_link
+from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, slice_fields, slice_link
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import Field, PageState, one_of, text
 from pages.views.probe_lab.lab_state import Stamps, barred_encoders, own_ready, stamps
@@ -286,8 +286,11 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     edit_words(state)
     if modifiers(files, scope, chosen, evaluator).empty:
         st.info("This scope and these filters hold no modifier; audit a societal family such as cultural.")
+        offer_relaxing(state, files, scope, chosen)
         return
     words = (state.get("positive"), state.get("negative"))
     found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
     figures_of(of_scores(state, files, scope, describe(chosen)))
     draw_geometry(found, evaluator, scope.corpus, slice_link(state))
+    if found.points.empty:
+        offer_relaxing(state, files, scope, chosen)

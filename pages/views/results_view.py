@@ -1,7 +1,7 @@
 """Results: the questions of the audit with their answers, of whatever the filters leave."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pandas as pd
@@ -16,15 +16,33 @@ from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Shade
+from core.probes.base import Axis
 from core.probes.titles import family_title
 from pages.views.common.collect import data_buttons, figures_of, of_scores
 from pages.views.common.links import RESULTS, draw_no_run, link_to
-from pages.views.common.open_runs import Signature, present, scores, store, stored_values
+from pages.views.common.open_runs import Signature, facet_counts, present, scores, store, stored_values
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
-from pages.views.common.shown_answers import answer, answer_rows, corrected, figure_block, nothing, questions, spoken
-from pages.views.common.slice_filters import choose_slice, describe, own_link, slice_fields, slice_link
-from pages.views.common.text import safe
+from pages.views.common.shown_answers import (
+    answer,
+    answer_rows,
+    applied,
+    corrected,
+    figure_block,
+    nothing,
+    questions,
+    spoken,
+    way_to,
+)
+from pages.views.common.slice_filters import (
+    choose_slice,
+    describe,
+    offer_relaxing,
+    own_link,
+    slice_fields,
+    slice_link,
+)
+from pages.views.common.text import safe, thousands
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, switch_field, text
 
 SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
@@ -236,6 +254,7 @@ def draw_questions(
     options = choose_options(state, there, table.corpora) if there else Options()
     _draw_missing(state, tuple(dict.fromkeys(filter(None, missing.values()))))
     picked = [each for each in there if "evaluator" in each.pick]
+    empty = dict[Question, Slice]()
     for question in there:
         own = chosen
         if question in picked:
@@ -243,7 +262,63 @@ def draw_questions(
                 _choose_evaluator(state, table.evaluators)
             own = replace(chosen, evaluators=(_evaluator(state, table.evaluators),))
         frame = answer(files, scope, own, question.id, _asked(question, options))
-        _draw(state, question, frame, options, several=len(table.corpora) > 1)
+        if frame.empty:
+            empty[question] = own
+            continue
+        _draw(state, files, scope, own, question, frame, options, several=len(table.corpora) > 1)
+    if empty or not there:
+        _draw_ways_out(state, files, scope, chosen, empty, options)
+
+
+_EDITS = {Axis.SPATIAL: ("space", "picture"), Axis.SOCIETAL: ("words", "word"), Axis.SURFACE: ("surface", "surface")}
+"""Edits -> the section that is of them, and what they are called on a button."""
+
+
+def _draw_ways_out(
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    empty: Mapping[Question, Slice],
+    options: Options,
+) -> None:
+    """Offer what fills a part of which something is empty: to take filters back, and what else the run holds of them.
+
+    Args:
+        state: of the page.
+        files: what the store depends on.
+        scope: whose scores.
+        chosen: what the filters keep.
+        empty: questions that were left nothing, each with its slice.
+        options: what the reader set.
+    """
+
+    def fills(left: Slice) -> bool:
+        return any(
+            not answer(files, scope, replace(left, evaluators=own.evaluators), each.id, _asked(each, options)).empty
+            for each, own in empty.items()
+        )
+
+    if empty:
+        nothing([each.title for each in empty])
+        offer_relaxing(state, files, scope, chosen, fills=fills)
+    counts = facet_counts(files, scope, chosen)["axes"]
+    row = st.container(horizontal=True, gap="small")
+    for axis, (section, called) in _EDITS.items():
+        if section != state.get("question") and (n := counts.get(axis.value, 0)):
+            row.button(
+                f"Show {called} edits ({thousands(n)})",
+                key=f"results.show.{section}",
+                icon=":material/visibility:",
+                on_click=_show,
+                args=(state, section),
+            )
+
+
+def _show(state: PageState, section: str) -> None:
+    """Turn to a section; a callback."""
+    state.put("question", section)
+    state.put("part", None)
 
 
 def _asked(question: Question, options: Options) -> Options:
@@ -252,15 +327,31 @@ def _asked(question: Question, options: Options) -> Options:
     return replace(usual, **{name: getattr(options, name) for name in question.asks if name != "measure"})
 
 
-def _draw(state: PageState, question: Question, frame: pd.DataFrame, options: Options, *, several: bool) -> None:
+def _draw(
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    question: Question,
+    frame: pd.DataFrame,
+    options: Options,
+    *,
+    several: bool,
+) -> None:
     measure = state.get("measure") if "measure" in question.asks else "percent"
-    if frame.empty:
-        nothing(question.title)
-        return
+    read = applied(files, scope, chosen, question, _asked(question, options))
+    idle = [field.name for field in fields(Slice) if getattr(read, field.name) != getattr(chosen, field.name)]
+    figures_of(of_scores(state, files, scope, describe(replace(read, evaluators=()))))
+    link = {name: text for name, text in slice_link(state).items() if name not in idle}
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
     for drawing in question.figures:
-        _draw_figure(state, question, drawing, frame, measure, options)
+        _draw_figure(state, question, drawing, frame, measure, options, link)
+    if idle:
+        unused = describe(replace(Slice(), **{name: getattr(chosen, name) for name in idle}))
+        st.caption(
+            f":material/filter_alt_off: Not filtered here, for it changes nothing of it: {safe(unused, limit=300)}"
+        )
     if question.columns:
         answer_rows(question, frame, measure=measure, several=several)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -270,7 +361,13 @@ def _draw(state: PageState, question: Question, frame: pd.DataFrame, options: Op
 
 
 def _draw_figure(
-    state: PageState, question: Question, drawing: Drawing, frame: pd.DataFrame, measure: str, options: Options
+    state: PageState,
+    question: Question,
+    drawing: Drawing,
+    frame: pd.DataFrame,
+    measure: str,
+    options: Options,
+    link: Mapping[str, str],
 ) -> None:
     figure = (parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
     if figure.frame.empty:
@@ -283,7 +380,7 @@ def _draw_figure(
         drawing.id,
         title=drawing.title,
         alt=f"{drawing.title}. Medians: {spoken(figure)}",
-        chosen=slice_link(state),
+        chosen=link,
     )
 
 
@@ -296,13 +393,7 @@ def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
         if lack.command:
             st.code(lack.command, language="shell", wrap_lines=True)
         if way and way not in ways[place + 1 :]:
-            named = safe(", ".join(f"{name} {each}" for name, each in way.items()))
-            link_to(
-                RESULTS,
-                f"Show {named}",
-                icon=":material/visibility:",
-                query_params={"question": state.get("question"), **way},
-            )
+            way_to(RESULTS, lack, question=state.get("question"))
 
 
 def _evaluator(state: PageState, names: tuple[str, ...]) -> str:

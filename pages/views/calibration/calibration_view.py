@@ -8,6 +8,7 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.table import View
+from core.errors import InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
 from core.features.calibration.measurement import composable
 from core.features.calibration.orbits import calibrated_families
@@ -30,7 +31,7 @@ from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, scores, store, under_all, view
 from pages.views.common.page_head import Chips, chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
-from pages.views.common.slice_filters import choose_slice, describe
+from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing
 from pages.views.common.text import listed, safe
 from pages.views.common.url_state import PageState
 
@@ -96,7 +97,12 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         named = safe(listed([family_title(each) for each in own]))
         first.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
     key = (files, every, chosen, *how)
-    found, bands = fitted(files, every, chosen, *how)
+    try:
+        found, bands = fitted(files, every, chosen, *how)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+        offer_relaxing(state, files, scope, chosen)
+        return
     with options:
         tell(state, found, word_order(files, every, tuple(state.get("against"))))
     state.publish()

@@ -1,6 +1,6 @@
 """Answers to questions: worked out once for each slice and shared by all sessions, shown as a figure with its table."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.effects import COLUMNS
+from core.analysis.lacks import Lack
 from core.analysis.questions import Column, Options, Question, catalogue
 from core.analysis.questions.columns import PERCENT, UNITS
 from core.analysis.scope import Narrowed
-from core.analysis.slices import Slice
+from core.analysis.slices import PROBES, Slice
 from core.charts.spec import Figure
 from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
@@ -20,11 +21,11 @@ from core.features.human.judged_comparisons import with_baseline, with_people
 from core.features.human.studies import list_studies
 from core.report.document import p_value
 from pages.views.common.collect import figure_buttons
-from pages.views.common.links import pairs_behind
+from pages.views.common.links import link_to, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, scores, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import FAMILIES, draw_table
-from pages.views.common.text import counted, number, safe
+from pages.views.common.text import counted, listed, number, safe, thousands
 
 _KEPT = 256
 """Answers, tables of a few hundred rows, that are kept."""
@@ -227,12 +228,34 @@ def corrected(question: Question, frame: pd.DataFrame) -> str:
     return f"Holm's correction is over {question.tests}{many}{counted(sizes[-1], 'test')}." if sizes else ""
 
 
-def nothing(what: str) -> None:
+def applied(files: Signature, scope: Narrowed, chosen: Slice, question: Question, options: Options) -> Slice:
+    """The part of a slice that changes an answer: without the choices of edits that leave its numbers as they are."""
+    read = question.read(chosen)
+    frame = answer(files, scope, read, question.id, options)
+    for field in PROBES:
+        if getattr(read, field) and answer(files, scope, read.without(field), question.id, options).equals(frame):
+            read = read.without(field)
+    return read
+
+
+def nothing(titles: Sequence[str]) -> None:
     """Say that the filters leave nothing of what a part shows."""
-    st.info(
-        f"The filters leave nothing of “{safe(what)}”. Take one back under *Filters*, or *Start over*.",
-        icon=":material/filter_alt:",
-    )
+    named = listed([f"“{safe(each)}”" for each in titles])
+    st.info(f"The filters leave nothing of {named}.", icon=":material/filter_alt:")
+
+
+def way_to(view: str, lack: Lack, **link: str) -> None:
+    """Draw the way to the run and caption that hold what the scope leaves out; nothing where no run does.
+
+    Args:
+        view: name of the view that shows it.
+        lack: of these scores.
+        link: parameters of the view's link beside the choice.
+    """
+    if lack.choose:
+        named = safe(", ".join(f"{name} {each}" for name, each in lack.choose.items()))
+        query = {**link, **lack.choose}
+        link_to(view, f"Show {named} ({thousands(lack.n)})", icon=":material/visibility:", query_params=query)
 
 
 def spoken(figure: Figure, *, most: int = 12) -> str:

@@ -4,20 +4,22 @@ They choose a part of a scope (:mod:`pages.views.common.scope_chips`); runs, cor
 are its. A column of the items' owners, such as ``site``, is a filter where its values differ.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
+from core.analysis.failures import relaxations
 from core.analysis.scope import Narrowed
 from core.analysis.slices import SIGNS, WHOLE, Slice, told_said
 from core.corpora.item_columns import MOST_VALUES
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
-from pages.views.common.open_runs import Signature, facet_counts, known_values, own_values, scores, stored_values
+from pages.views.common.open_runs import Signature, facet_counts, known_values, own_values, scores, store, stored_values
 from pages.views.common.page_head import Chips, filter_panel
-from pages.views.common.text import as_percent, listed, safe, thousands
+from pages.views.common.text import as_percent, counted, listed, safe, thousands
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field
 
 _LABELS = {
@@ -109,6 +111,57 @@ def slice_link(state: PageState) -> dict[str, str]:
     """Link parameters of the filters that are set, for another page that has them."""
     names = (*ALL, "sign", "inside", "controls", "accepted", "whole", "untied")
     return {name: text for name, text in state.wanted().items() if name in names or name.startswith(OWN)}
+
+
+def offer_relaxing(
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    *,
+    fills: Callable[[Slice], bool] = lambda _: True,
+    also: Mapping[str, str] | None = None,
+    side: str = "",
+) -> None:
+    """Offer to take back the filters that leave nothing, one by one with the shifts left then, and all together.
+
+    Args:
+        state: of the page.
+        files: what the store depends on.
+        scope: whose shifts.
+        chosen: what its filters keep.
+        fills: whether a slice leaves something of what is empty now.
+        also: further fields that keep something out, with the words of their button.
+        side: begins the names of the fields, where a page has several slices, e.g. ``a_``.
+    """
+    counts = relaxations(store(files), scope, chosen)
+    also = also or {}
+    row = st.container(horizontal=True, gap="small")
+    for name, count in counts.items():
+        words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
+        if name != "evaluators" and count and fills(chosen.without(name)):
+            row.button(
+                f"Without {safe(words, limit=60)} · {counted(count, 'shift')}",
+                key=f"{state.page}.relax.{side}{name}",
+                on_click=state.take_back,
+                args=_fields([name], chosen, side),
+            )
+    for name, words in also.items():
+        row.button(words, key=f"{state.page}.relax.{name}", on_click=state.take_back, args=(name,))
+    if set(counts) - {"evaluators"} or also:
+        row.button(
+            "Clear filters",
+            icon=":material/filter_alt_off:",
+            key=f"{state.page}.relax.{side}all",
+            on_click=state.take_back,
+            args=(*_fields(counts, chosen, side), *also),
+        )
+
+
+def _fields(names: Iterable[str], chosen: Slice, side: str) -> tuple[str, ...]:
+    """Fields of a page that hold choices of its slice."""
+    own = dict.fromkeys(key for key, _ in chosen.told)
+    return tuple(side + field for name in names for field in (own if name == "told" else (name,)))
 
 
 def describe(chosen: Slice) -> str:

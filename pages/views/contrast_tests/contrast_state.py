@@ -16,10 +16,11 @@ from core.analysis.table import ScoreTable
 from core.features.metric_check.judged_families import MOST_FAILURES
 from core.probes.titles import family_title
 from pages.views.common.access import AUDIT as RUN_AUDIT
-from pages.views.common.links import LAB, is_open, link_to
-from pages.views.common.open_runs import KEYED, Signature, scores, store, stored_values, told_values, view
+from pages.views.common.links import CONTRAST, LAB, is_open, link_to
+from pages.views.common.open_runs import KEYED, Signature, own_values, scores, store, stored_values, told_values, view
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
+from pages.views.common.shown_answers import nothing, way_to
 from pages.views.common.slice_filters import choose_own, own_fields, own_lists, percentage_of, told_by
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
@@ -157,6 +158,19 @@ def _choose_upheld(state: PageState, table: ScoreTable) -> None:
     )
 
 
+def draw_nothing(files: Signature, scope: Narrowed, what: str) -> None:
+    """Say that the filters leave nothing of something, and take them back on a click."""
+    nothing([what])
+    state = contrast_state(files)
+    st.button(
+        f"Clear filters ({counted(len(scores(files, scope).items), 'item')})",
+        icon=":material/filter_alt_off:",
+        key=f"contrast.relax.{what}",
+        on_click=state.take_back,
+        args=(*(name for name in FILTERS if name != "bar"), *own_values(files)),
+    )
+
+
 def options_of(state: PageState, files: Signature, scope: Narrowed) -> Options:
     """What the reader set that changes an answer: where everything is verified, the verified ones are all."""
     return Options(known=bool(state.get("verified")) and _unproven(files, scope))
@@ -250,8 +264,9 @@ def _read_bar(raw: str) -> tuple[float, str]:
 
 def draw_no_test(files: Signature, scope: Narrowed) -> None:
     """Say why there is no test, and how one is audited in a shell or in the browser."""
-    reason = needs(scores(files, scope)).what
-    st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=600), icon=":material/rule:")
+    lack = needs(scores(files, scope))
+    st.info(safe(f"{lack.what[:1].upper()}{lack.what[1:]}.", limit=600), icon=":material/rule:")
+    way_to(CONTRAST, lack)
     st.markdown(
         "A directional probe breaks the meaning on purpose: words change places, an object that is not there "
         "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "

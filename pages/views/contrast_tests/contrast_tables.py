@@ -29,6 +29,7 @@ from core.probes.titles import family_title, title
 from core.statistics.bootstrap import Interval
 from pages.views.common.collect import collect_button, data_buttons, origin
 from pages.views.common.layers import draw_folded
+from pages.views.common.links import CONTRAST
 from pages.views.common.open_runs import KEYED, Signature, scores, store, view
 from pages.views.common.shown_answers import (
     answer,
@@ -36,13 +37,13 @@ from pages.views.common.shown_answers import (
     beside_people,
     corrected,
     figure_block,
-    nothing,
     questions,
     spoken,
+    way_to,
 )
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState, carried
-from pages.views.contrast_tests.contrast_state import FILTERS, choose_bar, choose_evaluator, choose_test
+from pages.views.contrast_tests.contrast_state import FILTERS, choose_bar, choose_evaluator, choose_test, draw_nothing
 from pages.views.failures.failure_card import (
     below_pictures,
     captions,
@@ -111,7 +112,7 @@ def draw_question(
     frame = answered(files, scope, chosen, options, question)
     frame = frame[frame["family"] == only].reset_index(drop=True) if only else frame
     if frame.empty:
-        nothing(question.title)
+        draw_nothing(files, scope, question.title)
         return frame
     for drawing in question.figures:
         figure = drawing.figure(frame)
@@ -231,6 +232,7 @@ def _draw_missing(question: Question, reason: str) -> None:
     st.markdown(f"**{safe(question.title)}**: {safe(lack.said, limit=600)}")
     if lack.command:
         st.code(lack.command, language="shell", wrap_lines=True)
+    way_to(CONTRAST, lack)
 
 
 BAR = "against_bar"
@@ -241,7 +243,7 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
     question = questions(files, scope)[RATES]
     frame, every = cells(files, scope, chosen, options), whole(files, scope, chosen, options)
     if frame.empty:
-        nothing(question.title)
+        draw_nothing(files, scope, question.title)
         return
     drawing = question.figures[0]
     draw_figure(_called(drawing.figure(frame)), every, drawing.id, title=drawing.title, note=drawing.note)
@@ -300,7 +302,7 @@ def draw_test(
     own = of_test(files, scope, chosen, options, family)
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:
-        nothing(f"{family_title(family)} under {evaluator}")
+        draw_nothing(files, scope, f"{family_title(family)} under {evaluator}")
         return family, evaluator, scope
     _numbers(mine.iloc[0])
     left, right = st.columns(2, gap="medium")

@@ -1,13 +1,12 @@
 """The gallery of the page Failures: its order, its cards or tiles, its pages, and what is taken home."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import EXPORT_ROWS, export, relaxations, verdicts
+from core.analysis.failures import EXPORT_ROWS, export, verdicts
 from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
@@ -21,7 +20,7 @@ from core.store.store import Store
 from core.stories.tags import Held
 from pages.views.common.collect import data_buttons
 from pages.views.common.open_runs import Signature, any_judged, store, unsure_words
-from pages.views.common.slice_filters import describe
+from pages.views.common.slice_filters import offer_relaxing
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_card import (
@@ -180,31 +179,8 @@ Words that the edit took away are :orange-background[~~struck out~~], words that
 def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
     """Say which filter leaves nothing, and take it back on a click."""
     st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
-    counts = relaxations(store(files), scope, chosen)
-    with st.container(horizontal=True, gap="small"):
-        for name, count in counts.items():
-            words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
-            st.button(
-                f"Without {safe(words, limit=60)} · {counted(count, 'shift')}",
-                key=f"failures.relax.{name}",
-                on_click=state.take_back,
-                args=_fields(name, chosen),
-                disabled=count == 0,
-            )
-        if state.get("tagged"):
-            st.button("Without the tags", key="failures.relax.tagged", on_click=state.take_back, args=("tagged",))
-        st.button(
-            "Clear every filter",
-            icon=":material/filter_alt_off:",
-            key="failures.relax.all",
-            on_click=state.take_back,
-            args=(*counts, *_fields("told", chosen), "tagged"),
-        )
-
-
-def _fields(name: str, chosen: Slice) -> tuple[str, ...]:
-    """Fields of the page that hold a choice of its slice."""
-    return tuple(dict.fromkeys(key for key, _ in chosen.told)) if name == "told" else (name,)
+    also = {"tagged": "Without the tags"} if state.get("tagged") else {}
+    offer_relaxing(state, files, scope, chosen, also=also)
 
 
 def draw_controls(state: PageState, held: Held) -> None:

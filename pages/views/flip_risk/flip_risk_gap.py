@@ -45,7 +45,7 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_names
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import interval
-from pages.views.common.slice_filters import describe, slice_fields, slice_link
+from pages.views.common.slice_filters import describe, offer_relaxing, slice_fields, slice_link
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
@@ -131,9 +131,10 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         st.info(
             "No two items have a shift here"
             + (f" ({safe(said, limit=400)})" if said else "")
-            + ". Take filters back, or audit more items.",
+            + ("." if said else "; audit more items."),
             icon=":material/filter_alt_off:",
         )
+        offer_relaxing(state, files, scope, chosen)
         return
     st.header("The smallest difference that is evidence", anchor=False)
     said = pairs_said(cells_of(files, scope, chosen))

@@ -1,8 +1,9 @@
-"""A full disk and kill -9 under everything that writes: the old or the new is whole, and the exit code says which.
+"""Full disks, kill -9 and more under everything that writes: the old or the new is whole, and the exit code says which.
 
 Each writer is measured first: when it begins to write, when it ends, and the most room that it takes. Then it is given
-a disk of its own with eight amounts of room between nothing and that, and is killed at ten moments while it writes.
-After the last it is called once more, and what the killed ones left must be gone.
+a disk of its own with eight amounts of room between nothing and that, one that may only be read, a twin that writes the
+same at the same time, and a clock that was set back; and it is killed at ten moments while it writes. After the last it
+is called once more, and what the killed ones left must be gone.
 """
 
 import http.server
@@ -62,6 +63,9 @@ def _try(tally: Tally, writer: Writer, disk: Path | None, home: Path, rng: rando
             tally.attempt(
                 f"{writer.name}: {free:,} bytes free", partial(_full, writer, disk, free, goes_on), timed=False
             )
+        tally.attempt(f"{writer.name}: a disk to read alone", partial(_sealed, writer, disk), timed=False)
+    tally.attempt(f"{writer.name}: two at once", partial(_two, writer, home), timed=False)
+    tally.attempt(f"{writer.name}: the clock set back", partial(_set_back, writer, home), timed=False)
     moments = [
         found.begins + (found.lasts - found.begins) * (number + rng.random()) / MOMENTS
         for number in range(0, MOMENTS, 4 if quick else 1)
@@ -111,17 +115,64 @@ def _full(writer: Writer, disk: Path, free: int, goes_on: bool) -> None:
         process = _begin(writer, disk)
         process.join(PATIENCE_S)
         code, state = process.exitcode, writer.state(disk)
-        said = _said(disk)
-        if code == 0 and state != "new":
-            raise Finding("silent", f"it ended with 0 and {state} is there")
-        if code != 0 and state == "new":
-            raise Finding("silent", f"it ended with {code} and the new is there: {said}")
-        if code not in (0, 2) or (code and "error: " not in said):
-            raise Finding("traceback", f"it ended with {code}: {said[-600:]}")
+        _check(code, state, _said(_log(disk)))
         ballast.unlink()
         if code and goes_on:
             _ended(writer, disk, _begin(writer, disk))
         _swept(disk)
+
+
+def _sealed(writer: Writer, disk: Path) -> None:
+    """A writer on a disk that may only be read: it says so, and the old is there."""
+    with _room(disk, DISK):
+        writer.prepare(disk)
+        before = writer.state(disk)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, capture_output=True)
+        process = _begin(writer, disk)
+        process.join(PATIENCE_S)
+        _check(process.exitcode, writer.state(disk), _said(_log(disk)))
+        if process.exitcode == 0 or writer.state(disk) != before:
+            raise Finding("silent", f"it ended with {process.exitcode} on a disk that nothing can be written to")
+
+
+def _two(writer: Writer, home: Path) -> None:
+    """Two of one writer at once: one at least writes the new, and who does not says so."""
+    writer.prepare(home)
+    both = [_begin(writer, home, log=home.parent / f"said-{name}.txt") for name in ("one", "two")]
+    for process in both:
+        process.join(PATIENCE_S)
+    state = writer.state(home)
+    codes = [process.exitcode for process in both]
+    for name, code in zip(("one", "two"), codes, strict=True):
+        said = _said(home.parent / f"said-{name}.txt")
+        if code not in (0, 2) or (code and "error: " not in said):
+            raise Finding("traceback", f"it ended with {code}: {said[-600:]}")
+    if 0 not in codes or state != "new":
+        raise Finding("lost", f"they ended with {codes}, and {state} is there")
+    _swept(home)
+    writer.prepare(home)
+
+
+def _set_back(writer: Writer, home: Path) -> None:
+    """A writer whose folder is of next year, as it looks where the clock was set back since."""
+    writer.prepare(home)
+    ahead = time.time() + 366 * 86400
+    for path in (home, *home.rglob("*")):
+        if not path.is_symlink():
+            os.utime(path, (ahead, ahead))
+    _ended(writer, home, _begin(writer, home))
+    _swept(home)
+    writer.prepare(home)
+
+
+def _check(code: int | None, state: str, said: str) -> None:
+    """Compare what a writer ended with and said with what is there."""
+    if code == 0 and state != "new":
+        raise Finding("silent", f"it ended with 0 and {state} is there")
+    if code != 0 and state == "new":
+        raise Finding("silent", f"it ended with {code} and the new is there: {said}")
+    if code not in (0, 2) or (code and "error: " not in said):
+        raise Finding("traceback", f"it ended with {code}: {said[-600:]}")
 
 
 def _killed(writer: Writer, home: Path, moment: float) -> None:
@@ -145,7 +196,7 @@ def _ended(writer: Writer, home: Path, process: multiprocessing.process.BaseProc
     process.join(PATIENCE_S)
     if process.exitcode != 0:
         process.kill()
-        raise Finding("lost", f"it ended with {process.exitcode}: {_said(home)[-600:]}")
+        raise Finding("lost", f"it ended with {process.exitcode}: {_said(_log(home))[-600:]}")
     if (state := writer.state(home)) != "new":
         raise Finding("lost", f"it ended with 0 and {state} is there")
 
@@ -155,8 +206,8 @@ def _swept(home: Path) -> None:
         raise Finding("silent", f"{left} were left behind")
 
 
-def _begin(writer: Writer, home: Path) -> multiprocessing.process.BaseProcess:
-    process = PROCESSES.Process(target=call, args=(writer.words, writer.settings, home, _log(home)))
+def _begin(writer: Writer, home: Path, *, log: Path | None = None) -> multiprocessing.process.BaseProcess:
+    process = PROCESSES.Process(target=call, args=(writer.words, writer.settings, home, log or _log(home)))
     process.start()
     return process
 
@@ -165,8 +216,8 @@ def _log(home: Path) -> Path:
     return home.parent / "said.txt"
 
 
-def _said(home: Path) -> str:
-    return _log(home).read_text(encoding="utf-8", errors="replace").strip()
+def _said(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace").strip()
 
 
 def _names(home: Path) -> set[str]:

@@ -77,9 +77,9 @@ def close_dialog(page: Page) -> None:
 
 
 def query(page: Page) -> dict[str, str]:
-    """Parameters of the address, without the one that names the view."""
+    """Parameters of the address, without those that name the view and say that it is one look."""
     found = parse_qs(urlsplit(page.url).query, keep_blank_values=True)
-    return {name: values[-1] for name, values in found.items() if name != "view"}
+    return {name: values[-1] for name, values in found.items() if name not in ("view", "look")}
 
 
 def to_view(page: Page, entry: str, view: str = "") -> None:

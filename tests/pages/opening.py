@@ -15,6 +15,7 @@ from core.features.feature import VIEW, address, views
 from core.stories.slide import Slide
 from core.stories.story import stories
 from pages.views.common import access
+from pages.views.common.url_state import LOOK
 
 HUMAN = "human_validation"
 FAILURES = "failures"
@@ -63,8 +64,8 @@ def led(link: Any) -> str:
 
 
 def link_of(app: AppTest) -> dict[str, str]:
-    """Parameters of the session's link, without the one that names the view."""
-    return {name: text for name, text in app.query_params.items() if name != VIEW}
+    """Parameters of the session's link, without those that name the view and say that it is one look."""
+    return {name: text for name, text in app.query_params.items() if name not in (VIEW, LOOK)}
 
 
 AUTH = {
@@ -159,7 +160,9 @@ def ways(app: AppTest) -> dict[str, dict[str, str]]:
     """Words of every way into another page that a click drew -> the parameters of its link."""
     found = [each.proto for each in app.get("page_link")]
     return {
-        each.label.replace("\\", ""): {**dict(parse_qsl(each.query_string)), VIEW: led(each)}
+        each.label.replace("\\", ""): {
+            name: text for name, text in [*parse_qsl(each.query_string), (VIEW, led(each))] if name != LOOK
+        }
         for each in found
         if each.label.startswith("Open ")
     }

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -96,6 +97,45 @@ def test_a_link_that_names_a_scope_is_the_scope(open_page: Open, scoped: Path) -
     assert "run" not in app.query_params
     go(app, FAILURES)
     assert link_of(app) == {"evaluators": "bee"}
+
+
+def look(app: AppTest) -> dict[str, str]:
+    """Parameters of the first way from a finding to its pairs, which narrows the evaluators."""
+    way = next(each.proto for each in app.get("page_link") if each.proto.label == "See its pairs")
+    return dict(parse_qsl(way.query_string))
+
+
+@pytest.mark.parametrize("back", [OVERVIEW, COMPARE, CALIBRATION, FLIP_RISK])
+def test_what_one_look_narrows_ends_with_it_be_it_a_filter_or_the_scope(open_page: Open, demo: Path, back: str) -> None:
+    app = choose(open_page(OVERVIEW), "overview", "evaluators", ["conse-lite0", "conse-lite2"])
+    go(app, FAILURES, **look(app))
+    assert app.multiselect(key="failures.evaluators").value == ["conse-lite0"]
+    narrowed = link_of(app)
+    assert set(narrowed) >= {"families", "evaluators"}
+    go(app, back)
+    assert link_of(app) == {"evaluators": "conse-lite0,conse-lite2"}
+    assert link_of(go(app, FAILURES)) == narrowed  # the page is as it was left
+
+
+def test_what_is_chosen_during_a_look_holds_everywhere(open_page: Open, demo: Path) -> None:
+    app = open_page(OVERVIEW)
+    go(app, FAILURES, **look(app))
+    choose(app, "failures", "evaluators", ["conse-lite2"])
+    assert link_of(go(app, FLIP_RISK)) == {"evaluators": "conse-lite2"}
+    go(app, FAILURES)
+    app.button(key="failures.scope.usual").click().run()
+    assert not link_of(go(app, FLIP_RISK))
+
+
+def test_a_look_goes_along_between_the_views_of_its_entry_and_no_further(open_page: Open, demo: Path) -> None:
+    app = open_page(OVERVIEW)
+    go(app, FAILURES, **look(app))
+    narrowed = link_of(app)
+    app.segmented_control(key="view.findings").set_value(RESULTS).run()
+    assert not app.exception
+    assert link_of(app) == {name: narrowed[name] for name in ("families", "evaluators")}
+    assert not link_of(go(app, COMPARE)).get("evaluators")
+    assert not link_of(go(app, CALIBRATION))
 
 
 def test_the_menu_entry_of_the_page_itself_keeps_the_scope_and_the_page(open_page: Open, scoped: Path) -> None:

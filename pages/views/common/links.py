@@ -25,7 +25,7 @@ from pages.views.common.layers import find, finding
 from pages.views.common.open_runs import KEYED, Signature, findings, narrowed, present, scores, store
 from pages.views.common.run_corpora import corpus_name_of, corpus_names
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import carried
+from pages.views.common.url_state import LOOK, carried
 
 LAB = "probe_lab"
 FAILURES = "failures"
@@ -124,7 +124,7 @@ def failures_link(row: Row) -> dict[str, str]:
     Args:
         row: has family and evaluator; where it also has run, corpus, item, subject and probe, their record is opened.
     """
-    link = carried() | {"families": str(row["family"]), "evaluators": str(row["evaluator"])}
+    link = carried() | {LOOK: "yes", "families": str(row["family"]), "evaluators": str(row["evaluator"])}
     return link | ({"record": record_text(row)} if all(name in row for name in PAIR) else {})
 
 
@@ -144,7 +144,7 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
             CONTRAST,
             f"Open this test, its worst failures below: {said}",
             icon=":material/rule:",
-            query_params=carried() | dict(chosen) | {"corpus": asked["corpus"], "test": test, "of": of},
+            query_params=carried() | dict(chosen) | {LOOK: "yes", "corpus": asked["corpus"], "test": test, "of": of},
         )
     told = {name: text for name, text in asked.items() if name not in _OF_SCOPE}
     if test and set(told) == {"evaluators"}:
@@ -155,7 +155,7 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
         FAILURES,
         f"Open these pairs: {named}",
         icon=":material/photo_library:",
-        query_params=carried() | dict(scope) | known | asked,
+        query_params=carried() | dict(scope) | known | asked | {LOOK: "yes"},
     )
 
 

@@ -41,7 +41,11 @@ class Field:
 
 
 _SHARED, _VIEW, _ENTERED, _BACK, _KEPT = "shared", "view.now", "view.entered", "view.back", "view.kept"
-_PUBLISHED, _LED = "view.published", "view.led"
+_PUBLISHED, _LED, _LOOKED = "view.published", "view.led", "view.looked"
+
+LOOK = "look"
+"""Parameter of a link for one look, e.g. at the pairs behind a mark: what it narrows holds in its entry alone, be it a
+filter or the scope, and everywhere else the scope is as the reader chose it."""
 
 
 def carried() -> dict[str, str]:
@@ -82,7 +86,8 @@ def turn_to(view: str, kept: Callable[[str], bool]) -> None:
         kept: whether a field of this name goes along where the other view has it too; the scope always does.
     """
     scope, present = carried(), st.query_params.to_dict()
-    along = {name: text for name, text in present.items() if kept(name) or name in scope}
+    narrowed = st.session_state.get(_LOOKED) or {} if LOOK in present else {}
+    along = {name: text for name, text in present.items() if kept(name) or name in (LOOK, *scope, *narrowed)}
     st.session_state[_KEPT] = frozenset(along)
     st.query_params.from_dict(address(view)[1] | along)  # at once: a step of the browser's history for each turn
 
@@ -117,14 +122,20 @@ class PageState:
 
         A link that names no shared field has them as they were left, on this page or on another; one that asks for
         nothing, as the menu's, opens the page as this session left it. But going back on a page shows it as it was.
+        A link for one look (:data:`LOOK`) narrows what it names here, and nowhere else.
         """
         present, session = self._link(), st.session_state
         if session.get(_ENTERED, True) or present != session.get(self.key("seen")):
             named = any(field.name in present for field in self.fields if field.shared)
             back = session.get(_BACK, False)
-            told = present if named or back else self._with(present)
-            if not back and present.items() <= carried().items():  # asks for nothing
-                told = self._left() | told
+            look = LOOK in st.query_params
+            told = present if named or back or look else self._with(present)
+            if not look and not back and present.items() <= carried().items():  # asks for nothing
+                left = self._left()
+                look = LOOK in left
+                told = told | left if look else left | told
+                told.pop(LOOK, None)
+            session[_LOOKED] = {} if look else None
             session[self.key("problems")] = self._read(told, kept=session.pop(_KEPT, frozenset()))
             session[self.key("seen")] = present
         for field in self.fields:  # setting a value to itself keeps it while its widget is not drawn
@@ -137,11 +148,12 @@ class PageState:
     def publish(self) -> None:
         """Write every field that differs from its default into the link, and only those."""
         wanted = self.wanted()
-        whole = address(view_now().name)[1] | wanted
+        look = {} if st.session_state.get(_LOOKED) is None else {LOOK: "yes"}
+        whole = address(view_now().name)[1] | wanted | look
         if whole != st.query_params.to_dict() or st.session_state.pop(_LED, False):
             st.query_params.from_dict(whole)
         st.session_state[_PUBLISHED] = whole
-        st.session_state[self.key("seen")] = st.session_state[self.key("left")] = wanted
+        st.session_state[self.key("seen")], st.session_state[self.key("left")] = wanted, wanted | look
 
     def reset(self) -> None:
         """Set every field of this page alone to its default; a callback."""
@@ -151,12 +163,20 @@ class PageState:
         st.session_state[self.key("problems")] = []
 
     def share(self) -> None:
-        """Let the shared fields hold on the next page as they stand now."""
-        st.session_state[_SHARED] = {
-            field.name: field.write(self.get(field.name))
-            for field in self.fields
-            if field.shared and self.get(field.name) != field.default
-        }
+        """Let the shared fields hold on the next page as they stand now; of a look, what was changed since."""
+        here, looked = self._scope(self.wanted()), st.session_state.get(_LOOKED)
+        now = here
+        if looked is not None:
+            before = looked or here  # as the look began
+            kept = {name: text for name, text in carried().items() if here.get(name) == before.get(name)}
+            now = kept | {name: text for name, text in here.items() if text != before.get(name)}
+            st.session_state[_LOOKED] = here
+        st.session_state[_SHARED] = now
+
+    def _scope(self, link: Mapping[str, str]) -> dict[str, str]:
+        """The shared fields of a link."""
+        shared = {field.name for field in self.fields if field.shared}
+        return {name: text for name, text in link.items() if name in shared}
 
     def choose(self, place: DeltaGenerator, name: str, label: str, options: Sequence[str], **drawn: Any) -> str:
         """Draw a select box whose first option is the usual one and stays out of the link; return the choice."""
@@ -192,14 +212,13 @@ class PageState:
         }
 
     def _left(self) -> dict[str, str]:
-        """What this session chose on this page alone, as the link's text."""
-        own = {field.name for field in self.fields if not field.shared}
-        return {name: text for name, text in st.session_state.get(self.key("left"), {}).items() if name in own}
+        """What this session chose on this page alone, as the link's text; all of a look."""
+        left: dict[str, str] = st.session_state.get(self.key("left"), {})
+        return left if LOOK in left else {name: text for name, text in left.items() if name not in self._scope(left)}
 
     def _with(self, present: dict[str, str]) -> dict[str, str]:
         """The link with the shared fields of the view before, as far as this one has them."""
-        mine = {field.name for field in self.fields if field.shared}
-        return {name: text for name, text in carried().items() if name in mine} | present
+        return self._scope(carried()) | present
 
     def _read(self, present: dict[str, str], *, kept: Container[str]) -> list[str]:
         """Take the fields of a link; returns what could not be restored, but of what another view handed on."""
@@ -216,6 +235,7 @@ class PageState:
     @staticmethod
     def _link() -> dict[str, str]:
         present = dict(st.query_params.to_dict())
+        present.pop(LOOK, None)
         if present.get(VIEW) == view_now().name:
             del present[VIEW]
         return present

@@ -1,4 +1,4 @@
-"""Run every measurement in a process of its own and print one Markdown table."""
+"""Run every measurement in its own process and print one Markdown table."""
 
 import argparse
 import subprocess

@@ -62,7 +62,7 @@ class Forgetful(ConseLite0):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load a tower of its own."""
+        """Load its own tower."""
         return cls(ImageTower(cls.backbone, device, memory_bytes=0), shared_class_texts(device))
 
 
@@ -222,7 +222,7 @@ def workers() -> None:
     """Audit a part of the demo corpus with one and with two workers of one thread each, in turn."""
     runs: dict[int, list[tuple[float, float, str]]] = {1: [], 2: []}
     with (
-        tempfile.TemporaryDirectory() as out,  # processes of their own: towers remember pictures met before
+        tempfile.TemporaryDirectory() as out,  # their own processes: towers remember pictures met before
         ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart,
     ):
         for turn in range(2):

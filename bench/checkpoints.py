@@ -1,6 +1,6 @@
 """Checkpoints of real architectures with random weights, in their publishers' formats: weights change no timing.
 
-``python -m bench.checkpoints FOLDER NAME…`` writes them in a process of its own, whose memory nobody measures.
+``python -m bench.checkpoints FOLDER NAME…`` writes them in its own process, whose memory nobody measures.
 """
 
 import json

@@ -40,7 +40,7 @@ PROBES = ("vflip", "hflip")
 
 
 def main() -> None:
-    """Print a row a corpus, each measured in a process of its own: peak memory is a process's."""
+    """Print a row a corpus, each measured in its own process: peak memory is a process's."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=IMAGES)
     parser.add_argument("--only", choices=("objects365", "coco"))

@@ -304,7 +304,7 @@ def _called(page: Page) -> str:
 
 
 def _opened_apart() -> dict[str, float]:
-    """Seconds and memory of opening the store, in a process of its own."""
+    """Seconds and memory of opening the store, in its own process."""
     command = [sys.executable, "-m", "bench.dashboard", "--cold"]
     found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return found

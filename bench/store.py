@@ -1,7 +1,7 @@
 """The store at tens of millions of scores: opening runs, what a filter costs, publishing, and the memory of each.
 
 The runs are made up for this measurement alone, in the shape of an audit's files (``bench.dashboard_store``): three
-corpora, nearly all of the rows in one of them, since a page looks at one corpus. Each step is a process of its own, so
+corpora, nearly all of the rows in one of them, since a page looks at one corpus. Each step is its own process, so
 that its peak memory is its own. ``--rows 50000000`` is the size that the store is built for; without it a tenth of that
 is measured. Disk: about 70 bytes a row, a quarter of it the runs, and what sorting spills.
 

@@ -47,7 +47,7 @@ class Visitor:
         view: its name, e.g. ``probe_lab``.
         query: behind the question mark of the address.
         patience: seconds to wait for the next message of the server.
-        cookies: of the browser; those of another visitor where both are one browser. None: a browser of its own.
+        cookies: of the browser; those of another visitor where both are one browser. None: its own browser.
         session: id of a session that is taken up again, as a browser does whose connection was lost.
 
     Raises:

@@ -48,7 +48,7 @@ def options(
 
 
 def main() -> None:
-    """Run the command line; a bug ends with its traceback and a code of its own."""
+    """Run the command line; a bug ends with its traceback and its own code."""
     stay()
     try:
         app(prog_name="invariscope" if Path(sys.argv[0]).stem == "invariscope" else "python -m core")

@@ -1,4 +1,4 @@
-"""Run the whole campaign, a kind of trial in a process of its own, and print what came of it as one table.
+"""Run the whole campaign, a kind of trial in its own process, and print what came of it as one table.
 
 Exit code 0: nothing was lost, doubled, silent, slow or large, and nothing ended in a traceback; 1: something was, or
 the whole took more than twenty minutes.
@@ -110,7 +110,7 @@ def _campaign(kinds: list[str], seed: int, crowd: Options, *, quick: bool, out: 
 
 
 def _apart(kind: str, seed: int, quick: bool, crowd: Options, folder: Path) -> dict[str, Any]:
-    """One kind in a process of its own: one that dies is a failure, and the others still run."""
+    """One kind in its own process: one that dies is a failure, and the others still run."""
     out = folder / f"{kind}.json"
     words = [sys.executable, "-m", "siege", "--only", kind, "--seed", str(seed), "--inside", str(out)]
     words += [word for name, value in crowd.items() for word in (f"--{name}", str(value))]

@@ -1,4 +1,4 @@
-"""Thirty sessions on the Probe lab of one server for minutes, each with pictures of its own: nobody gets another's.
+"""Thirty sessions on the Probe lab of one server for minutes, each with its own pictures: nobody gets another's.
 
 They speak the page's own messages without a browser. Each picture is answered to a lone session first, on a server of
 its own; then to all at once, on another, so that nothing is kept from before. The page's file of results, with every

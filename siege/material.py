@@ -143,7 +143,7 @@ def slide(title: str) -> Slide:
         title,
         said=("a cat",),
         pictures=(Picture("a cat", "png", PNG + title.encode()), Picture("x", "svg", SVG)),
-        columns=("Evaluator", "%Δ"),
+        columns=("Evaluator", "% change"),
         rows=(("colours", "−12 %"),),
         of="run demo",
         page="failures",

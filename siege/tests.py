@@ -20,7 +20,7 @@ FILES = (
 
 
 def run(tally: Tally, _seed: int, *, quick: bool, files: tuple[str, ...] = FILES) -> None:
-    """Run each file by pytest in a process of its own; each of its tests is a trial."""
+    """Run each file by pytest in its own process; each of its tests is a trial."""
     for name in files[:1] if quick else files:
         with TemporaryDirectory() as folder:
             said = Path(folder) / "said.xml"

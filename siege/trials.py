@@ -20,7 +20,7 @@ MOST_S = 15.0
 
 MOST_MB = 500.0
 """Memory beyond what was held at its start that a single trial may take, its decoding process included; a kind may
-have a limit of its own."""
+have its own limit."""
 
 LONGEST = 1200
 """Characters that a sentence to a reader may have."""

@@ -1,4 +1,4 @@
-"""Coroutines finished on a thread of their own: Playwright's loop keeps the tests' thread while a browser is open."""
+"""Coroutines finished on their own thread: Playwright's loop keeps the tests' thread while a browser is open."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,6 +1,6 @@
 """Who asks the store for rows: numbers come from the one table of scores, and every other reader says why it is none.
 
-A module that computes a median, an interval or a count of its own from ``scores`` or ``shifts`` would disagree with the
+A module that computes a median, an interval or its own count from ``scores`` or ``shifts`` would disagree with the
 table on which rows count. So the modules that call ``.query``, ``.once`` or ``.table`` of a store are listed here,
 with a reason.
 """

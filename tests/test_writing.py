@@ -93,7 +93,7 @@ def test_a_killed_file_is_the_old_one_and_the_next_process_sweeps(tmp_path: Path
     killed(writing("file", tmp_path / "a.txt"))
     assert (tmp_path / "a.txt").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
-    lives = writing("file", tmp_path / "b.txt")  # another file of the folder, in a process of its own
+    lives = writing("file", tmp_path / "b.txt")  # another file of the folder, in its own process
     assert [path.name.split(".")[1] for path in tmp_path.glob(f".*{LEFTOVER}")] == ["b"]
     killed(lives)
 

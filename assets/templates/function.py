@@ -1,4 +1,4 @@
-"""A metric of your own as one function. Rename it, fill it in, then run: python -m core check function.py"""
+"""Your own metric as one function. Rename it, fill it in, then run: python -m core check function.py"""
 
 import numpy as np
 

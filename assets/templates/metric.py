@@ -1,4 +1,4 @@
-"""A metric of your own, in one file. Copy it, rename it, fill in the places marked HERE, then run
+"""Your own metric, in one file. Copy it, rename it, fill in the places marked HERE, then run
 
 python -m core check metric.py:MyMetric
 """

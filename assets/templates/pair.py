@@ -1,4 +1,4 @@
-"""A metric of your own as one function of one pair. Rename it, fill it in, then run: python -m core check pair.py"""
+"""Your own metric as one function of one pair. Rename it, fill it in, then run: python -m core check pair.py"""
 
 import math
 

@@ -1,6 +1,6 @@
 """Tables beside the one of a scope: the same runs under another caption, or in another language.
 
-An item counts once, so that a table is of one caption and one language. Some tests come with a caption of their own
+An item counts once, so that a table is of one caption and one language. Some tests come with their own caption
 (which of two objects is named is written, not found), and a paper averages over languages. What is asked of another
 caption or language is asked of its own table, by the same definitions, and stands in a row that names it.
 """
@@ -15,7 +15,7 @@ from core.errors import InvalidInput
 from core.probes.base import Expectation
 
 CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)
-"""Expectations of the tests that may come with a caption of their own."""
+"""Expectations of the tests that may come with their own caption."""
 
 
 def every_caption(table: ScoreTable) -> tuple[ScoreTable, ...]:

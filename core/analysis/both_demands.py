@@ -5,6 +5,7 @@ orders or names evaluators by stability alone praises the deaf.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -66,6 +67,21 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
     if low > 0:
         return FALLS
     return NO_FALL if high <= 0 else OPEN
+
+
+def told_together(verdicts: Mapping[str, str]) -> str:
+    """Say which evaluators notice broken meanings, a sentence a verdict; the evaluators by name.
+
+    Args:
+        verdicts: evaluator -> one of the verdicts here.
+
+    Example:
+        >>> told_together({"b": FALLS, "a": FALLS, "c": NO_FALL})
+        'Notices broken meanings: a, b. Does not notice broken meanings: c.'
+    """
+    order = (FALLS, OPEN, NO_FALL, FEW, NOT_ASKED)
+    named = {each: sorted(name for name, said in verdicts.items() if said == each) for each in order}
+    return " ".join(f"{said[0].upper()}{said[1:]}: {', '.join(names)}." for said, names in named.items() if names)
 
 
 def half_asked(view: View) -> str:

@@ -439,7 +439,7 @@ def percent(name: str, found: Interval) -> Mapping[str, float]:
 def _median_said(found: Comparison) -> str:
     """Why the interval of the median is missing or a point, where the drop's does not say the same."""
     said = found.median_drop.note
-    return f"median %Δ: {said}" if said and said != found.drop.note else ""
+    return f"median % change: {said}" if said and said != found.drop.note else ""
 
 
 def _missing_said(missing: int, asked: int) -> str:

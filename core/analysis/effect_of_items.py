@@ -31,26 +31,29 @@ class Effect:
     """What one group of probes does to one evaluator over some items.
 
     Args:
-        median_percent: median over items of an item's median %Δ, with its 95 % BCa interval low to high.
-        median_abs_percent: the same of |%Δ|.
-        beyond: edits in percent whose |%Δ| is above the margin, with its 95 % interval beyond_low to beyond_high, the
+        median_percent: median over items of an item's median % change, with its 95 % BCa interval low to high.
+        median_abs_percent: the same of |% change|.
+        beyond: edits in percent whose |% change| is above the margin, with its 95 % interval beyond_low to
+        beyond_high, the
             edits of one source together; see :func:`core.statistics.shares.share_of_sums`.
-        items_beyond: items whose median |%Δ| over their edits is, likewise: not to be compared between families of
+        items_beyond: items whose median |% change| over their edits is, likewise: not to be compared between families
+        of
             different numbers of edits.
         still, falls: items that stand still, and of those that move those that fall, in percent; see
             :func:`core.statistics.movers.movers`.
         mean_percent: change of the mean score in percent; see :func:`core.statistics.movers.mean_changes`.
         median_delta: the same of Δ, on the score's own scale.
-        standardised: median Δ in standard deviations of the evaluator's clean scores.
+        standardised: median Δ in standard deviations of the evaluator's unedited scores.
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
         test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share.
-        drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where %Δ is withheld, by the median Δ, the
+        drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where % change is withheld, by the
+        median Δ, the
             movers and the mean Δ, without a margin.
-        scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
+        scatter: what the median |% change| allows to claim; see :func:`core.analysis.verdicts.scatter`.
         detectable: smallest drift of the median, in percent, that this n and spread show in four of five such
             runs; in a table, as one of its m tests (:func:`core.statistics.power.among`).
         needed: items with which a drift of 0 is shown to lie within the margin in four of five such runs.
-        n_items: items with a %Δ.
+        n_items: items with a % change.
         n_scored: items with a Δ: those that are tested.
         n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed.
         note: why a number or an interval is missing or degenerate.
@@ -108,7 +111,7 @@ def effect(
     Args:
         changes: of every item.
         keep: which items, bool [N].
-        spread: standard deviation of the evaluator's clean scores.
+        spread: standard deviation of the evaluator's unedited scores.
         sources: number of each item's source, int [N]; None: every item is one of its own.
         margin: equivalence margin in percent.
 
@@ -185,7 +188,7 @@ def effect(
 
 
 def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
-    """|%Δ| of some items, float64 [n], as :func:`effect` counts them: none is given where a baseline is negative.
+    """|% change| of some items, float64 [n], as :func:`effect` counts them: none is given where a baseline is negative.
 
     Args:
         changes: of every item.
@@ -213,7 +216,8 @@ def _known(changes: Changes, percent: np.ndarray, keep: np.ndarray) -> np.ndarra
 
 
 def _edits_beyond(changes: Changes, keep: np.ndarray, groups: np.ndarray | None, *, margin: float) -> Interval:
-    """Share of the edits of some items whose |%Δ| is above the margin; the edits of one source, or item, together."""
+    """Share of the edits of some items whose |% change| is above the margin; the edits of one source, or item,
+    together."""
     if changes.withheld[keep].any():
         return NOT_ASKED
     over, counts = exceeds(changes.edits[:, keep], margin).sum(axis=0), changes.n_shifts[keep]
@@ -227,21 +231,21 @@ def _edits_beyond(changes: Changes, keep: np.ndarray, groups: np.ndarray | None,
 
 
 def _withheld_said(shift: Interval, unit: float, claim: str) -> str:
-    """Beside a withheld %Δ: what of drift and scatter is open, and what these items would have shown."""
-    said = "no scatter is told: its margin is one of %Δ"
+    """Beside a withheld % change: what of drift and scatter is open, and what these items would have shown."""
+    said = "stability is not reported: its margin is one of % change"
     if claim != UNDECIDED:
         return said
     own = replace(shift, estimate=shift.estimate / unit, low=shift.low / unit, high=shift.high / unit)
-    power = untold(own, unit="SD of the clean scores", digits=2)
+    power = untold(own, unit="SD of the unedited scores", digits=2)
     return f"{said}; drift on the score's own scale: {power}" if power else said
 
 
 def _floored_said(low: int, scored: int, before: np.ndarray) -> str:
-    """Why shifts have no %Δ: their baseline is 0, or smaller than any that one is told of."""
+    """Why shifts have no % change: their baseline is 0, or smaller than any that one is told of."""
     if not low:
         return ""
     above = bool(((before > 0) & (before < SHIFT_FLOOR)).any())
-    said = f"baseline below {SHIFT_FLOOR:g}, the least with a %Δ," if above else "baseline 0"
+    said = f"baseline below {SHIFT_FLOOR:g}, the least with a % change," if above else "baseline 0"
     return f"{said} in {low} of {counted(scored, 'shift')}"
 
 
@@ -251,5 +255,5 @@ def _missing_said(missing: int, stored: int) -> str:
 
 def _negative_said(negative: int, items: int) -> str:
     if not negative:
-        return "%Δ withheld: other baselines of this evaluator are negative"
-    return f"%Δ withheld: the baseline is negative in {negative} of {counted(items, 'item')}"
+        return "% change withheld: other baselines of this evaluator are negative"
+    return f"% change withheld: the baseline is negative in {negative} of {counted(items, 'item')}"

@@ -37,8 +37,8 @@ ALL = "all"
 """Stands in the corpus column where the items of every corpus are taken together, on purpose."""
 
 MEASURES: Mapping[str, str] = {
-    "percent": "%Δ, the change in percent of the baseline score",
-    "standardised": "Δ in standard deviations of the evaluator's clean scores",
+    "percent": "% change, in percent of the baseline score",
+    "standardised": "Δ in standard deviations of the evaluator's unedited scores",
     "delta": "Δ on the evaluator's own scale",
 }
 """Measure of a shift -> what it is."""

@@ -1,4 +1,4 @@
-"""Failures: which pairs move the furthest, the same pair under every evaluator, and what counts as far.
+"""Failures: which pairs change the most, the same pair under every evaluator, and what counts as far.
 
 A pair is one variant beside its baseline: (run, item, subject, probe). Every evaluator of the run scores it, so a
 pair has one shift an evaluator; it is ranked by the largest of those in the slice.
@@ -54,10 +54,10 @@ _NAMED = "(s.item, s.probe) in (select (unnest($named_item), unnest($named_probe
 
 
 def scales(table: ScoreTable) -> pd.DataFrame:
-    """What is usual for every evaluator in the corpus in view: how its clean scores spread, and its noise floor.
+    """What is usual for every evaluator in the corpus in view: how its unedited scores spread, and its noise floor.
 
     Returns:
-        One row an evaluator: run, evaluator, sd (:meth:`ScoreTable.spread`), typical (median absolute clean score),
+        One row an evaluator: run, evaluator, sd (:meth:`ScoreTable.spread`), typical (median absolute unedited score),
         null_percent (reach of :meth:`View.null_band`) and n_null, the edits behind it; NaN where nothing was scored.
 
     Source: PROTOCOL section 1 (null); ECOSYSTEM, deltas that compare across metrics.

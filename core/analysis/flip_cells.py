@@ -26,7 +26,7 @@ from core.statistics.shares import share
 
 SCALE, IQR, SD = "scale", "interquartile range", "standard deviation"
 UNITS = (SCALE, IQR)
-"""What a gap is a share of: the span of the score's scale, or the interquartile range (IQR) of the clean scores."""
+"""What a gap is a share of: the span of the score's scale, or the interquartile range (IQR) of the unedited scores."""
 
 BY = ("evaluator", "corpus", "axis", "family")
 
@@ -34,7 +34,7 @@ IF_APART = "if the two captions belonged to different pictures"
 """What the paper's number is of, whose two shifts are drawn independently."""
 
 ONE_CAPTION = (
-    "The run holds one caption a picture, so how two captions of one picture move together cannot be told; numbers are "
+    "The run holds one caption a picture, so how two captions of one picture move together is unclear; numbers are "
     f"those {IF_APART}."
 )
 """Where no pair of captions of one picture is known."""
@@ -48,7 +48,7 @@ PAIRS = (
 
 READ = (
     "Never above 50 %: the caption that is ahead may gain on the other as well as lose, and shifts far larger than "
-    "the gap come close. Beside it the risk under edits that nobody can see (family null), the floor, and the risk "
+    "the gap come close. Beside it the risk under invisible edits (family null), the floor, and the risk "
     "less that floor."
 )
 """How a flip risk is to be read; it stands wherever one is shown."""
@@ -58,7 +58,7 @@ EVIDENCE = (
     "that one caption is better, since an edit that should not matter would turn them round too often. It is the gap "
     "that nine in ten pairs of shifts stay below."
 )
-"""What the gap of evidence is, wherever one is shown."""
+"""What the trustworthy gap is, wherever one is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class Cell:
         evaluator, corpus, axis, family: its name.
         apart: of the family's probes, each by itself.
         together: of pairs of captions of one picture; None where the evaluator scored one caption alone.
-        floors: the same two of the same items under edits that nobody can see; none where they were not audited.
+        floors: the same two of the same items under invisible edits; none where they were not audited.
         units: of a gap by name: ``scale`` (span of the evaluator's scale; NaN where it has none), ``interquartile
-            range`` and ``standard deviation`` of its clean scores of the corpus, whatever the slice.
-        reach: from the lowest to the highest of these clean scores.
+            range`` and ``standard deviation`` of its unedited scores of the corpus, whatever the slice.
+        reach: from the lowest to the highest of these unedited scores.
     """
 
     evaluator: str
@@ -92,13 +92,13 @@ class Cell:
 
     @property
     def null(self) -> Shifts:
-        """The same under edits that nobody can see."""
+        """The same under invisible edits."""
         apart, together = self.floors
         return apart if together is None or self.shifts is self.apart else together
 
     @property
     def spread(self) -> float:
-        """Interquartile range of the evaluator's clean scores."""
+        """Interquartile range of the evaluator's unedited scores."""
         return self.units[IQR]
 
     @property
@@ -140,7 +140,7 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
 
 
 def _units(view: View, evaluator: str, corpus: str) -> tuple[dict[str, float], float]:
-    """Units of a gap, and from the lowest to the highest clean score."""
+    """Units of a gap, and from the lowest to the highest unedited score."""
     table = view.table
     clean = table.clean(evaluator)[table.of_corpus(corpus)]
     clean = clean[~np.isnan(clean)]
@@ -171,7 +171,7 @@ def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str
         cells: of :func:`shift_cells`.
         gaps: shares of the unit.
         unit: SCALE: d = gap · span of the evaluator's scale. IQR: d = gap · interquartile range of the evaluator's
-            clean scores, since evaluators' scales differ.
+            unedited scores, since evaluators' scales differ.
 
     Returns:
         One row a (cell, gap): BY + gap, d (in units of the score), risk, low, high, null_risk, over, over_low,
@@ -215,7 +215,7 @@ def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval, Interval]:
 
 _FLOOR = "the floor itself"
 _NO_FLOOR = Interval(math.nan, math.nan, math.nan, 0, 0.95)
-_NO_NULL = "no edit that nobody can see was scored on these items"
+_NO_NULL = "no invisible edit was scored on these items"
 _NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
 
 
@@ -252,7 +252,7 @@ _GAPS = (
 
 
 def widest_gaps(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The cells of every evaluator and corpus whose gap of evidence is the largest: one, or those that share it.
+    """The cells of every evaluator and corpus whose trustworthy gap is the largest: one, or those that share it.
 
     Of captions of the same picture where any is; see :func:`leading`.
     """
@@ -298,7 +298,7 @@ def nearest_gap(cells: Sequence[Cell], gaps: Sequence[float], *, unit: str) -> f
 
 
 def middle_gap(cells: Sequence[Cell], *, unit: str) -> float:
-    """Where a map of risks shows most: the median of the cells' gaps of evidence, null edits aside.
+    """Where a map of risks shows most: the median of the cells' trustworthy gaps, invisible edits aside.
 
     Args:
         cells: of :func:`shift_cells`.
@@ -321,7 +321,7 @@ def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> f
 
 
 def _said(found: Interval, reach: float, of: str) -> str:
-    """What a gap of evidence says of the evaluator's scores, in words; ``of``: SAME or APART."""
+    """What a trustworthy gap says of the evaluator's scores, in words; ``of``: SAME or APART."""
     between, unless = (" between two captions of one picture", "") if of == SAME else ("", f" {IF_APART}")
     if math.isnan(found.estimate):
         return ""
@@ -431,7 +431,7 @@ def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
     ends = (math.nan, math.nan) if note else (found.low, found.high)
     mean = own["told"].mean()
     said = (
-        "cannot be told"
+        "is unclear"
         if note
         else "more than told"
         if mean < ends[0]

@@ -28,7 +28,8 @@ CARD_GAP = 0.007
 """Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
 
 SIZE = ("median_abs_percent", "abs_high", "beyond")
-"""Of two families the worse has the larger median |%Δ|; else its interval reaches further; else more edits lie beyond
+"""Of two families the worse has the larger median |% change|; else its interval reaches further; else more edits lie
+beyond
 the margin; else its flip risk is the higher. Their names never tell. A family of too few items or sources for an
 interval is behind every family that has one, whatever its median: nothing is claimed of it."""
 
@@ -88,16 +89,16 @@ def furthest(found: pd.DataFrame, *, value: str, low: str = "low", high: str = "
     return found.iloc[there]
 
 
-# Each family beside edits that nobody can see: do its edits move a score further than those do?
+# Each family beside invisible edits: do its edits change a score more than those do?
 #
-# Source: PROTOCOL section 3, *null edits*: what an evaluator does under them is no reaction to a visible edit.
+# Source: PROTOCOL section 3, *invisible edits*: what an evaluator does under them is no reaction to a visible edit.
 
 
 Further = tuple[float, float, float, str, float]
 
 
 def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
-    """Put what null edits do beside every family.
+    """Put what invisible edits do beside every family.
 
     Edit is held against edit within an item: the probability that one of the family moves its score further than a null
     edit does, ties half; mean over items. An item's median over its edits would not do: over an even number of them it
@@ -109,7 +110,7 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The rows with null_median (:meth:`core.analysis.table.View.null_median`), further, further_low, further_high (in
-        percent, 50: no further; NaN for the null edits themselves and where none was scored),
+        percent, 50: no further; NaN for the invisible edits themselves and where none was scored),
         than_null (:func:`core.analysis.verdicts.against_null`; empty likewise), and, beside NOT_TOLD alone,
         null_detectable (:func:`core.statistics.power.reach`, in percentage points).
     """
@@ -134,11 +135,11 @@ def _beside(view: View, evaluator: str, corpus: str, family: str, floor: float) 
 def further(
     view: View, evaluator: str, corpus: str, shifts: Callable[[], np.ndarray], *, called: tuple[str, ...]
 ) -> Further:
-    """How often edits move a score further than null edits of the same item, with its interval, claim and power.
+    """How often edits move a score more than invisible edits of the same item, with its interval, claim and power.
 
     Args:
         view: of the table of scores.
-        evaluator: whose null edits are meant.
+        evaluator: whose invisible edits are meant.
         corpus: whose items count.
         shifts: Δ of every edit, float64 [k, N]; NaN where that is not known.
         called: names of the edits.
@@ -177,12 +178,13 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
 
     Returns:
         Column evaluator; for every axis of the card ``{axis}``, ``{axis}_abs``, ``{axis}_low``, ``{axis}_high`` (worst
-        family, its median |%Δ| and interval), ``{axis}_n`` (its items), ``{axis}_alike`` (families that nothing tells
-        from it, it included), ``{axis}_signed`` (its median %Δ) and the two claims, ``{axis}_drift`` and
-        ``{axis}_scatter``; evidence and of_iqr (the largest gap of evidence of these families, in the score's units
+        family, its median |% change| and interval), ``{axis}_n`` (its items), ``{axis}_alike`` (families that nothing
+        tells
+        from it, it included), ``{axis}_signed`` (its median % change) and the two claims, ``{axis}_drift`` and
+        ``{axis}_scatter``; evidence and of_iqr (the largest trustworthy gap of these families, in the score's units
         and in percent of its spread) with evidence_of, the family, several that ask for the same joined by AND,
-        evidence_pairs, of which two captions it is, and null_evidence, the gap of evidence of the same items under
-        edits that nobody can see;
+        evidence_pairs, of which two captions it is, and null_evidence, the trustworthy gap of the same items under
+        invisible edits;
         selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
     """
     rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
@@ -215,7 +217,7 @@ def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
 
 
 def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
-    """The largest gap of evidence, of captions of the same picture where any is.
+    """The largest trustworthy gap, of captions of the same picture where any is.
 
     NaN where one of the families has none, for then no gap is known to be enough.
     """
@@ -258,7 +260,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     """Worst family on each axis for every evaluator, beside the noise floor.
 
     The worst family is the first of :func:`core.analysis.overview.worst_first`. It is picked from
-    ``n_families`` after seeing the data, and the interval of its median |%Δ| is adjusted for that
+    ``n_families`` after seeing the data, and the interval of its median |% change| is adjusted for that
     (:func:`picked_sizes`); ``worst_in`` says in how many percent of
     the draws of the same items it is the worst (:func:`core.statistics.factors.shares_of_largest`).
 
@@ -285,7 +287,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
 
 
 def picked_sizes(view: View, rows: Sequence[tuple[str, str, str, int]]) -> tuple[Interval, ...]:
-    """Intervals of the median |%Δ| of families that are named worst, adjusted for what each was picked from.
+    """Intervals of the median |% change| of families that are named worst, adjusted for what each was picked from.
 
     The largest of k estimates is too large more often than one chosen before is: at level 1 - α/k its interval holds
     what it names as often as is said, as those of the worst slices do.
@@ -302,7 +304,7 @@ def picked_sizes(view: View, rows: Sequence[tuple[str, str, str, int]]) -> tuple
 
 
 def _picked(view: View, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the interval of the median |%Δ| adjusted for their ``n_families``."""
+    """Rows with the interval of the median |% change| adjusted for their ``n_families``."""
     keys = ("evaluator", "corpus", "family", "n_families")
     found = picked_sizes(view, list(zip(*(rows[key] for key in keys), strict=True)))
     return rows.assign(abs_low=[each.low for each in found], abs_high=[each.high for each in found])
@@ -358,7 +360,7 @@ def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
     for (evaluator, corpus), own in rows.groupby(["evaluator", "corpus"], sort=True):
         silent = own["drift"].isin(SILENT)
         if silent.any() or own["median_abs_percent"].isna().all():
-            reason = own["drift"][silent].iloc[0] if silent.any() else own["note"].iloc[0] or "no %Δ"
+            reason = own["drift"][silent].iloc[0] if silent.any() else own["note"].iloc[0] or "no % change"
             said.append(f"{evaluator} on {corpus} is not on the card: {reason}.")
     return tuple(said)
 

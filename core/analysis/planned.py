@@ -135,7 +135,7 @@ def prior(
         corpus, subject: of the audit.
 
     Returns:
-        Columns PRIOR: n_items (with a %Δ) and n_run (of the run), detectable and needed, see
+        Columns PRIOR: n_items (with a % change) and n_run (of the run), detectable and needed, see
         :class:`core.statistics.power.Reach`, NaN where no spread is known; families and evaluators that no run knows
         are left out.
     """

@@ -1,4 +1,4 @@
-"""The order of pairs: which of a slice move the furthest, and a page of them."""
+"""The order of pairs: which of a slice change the most, and a page of them."""
 
 import math
 from collections.abc import Collection, Iterator
@@ -32,7 +32,7 @@ class Ranking:
             evaluator whose shift is the key; None in the order ``disagreement``).
         n_pairs: pairs in the slice.
         n_shifts: shifts in the slice, one a (pair, evaluator).
-        n_unranked: pairs without a key: unscored, without %Δ, below the floor, or under one evaluator only.
+        n_unranked: pairs without a key: unscored, without % change, below the floor, or under one evaluator only.
         n_items: items of the pairs.
     """
 
@@ -63,13 +63,13 @@ def rank(
         table: scores of the scope whose corpus in view is looked at.
         chosen: which shifts count; a pair is there when one of its shifts is.
         usual: :func:`core.analysis.failures.scales` of the scope.
-        order: one of ORDERS. ``percent`` is the largest |%Δ|, ``absolute`` the largest |Δ| on the evaluator's
-            own scale, ``standardised`` the largest |Δ| over the standard deviation of the evaluator's clean scores
+        order: one of ORDERS. ``percent`` is the largest |% change|, ``absolute`` the largest |Δ| on the evaluator's
+            own scale, ``standardised`` the largest |Δ| over the standard deviation of the evaluator's unedited scores
             in the run, ``disagreement`` the range (largest minus smallest) of the standardised shifts of one pair
             over its evaluators.
         limit, offset: pairs to return and to pass over.
         floor: least |baseline| of a shift that counts in the order ``percent``, as a share of the evaluator's
-            typical clean score; a percent change of a tiny baseline is large whatever happened.
+            typical unedited score; a percent change of a tiny baseline is large whatever happened.
         once: an item is there with its furthest pair alone.
         item: the only item to look at; None: every one.
         named: the only (item, probe) of the scope to look at; None: every one.
@@ -117,7 +117,7 @@ def check(order: str, floor: float, limit: int, offset: int) -> None:
     if order not in ORDERS:
         raise InvalidInput(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
     if not 0 <= floor <= 1:
-        raise InvalidInput(f"floor must be a share of the typical clean score in [0, 1], got {floor}")
+        raise InvalidInput(f"floor must be a share of the typical unedited score in [0, 1], got {floor}")
     if limit < 1 or offset < 0:
         raise InvalidInput(f"limit must be at least 1 and offset at least 0, got {limit} and {offset}")
 

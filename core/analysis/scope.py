@@ -170,7 +170,8 @@ def holdings(store: Store) -> pd.DataFrame:
     """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator).
 
     Returns:
-        Those columns, n (rows), n_shifts (rows of invariant probes with a baseline, null edits aside), n_directional
+        Those columns, n (rows), n_shifts (rows of invariant probes with a baseline, invisible edits aside),
+        n_directional
         (rows of directional probes) and n_items; what a store holds never changes, so it is counted once.
     """
     return store.once(_HOLDINGS)

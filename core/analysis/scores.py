@@ -190,11 +190,11 @@ class Scores:
         return np.asarray(self.scores[self.place(evaluator), self.probes.index.get_loc(IDENTITY)])
 
     def spread(self, evaluator: str, corpus: str) -> float:
-        """Standard deviation of the evaluator's clean scores of a corpus: the unit of a standardised Δ."""
+        """Standard deviation of the evaluator's unedited scores of a corpus: the unit of a standardised Δ."""
         return standard_deviation(self.clean(evaluator)[self.of_corpus(corpus)])
 
     def middle_half(self, evaluator: str, corpus: str) -> float:
-        """Interquartile range of the evaluator's clean scores of a corpus: the unit of a flip-risk gap."""
+        """Interquartile range of the evaluator's unedited scores of a corpus: the unit of a flip-risk gap."""
         return interquartile_range(self.clean(evaluator)[self.of_corpus(corpus)])
 
     def span(self, evaluator: str) -> float:
@@ -281,7 +281,7 @@ class Scores:
         return dict(zip(named["family"], named["axis"], strict=True))
 
     def is_control(self, family: str) -> bool:
-        """Whether a family holds nothing but controls: blur, the null edits."""
+        """Whether a family holds nothing but controls: blur, the invisible edits."""
         return self._controls.get(family, True)
 
     @cached_property

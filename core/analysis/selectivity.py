@@ -1,6 +1,7 @@
 """Selectivity of the evaluators of a table: broken meanings against harmless edits of the same items.
 
-Harmless are the invariant probes, null edits and controls aside; broken are the directional ones. Only those that are
+Harmless are the invariant probes, invisible edits and controls aside; broken are the directional ones. Only those
+that are
 known to break the meaning make the headline (DIRECTIONAL, 0.5): an edit that tells no falsity proves none, neither
 jumbled words nor a tail that leaves the caption true. See :mod:`core.statistics.selectivity`.
 """
@@ -43,7 +44,7 @@ MAP = ("evaluator", "corpus", "family", "nuisance", "n_items", "value", "low", "
 
 
 def harmless(view: View) -> dict[str, tuple[str, ...]]:
-    """Invariant families that harms are taken of: null edits, controls and the bare template caption aside."""
+    """Invariant families that harms are taken of: invisible edits, controls and the bare template caption aside."""
     table = view.table
     found = view.families()
     return {
@@ -110,7 +111,7 @@ def headlines(view: View) -> pd.DataFrame:
     Returns:
         HEADLINE: a row for the comparisons that are known to be wrong (``of`` VERIFIED_ONLY), without a number where
         there is none; one for those that tell nothing of it (UNTOLD) and one for all (EVERY), where that is another
-        set. Signal and nuisance in standard deviations of the evaluator's clean scores.
+        set. Signal and nuisance in standard deviations of the evaluator's unedited scores.
     """
     records, table = list[Mapping[str, object]](), view.table
     counting = {of: _counting(view, of) for of in (kinds(view) if not lack(view) else ())}

@@ -117,7 +117,7 @@ class ScoreTable(Scores):
         return self.kept.get("changes", (evaluator, tuple(probes), against), work, most=MOST_CHANGES)
 
     def withheld(self, evaluator: str, corpus: str) -> bool:
-        """Whether %Δ is withheld, since one of the evaluator's baselines in a corpus is negative.
+        """Whether % change is withheld, since one of the evaluator's baselines in a corpus is negative.
 
         A percent change of a negative score has the wrong sign, and without the items that have one the others are a
         choice by score.
@@ -125,7 +125,7 @@ class ScoreTable(Scores):
         return corpus in self._negative[evaluator]
 
     def withheld_said(self, evaluators: Sequence[str] | None = None) -> str:
-        """Name the evaluators whose %Δ is withheld, in a sentence; empty where it is of none.
+        """Name the evaluators whose % change is withheld, in a sentence; empty where it is of none.
 
         Args:
             evaluators: that are looked at; None: all.
@@ -135,12 +135,12 @@ class ScoreTable(Scores):
         if not found:
             return ""
         return (
-            f"%Δ is withheld of {', '.join(found)}: some baseline scores are negative, so that no change in "
-            "percent is told; what is of %Δ alone leaves it out."
+            f"% change is withheld of {', '.join(found)}: some baseline scores are negative, so that no change in "
+            "percent is told; what is of % change alone leaves it out."
         )
 
     def _withheld(self, evaluator: str, before: np.ndarray | None) -> np.ndarray:
-        """Items whose %Δ is withheld, bool [N]; ``before``: scores [k, N] that stand in the baselines' place."""
+        """Items whose % change is withheld, bool [N]; ``before``: scores [k, N] that stand in the baselines' place."""
         found = np.zeros(len(self.items), dtype=bool)
         for corpus in self.corpora:
             own = self.of_corpus(corpus)
@@ -199,7 +199,7 @@ class ScoreTable(Scores):
         return after, self.before(evaluator, probes, against=against, items=items), stored
 
     def beside(self, evaluator: str, other: str) -> Changes:
-        """What the clean score of every item changes from one evaluator to another on the same scale.
+        """What the unedited score of every item changes from one evaluator to another on the same scale.
 
         Picture and caption are the same: what differs is the evaluator.
 
@@ -351,19 +351,20 @@ class View:
         return np.where(_upheld(self.table, least, self.table.places(probes), EVERY), scores, math.nan)
 
     def null_size(self, evaluator: str) -> np.ndarray:
-        """|%Δ| of every item under edits that nobody can see, float64 [N]; NaN where none was scored."""
+        """|% change| of every item under invisible edits, float64 [N]; NaN where none was scored."""
         probes = [name for names in self.table.families(axis=Axis.NULL.value).values() for name in names]
         if not probes:
             return np.full(len(self.items), math.nan)
         return self.changes(evaluator, probes).size
 
     def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
-        """|%Δ| of the slice's items under edits that nobody can see, float64; items without one are left out."""
+        """|% change| of the slice's items under invisible edits, float64; items without one are left out."""
         size = self.null_size(evaluator)[self.items & self.table.of_corpus(corpus)]
         return np.asarray(size[~np.isnan(size)])
 
     def null_median(self, evaluator: str, corpus: str) -> float:
-        """Median of :meth:`null_sizes`, what the median |%Δ| of a family is held against; NaN where none was scored."""
+        """Median of :meth:`null_sizes`, what the median |% change| of a family is held against; NaN where none was
+        scored."""
         size = self.null_sizes(evaluator, corpus)
         return float(np.median(size)) if len(size) else math.nan
 

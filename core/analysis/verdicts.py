@@ -34,12 +34,12 @@ TOO_FEW_SOURCES = bootstrap.TOO_FEW_SOURCES
 NO_CLAIM = (TOO_FEW, TOO_FEW_SOURCES)
 """What is said where there is no interval to claim anything from."""
 
-DRIFTS = "drifts"
-DRIFTS_WITHIN = "drifts, within the margin"
+DRIFTS = "drifts one way"
+DRIFTS_WITHIN = "drifts one way, within the margin"
 STILL = "no drift beyond the margin"
 
-SCATTERS = "scatters beyond the margin"
-HOLDS = "stays within the margin"
+SCATTERS = "unstable (beyond the margin)"
+HOLDS = "stable (within the margin)"
 PARTS = "some edits beyond the margin"
 
 CONSTANT = "constant: invariance says nothing"
@@ -48,9 +48,9 @@ NO_SCORE = "no score"
 SILENT = (CONSTANT, ALL_ZERO, NO_SCORE)
 """What is said of an evaluator whose scores cannot show a shift, instead of praise."""
 
-FURTHER = "further than null edits"
-NO_FURTHER = "no further than null edits"
-NOT_TOLD = "not told apart from null edits"
+FURTHER = "more than invisible edits"
+NO_FURTHER = "no more than invisible edits"
+NOT_TOLD = "not told apart from invisible edits"
 
 NOT_ASKED = Interval(math.nan, math.nan, math.nan, 0, 0.95)
 """Stands in the place of an interval that a claim does without."""
@@ -91,7 +91,7 @@ def drift(
 
     Returns:
         One of DRIFTS, DRIFTS_WITHIN, STILL, UNDECIDED, or one of NO_CLAIM. A shift can differ from
-        zero and still be negligible; that case has its own words instead of hiding behind one of the two.
+        zero and still be negligible; that case has a separate words instead of hiding behind one of the two.
     """
     if few := too_few_for(moved):
         return few
@@ -131,7 +131,7 @@ def direction(row: Row) -> str:
         )
         moved, way = f"{share:.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]", "fall" if down else "rise"
         stand = "half" if 48 <= still <= 52 else f"{still} %"
-        lead = f"{stand} of the items stand still; of those that move {moved}" if still else f"{moved} of the items"
+        lead = f"{stand} of the items do not change; of those that do {moved}" if still else f"{moved} of the items"
         said.append(f"{lead} {way}")
     if row["mean_low"] > 0 or row["mean_high"] < 0:
         said.append(f"the mean score {_way(row['mean_percent'])} by {_sized(row, 'mean_percent', 'mean_')}")
@@ -148,14 +148,14 @@ def _sized(row: Row, name: str, of: str) -> str:
 
 
 def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
-    """Say how far items move, whichever way: half of them, and the rest.
+    """Say how much items change, in either direction: half of them, and the rest.
 
     A median is blind to what less than half of the items do, so that items stay within the margin only where few edits
     move one beyond it.
 
     Args:
-        size: 95 % interval of the median |%Δ|.
-        beyond: 95 % interval of the share of edits whose |%Δ| exceeds the margin.
+        size: 95 % interval of the median |% change|.
+        beyond: 95 % interval of the share of edits whose |% change| exceeds the margin.
         margin: in percent.
 
     Returns:
@@ -175,10 +175,11 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
 
 
 def against_null(over: Interval) -> str:
-    """Say whether edits move a score further than edits that nobody can see.
+    """Say whether edits move a score further than invisible edits.
 
     Args:
-        over: 95 % interval of the probability that an edit moves an item's score further than a null edit of it does.
+        over: 95 % interval of the probability that an edit changes an item's score more than an invisible edit of it
+        does.
 
     Returns:
         FURTHER where it lies above one half, NO_FURTHER where it does not reach above, else NOT_TOLD; or one of
@@ -192,7 +193,8 @@ def against_null(over: Interval) -> str:
 
 
 def further_said(row: Row) -> str:
-    """How often an edit moves a score further than a null edit of the same item, in words; empty where none is known.
+    """How often an edit changes a score more than an invisible edit of the same item, in words; empty where none is
+    known.
 
     Args:
         row: further, further_low and further_high, in percent.
@@ -201,7 +203,7 @@ def further_said(row: Row) -> str:
         return ""
     ends = "no interval" if math.isnan(row["further_low"]) else f"{row['further_low']:.0f} to {row['further_high']:.0f}"
     return (
-        f"in {row['further']:.0f} % of pairs ({ends}) an edit moves a score further than an edit of the same item that "
+        f"in {row['further']:.0f} % of pairs ({ends}) an edit changes a score more than an edit of the same item that "
         "nobody can see; 50 % is no further"
     )
 
@@ -328,7 +330,7 @@ def untold(found: Interval, *, unit: str, digits: int = 1) -> str:
 
 
 def apart(detectable: float, *, unit: str, digits: int = 1) -> str:
-    """Say beside what cannot be told what these items would have shown; empty if unknown.
+    """Say beside what is unclear what these items would have shown; empty if unknown.
 
     Args:
         detectable: see :class:`core.statistics.power.Reach`.

@@ -40,7 +40,7 @@ class Inbox(Iterator[T]):
 
 
 class Prefetch(Iterator[T]):
-    """What ``source`` yields, made in a thread of its own, which begins at once and is at most ``depth`` ahead.
+    """What ``source`` yields, made in its own thread, which begins at once and is at most ``depth`` ahead.
 
     What ``source`` raises is raised here.
     """

@@ -59,7 +59,7 @@ class AuditRequest(BaseModel):
     run_id: str | None = Field(default=None, description="Name of the run. Default: corpus, time and digest.")
     device: str | None = Field(default=None, description="cpu, cuda, mps. Default: the best there is.")
     workers: int = Field(
-        default=1, ge=1, description="Processes that render and score, each with models of its own. Same bytes."
+        default=1, ge=1, description="Processes that render and score, each with its own models. Same bytes."
     )
     threads: int | None = Field(
         default=None,
@@ -67,7 +67,7 @@ class AuditRequest(BaseModel):
         description="Threads for one operation, in each worker. Default: as the run was begun, else cores / workers.",
     )
     renderers: int = Field(
-        default=0, ge=0, description="Processes that decode and edit for each worker. Default: a thread of its own."
+        default=0, ge=0, description="Processes that decode and edit for each worker. Default: its own thread."
     )
     cluster: str | None = Field(
         default=None,

@@ -113,7 +113,7 @@ def run_audit(
         workers: processes that render and score; 1: this one.
         threads: for one operation, in each worker; None: as the run was begun, else the cores divided by the workers,
             or 1 on a cluster.
-        renderers: processes that decode and edit for each worker; 0: a thread of its own.
+        renderers: processes that decode and edit for each worker; 0: its own thread.
         cluster: address of a Ray cluster whose actors do the work; see :mod:`core.audit.workers.teams`.
         device: of these actors; None: the best that each finds. On this machine it is the pool's.
         progress: called whenever an evaluator has done with a batch.

@@ -17,13 +17,13 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
 
     Args:
         contrasts: rows of ``core.analysis.overview.family_contrasts`` of one evaluator; the null axis is left out.
-        card: its rows of ``core.analysis.overview.fairness_card``: the worst family of each axis, and the null band.
+        card: its rows of ``core.analysis.overview.fairness_card``: the worst family of each axis, and the noise band.
         colour: ``#rrggbb`` of the evaluator.
         top: where the axis ends, in percent, so that several figures can be held side by side; None: where its own do.
 
     Returns:
-        A dot a family at its median |%Δ| with the 95 % interval, by axis and size, filled for the worst of its
-        axis; grey up to the median shift of the null edits.
+        A dot a family at its median |% change| with the 95 % interval, by axis and size, filled for the worst of its
+        axis; grey up to the median shift of the invisible edits.
     """
     rows = _shown(contrasts).sort_values(["axis", "median_abs_percent"], ascending=[True, False], kind="stable")
     worst = set(zip(card["axis"], card["family"], strict=True))
@@ -33,7 +33,7 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
     frame = pd.DataFrame(
         {
             "label": rows["family"].astype(str),
-            "series": "median |%Δ|",
+            "series": "median |% change|",
             "panel": "",
             "value": rows["median_abs_percent"],
             "low": rows["abs_low"],
@@ -51,7 +51,7 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
         "",
         unit=" %",
         span=(0, 1.08 * top),
-        styles={"median |%Δ|": Style(colour)},
+        styles={"median |% change|": Style(colour)},
         shades=() if math.isnan(null) else (Shade(0, null),),
     )
 
@@ -64,7 +64,7 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
         names: family -> the words for it.
 
     Returns:
-        A panel an axis, a dot an evaluator at the median |%Δ| of its worst family there, with the 95 % interval.
+        A panel an axis, a dot an evaluator at the median |% change| of its worst family there, with the 95 % interval.
     """
     axes = [str(name).removesuffix("_abs") for name in rows.columns if str(name).endswith("_abs")]
     parts = [
@@ -95,7 +95,7 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
         "",
         "",
         frame,
-        "median |%Δ| of the worst family",
+        "median |% change| of the worst family",
         unit=" %",
         span=(0, None),
         overlay=True,
@@ -115,14 +115,14 @@ def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) 
     )
     return (
         f"{row['evaluator']}: {family} ({row[axis]})\n"
-        f"median |%Δ| {row[f'{axis}_abs']:.2f} % ({interval}); {row[f'{axis}_scatter']}\n"
-        f"median %Δ {row[f'{axis}_signed']:+.2f} %; {row[f'{axis}_drift']}\n"
+        f"median |% change| {row[f'{axis}_abs']:.2f} % ({interval}); {row[f'{axis}_scatter']}\n"
+        f"median % change {row[f'{axis}_signed']:+.2f} %; {row[f'{axis}_drift']}\n"
         f"n = {row[f'{axis}_n']:.0f} items"
     )
 
 
 def shared_top(contrasts: pd.DataFrame, card: pd.DataFrame) -> float:
-    """Where the furthest interval or null band of some evaluators ends, in percent; 0.1 at least.
+    """Where the furthest interval or noise band of some evaluators ends, in percent; 0.1 at least.
 
     Args:
         contrasts, card: as for :func:`family_shifts`, of any number of evaluators.
@@ -138,7 +138,7 @@ def _shown(contrasts: pd.DataFrame) -> pd.DataFrame:
 def _hover(row: dict[Any, Any], worst: bool) -> str:
     return (
         f"{row['family']}, {row['axis']}{', worst of its axis' if worst else ''}\n"
-        f"median |%Δ| {row['median_abs_percent']:.2f} % (95 % CI {row['abs_low']:.2f} to {row['abs_high']:.2f})\n"
-        f"median %Δ {row['median_percent']:+.2f} % ({row['low']:+.2f} to {row['high']:+.2f})\n"
+        f"median |% change| {row['median_abs_percent']:.2f} % (95 % CI {row['abs_low']:.2f} to {row['abs_high']:.2f})\n"
+        f"median % change {row['median_percent']:+.2f} % ({row['low']:+.2f} to {row['high']:+.2f})\n"
         f"n = {counted(row['n_items'])}, {row['n_shifts']} shifts; {row['drift']}; {row['scatter']}"
     )

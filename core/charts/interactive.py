@@ -142,7 +142,7 @@ def _described(figure: Figure) -> list[str]:
         _bold(
             label if series == label else f"{series}, {label}",
             f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})",
-            f"n = {n}",
+            f"n = {n:.0f}",
         )
         for series, label, value, low, high, n in rows
     ]

@@ -88,7 +88,7 @@ class Ray:
 
 @dataclass(frozen=True, slots=True)
 class Shade:
-    """A stretch of an axis that is shaded in every panel, e.g. the null band; ``low`` to ``high``, alpha in [0, 1]."""
+    """A stretch of an axis that is shaded in every panel, e.g. the noise band; ``low`` to ``high``, alpha in [0, 1]."""
 
     low: float
     high: float
@@ -106,7 +106,7 @@ class Figure:
         title: in plain words.
         note: how to read it.
         frame: COLUMNS, one row a mark, in the order of drawing; LOOKS where wanted, ``x`` for a scatter, and
-            ``x_low`` and ``x_high`` where x has an interval of its own. The label
+            ``x_low`` and ``x_high`` where x has its own interval. The label
             of lines is their x, a number or the name of a level; the series of a map are its columns.
         axis: name and unit of the values.
         kind: what is drawn.
@@ -119,7 +119,7 @@ class Figure:
         order: labels from the top or from the left; others follow as they come in the frame.
         names: label or series -> the words for it.
         counts: write n below the labels.
-        styles: by series, in the order of the legend; series that are not here follow with colours of their own.
+        styles: by series, in the order of the legend; series that are not here follow with their own colours.
         height: of a panel of lines or of a scatter, in px.
         bounds: how low and high are drawn; the hover says them in any case.
         references: lines across.

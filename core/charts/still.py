@@ -406,7 +406,7 @@ def _numbered(svg: bytes) -> bytes:
 
 
 def picture(figure: Figure, *, kind: str, title: str, foot: str = "") -> bytes:
-    """The figure as a file of its own, under a title in place of its own; ``foot``: what it is of, below."""
+    """The figure as its own file, under a title in place of its own; ``foot``: what it is of, below."""
     return drawings(replace(figure, title=title), kinds=(kind,), titled=True, foot=foot)[kind]
 
 

@@ -1,7 +1,7 @@
 """What every figure shares: colours that hold on a light and on a dark page, and how changes are written."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 PALETTE = ("#0079BD", "#C47A00", "#00936B", "#C0609A", "#D55E00", "#3D93C8", "#8A8200", "#7A7F87")
@@ -34,9 +34,9 @@ FAINT = 0.2
 """Opacity of a band, and of a mark that is drawn open."""
 
 
-_FIXED: Mapping[str, int] = {
-    name: place
-    for place, names in enumerate(
+_FIXED: Mapping[str, tuple[int, int]] = {
+    name: (row, column)
+    for row, names in enumerate(
         (
             "conse-lite0 siglip pac-s++ emscore protoscore",
             "conse-lite2 vqascore refclipscore pac-s-l14 siglip2",
@@ -48,10 +48,10 @@ _FIXED: Mapping[str, int] = {
             "blind-length pickscore fleur-7b refpac-s++-video",
         )
     )
-    for name in names.split()
+    for column, name in enumerate(names.split())
 }
-"""Evaluator that comes with Invariscope -> its place in the palette, whoever stands beside it; those that are often
-seen together differ."""
+"""Evaluator that comes with Invariscope -> its place in the palette and among those of one colour, whoever stands
+beside it; those that are often seen together differ."""
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
@@ -62,19 +62,28 @@ def colours(names: Iterable[str]) -> dict[str, str]:
         >>> colours(["conse-lite0"]) == {"conse-lite0": colours(["conse-lite0", "judge"])["conse-lite0"]}
         True
     """
-    different = sorted(set(names))
-    given = {name: PALETTE[_FIXED[name]] for name in different if name in _FIXED}
-    for name in (each for each in different if each not in given):
-        start = sha256(name.encode()).digest()[0] % len(PALETTE)
-        order = [PALETTE[(start + step) % len(PALETTE)] for step in range(len(PALETTE))]
-        free = [colour for colour in order if colour not in given.values()]
-        given[name] = (free or order)[0]
-    return given
+    return _given(names, PALETTE, {name: row for name, (row, _) in _FIXED.items()})
 
 
 def symbols(names: Iterable[str]) -> dict[str, str]:
-    """Give each name a marker; the same name has the same one while the names are the same."""
-    return {name: SYMBOLS[place % len(SYMBOLS)] for place, name in enumerate(sorted(set(names)))}
+    """Give each name a marker, by the rule of :func:`colours`; two evaluators of one colour have different ones.
+
+    Example:
+        >>> symbols(["conse-lite0", "conse-lite2"]), symbols(["conse-lite2"])
+        ({'conse-lite0': 'circle', 'conse-lite2': 'square'}, {'conse-lite2': 'square'})
+    """
+    return _given(names, SYMBOLS, {name: (row + column) % len(SYMBOLS) for name, (row, column) in _FIXED.items()})
+
+
+def _given(names: Iterable[str], looks: Sequence[str], fixed: Mapping[str, int]) -> dict[str, str]:
+    different = sorted(set(names))
+    given = {name: looks[fixed[name]] for name in different if name in fixed}
+    for name in (each for each in different if each not in given):
+        start = sha256(name.encode()).digest()[0] % len(looks)
+        order = [looks[(start + step) % len(looks)] for step in range(len(looks))]
+        free = [look for look in order if look not in given.values()]
+        given[name] = (free or order)[0]
+    return given
 
 
 def faded(colour: str, alpha: float) -> str:

@@ -308,6 +308,6 @@ def _writable(folder: Path, variable: str) -> Finding:
         with tempfile.TemporaryFile(dir=place) as probe:
             probe.write(b"invariscope")
     except OSError as error:
-        remedy = f"set {variable} to a folder of your own"
+        remedy = f"set {variable} to your own folder"
         return Finding("folders", Status.FAIL, f"{folder} cannot be written ({error.strerror or error})", remedy)
     return Finding("folders", Status.OK, f"{folder} can be written")

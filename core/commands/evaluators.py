@@ -212,7 +212,7 @@ def _say(digest: str, known: "Weights", path: Path) -> None:
 
 
 def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
-    """Check what lies at a path and remember it: for the published evaluators, or under a label of its own."""
+    """Check what lies at a path and remember it: for the published evaluators, or under its own label."""
     from core.errors import InvalidInput
     from core.evaluators.registry import CHECKPOINT, find
     from core.evaluators.weights.fetched import checked_label, keep, optional_sets, optional_within, sets, within
@@ -238,7 +238,7 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
         if wrong:
             raise InvalidInput(
                 f"{path} is not the published file ({wrong}); score with it as {kind.spec.name}{CHECKPOINT}{path}, or "
-                "list it under a name of its own with --as LABEL"
+                "list it under its own name with --as LABEL"
             )
     for place in optional:
         kind.try_optional(place)

@@ -1,7 +1,7 @@
 """A seeded sample of a corpus that is even over category and coverage, and the table that shows how even it is.
 
 Every cell of category × coverage bin gives the same number of items as long as it has some left; cells that run out
-give all they have. Within a cell the draw is uniform without replacement, from a stream of its own, so the sample does
+give all they have. Within a cell the draw is uniform without replacement, from its own stream, so the sample does
 not depend on the order of the items, and a smaller sample is part of a larger one of the same seed.
 Source: paper A, 3.1 (categories and bins); stratified sampling with equal allocation, Cochran (1977), 5.
 """

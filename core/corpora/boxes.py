@@ -220,7 +220,7 @@ def _turned_corners(box: Any, degrees: float) -> list[float]:
 
 
 def _own(outline: Any, box: Any) -> bool:
-    """Whether a turned annotation has an outline of its own: more than the corners of the box before the turn."""
+    """Whether a turned annotation has its own outline: more than the corners of the box before the turn."""
     if not outline:
         return False
     around = _around(outline)

@@ -1,6 +1,6 @@
 """Pictures from files and from strangers, safely: every one becomes uint8 RGB [H, W, 3], or one clear sentence.
 
-What comes over the network is decoded in a process of its own, with limits on memory and time. A file of the operator
+What comes over the network is decoded in its own process, with limits on memory and time. A file of the operator
 is decoded here where its size and header bound what that can take, and in such a process where they do not.
 """
 

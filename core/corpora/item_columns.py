@@ -134,7 +134,7 @@ def _no_slice(values: Counter[str]) -> str:
         return "no value of a picture"
     if set(values) == {SEVERAL}:
         return "the rows of each picture differ"
-    return "" if max(values.values()) > 1 else "a value of its own for each picture"
+    return "" if max(values.values()) > 1 else "another value for each picture"
 
 
 def _text(cell: object) -> str | None:

@@ -145,7 +145,7 @@ def load_protobias(root: Path | None, *, domain: str | None = None, limit: Any =
     Columns: ``id``, ``text``, ``correct_image`` (or ``nonproto_right``), ``adversarial_image`` (or ``proto_wrong``),
     and where there are any ``nonproto_wrong``, ``proto_right``, ``domain``, ``subcategory``, ``knob``, ``socio_attr``,
     ``gender``, and ``correct``: the longer description, which becomes a second caption. Lines of one id and one text
-    are items of one group, each with an adversary of its own.
+    are items of one group, each with its own adversary.
 
     Args:
         root: the folder; paths of pictures are relative to it and stay inside.

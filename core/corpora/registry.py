@@ -142,4 +142,4 @@ def origin_here(name: str, told: Mapping[str, Any]) -> Origin:
     for place in places:
         if loader is not None and place.is_dir():
             return replace(origin, root=place)
-    raise NotAvailable(f"the pictures of corpus {name} are not here; put its folder at {places[0]}")
+    raise NotAvailable(f"the pictures of corpus {name} are missing; put its folder at {places[0]}")

@@ -169,7 +169,7 @@ def _line_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
 
 
 def _flat(record: Mapping[str, object]) -> dict[str, object]:
-    """A record whose objects are columns of their own: ``{"doc": {"id": 1}}`` has the column ``doc.id``."""
+    """A record whose objects are their own columns: ``{"doc": {"id": 1}}`` has the column ``doc.id``."""
     found: dict[str, object] = {}
     for name, value in record.items():
         found |= {f"{name}.{part}": each for part, each in value.items()} if isinstance(value, dict) else {name: value}

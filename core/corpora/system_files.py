@@ -32,7 +32,7 @@ def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
 
     Args:
         path: of the file.
-        name: of its system; empty: the file's own without its ending. A table has names of its own.
+        name: of its system; empty: the file's own without its ending. A table has its own names.
 
     Raises:
         BadCorpus: if the file cannot be read, or not as captions.

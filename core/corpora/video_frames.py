@@ -210,7 +210,7 @@ def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, 
 
 
 def read_stranger(data: bytes, sampling: Sampling, *, name: str, side: int) -> tuple[Footage, np.ndarray]:
-    """Like :func:`read_scaled`, of a file's bytes that came over the network: in a process of its own, within limits.
+    """Like :func:`read_scaled`, of a file's bytes that came over the network: in its own process, within limits.
 
     Args:
         data: of the file.

@@ -1,8 +1,8 @@
-"""Evaluators of a file, looked at in a process of their own: a server never runs somebody's file in itself.
+"""Evaluators of a file, looked at in their own process: a server never runs somebody's file in itself.
 
 What a plan asks of an evaluator before anything is scored (its spec, its kind, whether it is ready) comes back as data;
 a stand-in class carries it. An audit is a job, which is another process anyway; what a page scores at once is scored in
-a process of its own too, which the stand-in asks once it is loaded (:mod:`core.evaluators.remote`).
+its own process too, which the stand-in asks once it is loaded (:mod:`core.evaluators.remote`).
 """
 
 import hashlib

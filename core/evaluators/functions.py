@@ -128,7 +128,7 @@ def from_function(function: Callable[..., Any]) -> type[FunctionEvaluator]:
         source = path.read_bytes() if path.is_file() else inspect.getsource(function).encode()
     except (OSError, TypeError) as error:
         raise InvalidInput(f"the source of {function.__name__} cannot be read ({error}); put it into a file") from error
-    said = (inspect.getdoc(function) or "A function of one's own.").splitlines()[0]
+    said = (inspect.getdoc(function) or "Your own function.").splitlines()[0]
     spec = EvaluatorSpec(
         name=function.__name__,
         title=function.__name__,

@@ -111,7 +111,7 @@ class ChatModel:
     def token(self, text: str) -> int:
         """The one token that a text is.
 
-        Llama's tokenizer opens every text with a mark for the start of a word, which is a token of its own before a
+        Llama's tokenizer opens every text with a mark for the start of a word, which is its own token before a
         digit; it is left out.
 
         Raises:

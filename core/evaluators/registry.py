@@ -207,7 +207,7 @@ def _without_prefix(kind: type[Evaluator]) -> type[Evaluator]:
 
 @lru_cache(maxsize=64)
 def _with_precision(kind: type[Evaluator], low: str) -> type[Evaluator]:
-    """The evaluator in another precision: never a faster same one, hence under a name of its own."""
+    """The evaluator in another precision: never a faster same one, hence under its own name."""
     if not issubclass(kind, Published) or not kind.any_precision:
         raise InvalidInput(f"evaluator {kind.spec.name!r} has one precision; leave the :{low} out")
     plan = PrecisionPlan(cpu=PRECISIONS[low], gpu=PRECISIONS[low])

@@ -1,4 +1,4 @@
-"""An evaluator of a file that is loaded in a process of its own: here stands what asks that process.
+"""An evaluator of a file that is loaded in its own process: here stands what asks that process.
 
 A server never runs somebody's file in itself (:mod:`core.evaluators.apart`); what it scores at once with such a metric,
 as the Probe lab does, is scored there. The process ends with the evaluator, and with this one. Arrays go between the
@@ -55,7 +55,7 @@ def unpack(told: Sequence[dict[str, Any]], data: bytes | bytearray) -> list[np.n
 
 
 LOAD_S, CALL_S = 300.0, 300.0
-"""Seconds that a metric of one's own has to load, and to answer one call."""
+"""Seconds that one's own metric has to load, and to answer one call."""
 
 _MODULE = "core.evaluators.remote_process"
 
@@ -78,7 +78,7 @@ class Remote:
 
     def __new__(cls, *_: object, **__: object) -> NoReturn:
         """Refuse: :meth:`load` alone makes one."""
-        raise NotAvailable(f"{cls.reference} is code of a file and runs in a process of its own; load it")
+        raise NotAvailable(f"{cls.reference} is code of a file and runs in its own process; load it")
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:

@@ -48,7 +48,7 @@ class Entry:
     """An entry of the dashboard's menu: a page, behind which one view or several lie.
 
     Args:
-        file: seen from the folder of ``app.py``, e.g. ``pages/findings.py``; absolute in a package of its own.
+        file: seen from the folder of ``app.py``, e.g. ``pages/findings.py``; absolute in its own package.
         title: in the menu, and above each of its views.
         icon: of Material Symbols, e.g. ``:material/tune:``.
         place: in the menu, lower first; the trunk's own are multiples of ten.
@@ -77,7 +77,7 @@ class View:
         code: ``module:function`` that draws it.
         entry: name of the entry that it belongs to.
         place: among the entry's views, lower first; the first one opens.
-        parts: where a report holds what it shows; none for a view without a number of its own.
+        parts: where a report holds what it shows; none for a view without its own number.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Audits that outlive the browser, the server and their own worker: a job is a folder, one runs, the others wait.
 
-It may import the audit, whose command it starts as a process of its own.
+It may import the audit, whose command it starts as its own process.
 Start at :mod:`core.jobs.job_queue`; the worker is :mod:`core.jobs.work`.
 """
 

@@ -22,7 +22,7 @@ class CheckRequest(OneCommand):
     Args:
         kind: tells it from an audit.
         evaluator: a name, or ``path/to/file.py:Name``, absolute.
-        threshold: most that a family may move the score, median |%Δ| in percent.
+        threshold: most that a family may change the score, median |% change| in percent.
         items: of the demo corpus.
         probes: names, families or axes; empty: the usual ones.
         strict: whether an undecided family fails.
@@ -145,7 +145,7 @@ class Promise(_Read):
 
 
 class Shift(_Read):
-    """How far a family of harmless edits moves the metric: median |%Δ| and median %Δ."""
+    """How far a family of harmless edits moves the metric: median |% change| and median % change."""
 
     family: str
     verdict: str
@@ -173,7 +173,7 @@ class Failures(_Read):
 
 
 class Selective(_Read):
-    """The probability that a broken meaning costs more than a harmless edit moves the score, and beside its chance."""
+    """The probability that a broken meaning costs more than a harmless edit, and beside its chance."""
 
     value: Sized
     chance: float | None

@@ -33,7 +33,7 @@ class Axis(StrEnum):
     """The axes of the audit.
 
     ``surface`` holds what surrounds the content: how a picture was saved and shrunk, letters written into it, how a
-    sentence is dressed. ``null`` holds edits that nobody can see: the noise floor.
+    sentence is dressed. ``null`` holds invisible edits: the noise floor.
     """
 
     SPATIAL = "spatial"
@@ -149,7 +149,7 @@ class Probe:
         summary: one sentence for a tooltip: what changes and what must not.
         baseline: IDENTITY, BASE_CAPTION or LENGTH_MATCHED.
         modifier: the word that a caption edit adds, else None.
-        control: whether the probe is a control of its family (blur, neutral adjectives, null edits).
+        control: whether the probe is a control of its family (blur, neutral adjectives, invisible edits).
         source: paper and section.
         default: whether the paper's grid includes it.
         subjects: names of the subjects that an edit of the caption edits, and is filed under with its baseline;

@@ -146,7 +146,7 @@ class Pairs:
         """Return the variant of a probe, or why the probe cannot be applied; nothing is raised.
 
         The random stream is that of (seed, item, probe), or of the name that the probe shares its draws under. A
-        caption other than the first English one has a stream of its own; an edited image has not, so that every
+        caption other than the first English one has its own stream; an edited image has not, so that every
         subject is held beside the same pixels.
 
         Args:

@@ -88,14 +88,14 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "animacy": "the modifier is not said of this kind of object",
         "part-of-speech": "modifier and noun make no phrase of English",
         "implausible": "the phrase is well formed, and no one would say it",
-        "lexicalised": "the phrase names a kind of its own, so the meaning changes",
+        "lexicalised": "the phrase names another kind of thing, so the meaning changes",
         "false-origin": "the kind is of another part of the world, so the phrase is false of it",
         "colloquial": "the phrase is colloquial, so it stands in a family outside the default grid",
         "lexical-gender": "the noun states the gender already",
         "literal-sense": "a neutral control is not neutral before this noun",
         "already-modified": "the label holds a word of the family already",
         "no-modifier": "no modifier of the family is left before this noun, so a control has nothing to stand beside",
-        "not-named": "the caption does not say the object's name as a word of its own",
+        "not-named": "the caption does not say the object's name as a separate word",
         "named-twice": "the caption names the object more than once, so nobody can say which one is meant",
         "compound": "the object's name is part of another noun in the caption, or may be",
         "family-word": "the caption says a word of the family already",
@@ -119,7 +119,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-wrong-side": "the corpus gives no wrong caption beside this one",
         "not-composed": "nobody knows by construction where the object is and how much of the picture it takes",
         "few-objects": "fewer categories are annotated than the caption would name",
-        "no-phrase": "the caption is a sentence of its own, which does not read on after the words that are added",
+        "no-phrase": "the caption is a whole sentence, which does not read on after the words that are added",
         "no-sentence": "the caption is no sentence, which alone reads on after the words that are added",
         "similar-size": "no two annotated categories differ enough in area",
     }
@@ -158,7 +158,7 @@ IMAGES: Mapping[str, str] = MappingProxyType(
 OTHERS: Mapping[str, str] = MappingProxyType(
     {
         "no-baseline": "there is nothing to compare the variant with under this evaluator",
-        "probe-failed": "the probe raised an error of its own",
+        "probe-failed": "the probe raised its own error",
     }
 )
 """Codes that any probe can have."""

@@ -44,7 +44,7 @@ _PLAIN = {
     "prototype:adversary": "Prototype, detail wrong",
 }
 _FAMILIES = {
-    "identity": "Unedited", "base": "Bare template", "null": "Null edits", "vertical-flip": "Upside down",
+    "identity": "Unedited", "base": "Bare template", "null": "Invisible edits", "vertical-flip": "Upside down",
     "horizontal-flip": "Mirrored", "rotation": "Turned", "reposition": "Moved", "reposition-hard": "Moved, hard edge",
     "reposition-telea": "Moved, smooth fill", "reposition-true": "Moved, true background",
     "reposition-ground": "Moved along the ground", "distance": "Moved over a grid", "blur": "Blurred",
@@ -216,7 +216,7 @@ def family_title(name: str) -> str:
 
 
 def deed(family: str) -> str:
-    """What a family's edits do, as the subject of a sentence; of one without words of its own its title.
+    """What a family's edits do, as the subject of a sentence; of one without its own words its title.
 
     Example:
         >>> deed("vertical-flip")

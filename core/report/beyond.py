@@ -101,11 +101,11 @@ _PEOPLE = {
     "S-human-scores": ("Do the findings stand without the pairs that people did not accept?", (
         _STUDY, Column("evaluator", "Evaluator", kind="text"), _FAMILY, Column("analysis", "Analysis", kind="text"),
         Column("n_all", "n before", digits=0),
-        Column("median_all", "Median %Δ of all judged pairs [95 % CI]", signed=True, low="low_all", high="high_all"),
+        Column("median_all", "Median % change, all judged pairs [95 % CI]", signed=True, low="low_all", high="high_all"),
         Column("n_kept", "n after", digits=0),
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("direction", "Direction", kind="text"),
-        Column("power", "Where it cannot be told", kind="text"),
+        Column("power", "Why it is unclear", kind="text"),
         Column("note", "Remark", kind="text"),
     ), "Only pairs that people judged; an item counts once, and items of one source are resampled together. 95 % BCa "
        "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else it cannot be "
@@ -321,8 +321,10 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
         Column("note", "Remark", kind="text"),
     )
     note = (
-        "Does the text encoder's sense of good and bad say which way a word moves the score? Rank correlation of each "
-        "word's place on the encoder's valence direction with its median %Δ; permutation test; the usual word lists. "
+        "Does the text encoder's sense of good and bad say which way a word changes the score? Rank correlation of "
+        "each "
+        "word's place on the encoder's valence direction with its median % change; permutation test; the usual word "
+        "lists. "
         f"Few words prove little. {left}"
     ).strip()
     found.tables.append(

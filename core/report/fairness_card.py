@@ -47,10 +47,10 @@ _HEADERS = (
     "Evaluator",
     "Axis",
     "Worst family",
-    "Median |%Δ| [95 % CI]",
+    "Median |% change| [95 % CI]",
     "n",
     "Flip risk % [95 % CI]",
-    "Null edits %",
+    "Invisible edits %",
     "No evidence below [95 % CI]",
     "Claims",
 )
@@ -111,16 +111,18 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
 
 
 _READ = (
-    "Of each axis the family that moves an evaluator furthest: median over items of an item's median |%Δ|, 95 % BCa "
+    "Of each axis the family that changes an evaluator most: median over items of an item's median |% change|, 95 % "
+    "BCa "
     "bootstrap intervals (10,000 resamples, seed 2025). It is picked after seeing the data, and its interval is "
     "adjusted for the families it was picked from; beside it stands in how many of 1000 draws of the same items (200 "
     "of more than 2000) it is the worst. "
     f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
     f"evaluator's interquartile range apart change places. {PAIRS} “Different "
     f"pictures”: {IF_APART}, alone where one caption a picture is held. {READ} No evidence below: "
-    f"{EVIDENCE[0].lower() + EVIDENCE[1:]} Drift: by median, movers and mean; scatter: of the median |%Δ| and of the "
-    "share of edits beyond the margin, ±1 %. Null edits are those that nobody can "
-    "see; an edit moves a score further than one of them, of the same item, in 50 % of pairs where it is no further."
+    f"{EVIDENCE[0].lower() + EVIDENCE[1:]} Drift: by median, movers and mean; stability: of the median |% change| "
+    f"and of the "
+    "share of edits beyond the margin, ±1 %. Invisible edits are those that nobody can "
+    "see; an edit changes a score more than one of them, of the same item, in 50 % of pairs where it is no further."
 )
 
 

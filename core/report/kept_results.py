@@ -229,10 +229,10 @@ _TITLE = "Calibration as measured: sensitivity before, by construction and as sc
 _NOTE = (
     "Reading orbit, over the families that were measured: the evaluator scored the variants and their own variants, so "
     "that nothing rests on the formula. λ is chosen on the dev split by what was measured, where the measurement holds "
-    "it. Sensitivity: median over items of an item's median |Δ|, in standard deviations of the clean scores of the "
+    "it. Sensitivity: median over items of an item's median |Δ|, in standard deviations of the unedited scores of the "
     "same side, of the held-out half of the sources; 95 % intervals, of the ratio by bootstrap samples of both sides. "
     "By construction: the same ratio as the formula says it (tables 14 to 16). Clean SD: what is left of the spread "
-    "of the clean scores, that much of a fall would be no gain."
+    "of the unedited scores, that much of a fall would be no gain."
 )
 _COLUMNS = (
     EVALUATOR,

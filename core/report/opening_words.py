@@ -36,19 +36,21 @@ MOST_WORDS, MOST_NAMED, MOST_CAUTIONS = 450, 4, 5
 """Of the first page; evaluators in it, and lines on what must not be concluded."""
 
 NULL = "null_median"
-"""Column of the families' table that holds the median |%Δ| of edits that nobody can see."""
+"""Column of the families' table that holds the median |% change| of invisible edits."""
 
 METHODS = (
-    "An item is a picture with its caption. A probe edits either; probes of one kind are a family. %Δ is the "
+    "An item is a picture with its caption. A probe edits either; probes of one kind are a family. % change is the "
     "change in percent of the score before. An item counts once, by the median over a family's "
     "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
     "one source count together, of two likewise. What is named worst has one allowing for the picking. Below "
     f"{LEAST_N} items or sources there is no interval and no claim. The margin is "
-    f"±{MARGIN:g} %. A family scatters where the interval of its median |%Δ| lies above it, and drifts where that of "
-    "its median %Δ, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
-    "Nobody can see null edits. A harm is the absolute shift under a harmless edit, a "
-    "drop the right side's score minus the wrong's; both in standard deviations of the clean scores. "
+    f"±{MARGIN:g} %. A family is unstable where the interval of its median |% change| lies above it, and drifts "
+    f"where that "
+    f"of "
+    "its median % change, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
+    "Invisible edits are those that nobody can see. A harm is the absolute shift under a harmless edit, a "
+    "drop the right side's score minus the wrong's; both in standard deviations of the unedited scores. "
     "Selectivity is the probability that, of one item, a "
     "drop exceeds a harm, ties one half. Differences are no evidence below the gap at which a harmless edit inverts "
     "5 % of pairs.",
@@ -142,7 +144,7 @@ def _stability(rows: pd.DataFrame) -> str:
 
 
 def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, aside: bool) -> str:
-    """The family that moves it furthest: how far, beside null edits, and which way, where one is shown."""
+    """The family that changes it most: how far, beside invisible edits, and which way, where one is shown."""
     row = worst_first(table.view(), rows, ("evaluator",)).iloc[0].copy()
     (size,) = picked_sizes(table.view(), [(row["evaluator"], row["corpus"], row["family"], len(rows))])
     row["abs_low"], row["abs_high"] = size.low, size.high
@@ -154,17 +156,17 @@ def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, asi
             f"edits of {counted(int(row['n_items']), 'item')} change it beyond the margin"
         )
     floor = row[NULL]
-    times = f", {row['median_abs_percent'] / floor:.1f} times null edits" if floor > 0 else ""
+    times = f", {row['median_abs_percent'] / floor:.1f} times invisible edits" if floor > 0 else ""
     way = f"; {row['direction']}" if row["direction"] else "; no direction is shown"
     return (
-        f"{'Words that may be true aside, it' if aside else 'It'} changes most under {named}, whichever way by "
+        f"{'Words that may be true aside, it' if aside else 'It'} changes most under {named}, in either direction by "
         f"{number(row['median_abs_percent'], digits=1)} % ({_between(row, 'abs_low', 'abs_high', 1)}, "
         f"n = {int(row['n_items'])}){times}{way}"
     )
 
 
 def _gaps(table: ScoreTable, words: Collection[str]) -> pd.DataFrame:
-    """Gaps of evidence, in the corpus in view, of families whose words no picture decides; as table S24 has them."""
+    """Trustworthy gaps, in the corpus in view, of families whose words no picture decides; as table S24 has them."""
     cells = [
         each
         for each in shift_cells(table.view())
@@ -174,7 +176,7 @@ def _gaps(table: ScoreTable, words: Collection[str]) -> pd.DataFrame:
 
 
 def _gap(gaps: pd.DataFrame, name: str) -> str:
-    """The largest gap of evidence of an evaluator; empty where none is known."""
+    """The largest trustworthy gap of an evaluator; empty where none is known."""
     own = gaps[gaps["evaluator"] == name]
     if own.empty:
         return ""

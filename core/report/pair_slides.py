@@ -1,4 +1,4 @@
-"""Stored pairs with their pictures: a pair as a slide, the pairs that move the furthest, one example of every family.
+"""Stored pairs with their pictures: a pair as a slide, the pairs that change the most, one example of every family.
 
 Sources: paper E, Figure 1 (C27); paper D, Figures 4 to 6; paper B, Figure 5 (C6).
 """
@@ -42,7 +42,7 @@ from core.store.store import Store
 from core.stories.slide import MOST_TEXT, Picture, Slide
 from core.stories.story import Telling
 
-COLUMNS = ("Evaluator", "Score", "%Δ", "Δ, SD", "× null")
+COLUMNS = ("Evaluator", "Score", "% change", "Δ, SD", "× null")
 PAGE = "failures"
 """Shows the pair live."""
 
@@ -101,7 +101,7 @@ def captions(rows: pd.DataFrame) -> list[str]:
 
 
 def times_null(row: Mapping[str, Any] | pd.Series) -> str:
-    """|%Δ| as a multiple of the null band; within it, and from a hundred on, in words."""
+    """|% change| as a multiple of the noise band; within it, and from a hundred on, in words."""
     if pd.isna(row["percent"]) or pd.isna(row["null_percent"]) or row["null_percent"] <= 0:
         return "—"
     times = abs(row["percent"]) / row["null_percent"]
@@ -126,7 +126,7 @@ SIDE = 640
 
 
 def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Study] = ()) -> Telling:
-    """The items that move the furthest, each by its furthest pair, as the page Failures ranks them.
+    """The items that change the most, each by its furthest pair, as the page Failures ranks them.
 
     Edits whose word may be true of the picture are no known failure, and stand here only where nothing else does.
 
@@ -142,7 +142,7 @@ def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Stud
     words = may_be_true(table, accepted_by_people(studies, seen.run_ids))
     known = sorted(set(table.families()) - words)
     found = rank(table, Slice(families=tuple(known)), usual, order="standardised", limit=most, once=True)
-    title = f"What moves the furthest: {seen.corpus}, run {seen.run}"
+    title = f"What changes the most: {seen.corpus}, run {seen.run}"
     return Telling(title, tuple(slides(store, table, found.pairs, usual, words)), (), ())
 
 

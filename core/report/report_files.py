@@ -128,8 +128,8 @@ def put(folder: Path, name: str, content: str | bytes) -> str:
 
 
 _ABOUT = (
-    "The items that move the furthest, each by its furthest pair, by |Δ| over the standard deviation of the "
-    "evaluator’s clean scores."
+    "The items that change the most, each by its furthest pair, by |Δ| over the standard deviation of the "
+    "evaluator’s unedited scores."
 )
 
 _FOLDER_DRAWN = (
@@ -194,7 +194,7 @@ def _fill(
     told = furthest(store, scope, most=most, studies=studies)
     if told.slides:
         written.append(put(folder, "failures.html", story_html(told, about=_ABOUT)))
-        parts["failures.html"] = f"The {len(told.slides)} items that move the furthest, with their pictures"
+        parts["failures.html"] = f"The {len(told.slides)} items that change the most, with their pictures"
     shown = cards(store, scope)
     if shown.slides:
         written.append(put(folder, "examples.html", story_html(shown, about=_FOLDER_DRAWN)))

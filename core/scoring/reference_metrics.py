@@ -256,7 +256,7 @@ def compare(
     LEAST_PICTURES pictures there is none.
 
     Args:
-        captions: n of them, each of a picture of its own unless ``documents`` says what the pictures are; an empty one
+        captions: n of them, each of its own picture unless ``documents`` says what the pictures are; an empty one
             is compared as pycocoevalcap does, None is not.
         references: captions by people of the same pictures, any number each; one without words is passed over.
         documents: references of every picture once, where several captions are of one: they weigh CIDEr-D's words.

@@ -265,7 +265,7 @@ def median_bca_levels(
         levels: confidence levels.
         groups: number of the source of each value, int [n]: values of one source are resampled together, and left
             out together by the jackknife (the cluster bootstrap [3]), at a level :func:`expanded` for their number.
-            None: every value is a source of its own. Of two sources, [n, 2], the second makes it :func:`widened`.
+            None: every value is its own source. Of two sources, [n, 2], the second makes it :func:`widened`.
         resamples: as there.
         seed: as there.
     """

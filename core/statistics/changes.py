@@ -13,15 +13,15 @@ SHIFT_FLOOR = 1e-6
 are counted. Source: PROTOCOL section 3."""
 
 NULL_SHARE = 0.95
-"""Share of edits that nobody can see whose |%Δ| lies inside the null band of single pairs."""
+"""Share of invisible edits whose |% change| lies inside the noise band of single pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class NullBand:
-    """How far edits that nobody can see move a score, whichever way: the noise that one shift is read against.
+    """How far invisible edits move a score, whichever way: the noise that one shift is read against.
 
     Args:
-        reach: the 95th percentile of their |%Δ|; the band is ±reach. NaN where there is none.
+        reach: the 95th percentile of their |% change|; the band is ±reach. NaN where there is none.
         n: shifts behind it.
     """
 
@@ -34,10 +34,10 @@ class NullBand:
 
 
 def null_band(percent: ArrayLike) -> NullBand:
-    """The null band of single pairs, of an evaluator's shifts under edits that nobody can see.
+    """The noise band of single pairs, of an evaluator's shifts under invisible edits.
 
     Args:
-        percent: %Δ of every pair, any shape; NaN are left out.
+        percent: % change of every pair, any shape; NaN are left out.
 
     Example:
         >>> null_band([-2.0, 0.0, 1.0]).n
@@ -49,7 +49,7 @@ def null_band(percent: ArrayLike) -> NullBand:
 
 
 def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
-    """%Δ = 100 · (after - before) / before; NaN where before is below SHIFT_FLOOR or a score is missing.
+    """% change = 100 · (after - before) / before; NaN where before is below SHIFT_FLOOR or a score is missing.
 
     Args:
         after: scores under an edit, any shape.
@@ -69,7 +69,7 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
     return np.asarray(100 * (np.asarray(after, dtype=np.float64) - first) / floored)
 
 
-WITHHELD = "%Δ withheld: some baseline scores are negative"
+WITHHELD = "% change withheld: some baseline scores are negative"
 
 
 def percent_changes(after: ArrayLike, before: ArrayLike) -> np.ndarray:
@@ -92,15 +92,16 @@ class Changes:
     """What some edits do to every item under one evaluator; an item counts once, by the median over the edits.
 
     Args:
-        percent: median %Δ, float64 [N]; NaN where no baseline is above the floor, and where it is withheld.
-        size: median |%Δ|, likewise.
-        edits: |%Δ| of every edit, float32 [k, N]; likewise.
+        percent: median % change, float64 [N]; NaN where no baseline is above the floor, and where it is withheld.
+        size: median |% change|, likewise.
+        edits: |% change| of every edit, float32 [k, N]; likewise.
         delta: median Δ on the score's own scale, float64 [N]; NaN where no pair was scored.
         baseline: median score of the baselines whose pair was scored, likewise.
-        n_shifts: shifts with a %Δ, int [N].
+        n_shifts: shifts with a % change, int [N].
         n_zero_baseline: scored shifts without one: the baseline lies below the floor.
         n_missing: shifts without a score, of the variant or of its baseline.
-        withheld: items whose %Δ is withheld, since a baseline of their corpus is negative, bool [N]: among scores of
+        withheld: items whose % change is withheld, since a baseline of their corpus is negative, bool [N]: among
+        scores of
             both signs the rest would be a choice of items by their score.
     """
 
@@ -140,11 +141,11 @@ class Changes:
 
 
 AT_THE_MARGIN = 1e-6
-"""A |%Δ| that exceeds the margin by less than this share of it is at the margin: rounding decides nothing."""
+"""A |% change| that exceeds the margin by less than this share of it is at the margin: rounding decides nothing."""
 
 
 def exceeds(sizes: np.ndarray, margin: float) -> np.ndarray:
-    """Which |%Δ| lie beyond a margin, bool; NaN do not.
+    """Which |% change| lie beyond a margin, bool; NaN do not.
 
     Example:
         >>> exceeds(np.array([1.0, 1.0000000001, 1.1]), 1.0)

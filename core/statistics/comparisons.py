@@ -72,7 +72,7 @@ class Comparison:
         scaled_sd_right, scaled_sd_wrong: the standard deviations on that scale.
         drop: 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources. None
             where a right side is negative.
-        median_drop: median over items of an item's median %Δ, in percent: the convention of paper A; likewise.
+        median_drop: median over items of an item's median % change, in percent: the convention of paper A; likewise.
         correct: right - wrong where right > wrong [1].
         incorrect: wrong - right where wrong ≥ right [1].
         test: paired test of the items' means, or of those of the sources that items share.
@@ -174,7 +174,7 @@ def compare(
     Args:
         right: scores of the right sides, shape [n]; a comparison with a NaN is left out.
         wrong: scores of the wrong sides, shape [n].
-        items: item of each comparison, shape [n]; None: each is of an item of its own.
+        items: item of each comparison, shape [n]; None: each is of its own item.
         sources: source of each comparison, shape [n], or two, [n, 2]: those of one source are resampled together. None:
             the items.
         span: lowest and highest score of the experiment, which scaled numbers are scaled by; None: of these scores.
@@ -260,7 +260,7 @@ def failures(right: np.ndarray, wrong: np.ndarray, *, groups: np.ndarray | None 
 
     Args:
         right, wrong: scores without NaN, shape [n].
-        groups: source of each comparison, shape [n]; None: each is of a source of its own.
+        groups: source of each comparison, shape [n]; None: each is of its own source.
     """
     return share(wrong >= right, groups=groups), share(wrong == right, groups=groups)
 
@@ -412,7 +412,7 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
     Returns:
         One row an order of all groups, highest first: order (names joined by `` > ``), n (items whose scores stand in
         it without a tie), n_items (items with every score),
-        n_sources (of these items), share. Ties have a row of their own, named ``tied``. The
+        n_sources (of these items), share. Ties have their own row, named ``tied``. The
         most frequent first, ties last.
 
     Raises:

@@ -26,7 +26,7 @@ from scipy.special import stdtr, stdtrit
 from core.errors import InvalidInput
 
 LEAST_SECOND = 4.0
-"""Fewest second sources, counted as equal ones [3], that are reckoned with: what fewer share cannot be told."""
+"""Fewest second sources, counted as equal ones [3], that are reckoned with: what fewer share is unclear."""
 
 
 def crossed(groups: ArrayLike | None) -> bool:

@@ -15,7 +15,7 @@ FEWER, MANY = 2_000, 400
 BLOCKS = 2_000
 """Nor do more units: more sources than these are drawn as BLOCKS blocks of them that chance puts together.
 
-A standard error of so many blocks has an error of its own of 1 / √(2 · BLOCKS), 1.6 %, which is that of FEWER draws.
+A standard error of so many blocks has its own error of 1 / √(2 · BLOCKS), 1.6 %, which is that of FEWER draws.
 """
 
 _HELD = 4_000_000  # counts held at once: 32 MB while they are drawn

@@ -273,7 +273,7 @@ def balanced_mean(
         strata: number of each value's stratum, int [n]; negative for none: such a value is left out.
         sources: number of each value's source, int [n], or of two, [n, 2]: values of a source are drawn and left out
             together, within their stratum; one whose values lie in several strata is drawn in each by itself. None:
-            every value is a source of its own.
+            every value is its own source.
         level: confidence level in (0, 1).
         resamples: number of draws.
         seed: of the draws; strata are drawn in the order of their numbers.

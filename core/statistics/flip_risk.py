@@ -57,7 +57,7 @@ TOLERATED = 0.05
 """Flip risk below which a difference between two scores counts as evidence. Source: PROTOCOL section 4."""
 
 LEAST_EVIDENCE = 72
-"""Fewest sources for an interval of the gap of evidence: below, not even a gap that no pair exceeds is shown to be one,
+"""Fewest sources for an interval of the trustworthy gap: below, not even a gap that no pair exceeds is shown to be one,
 since 0 of 35 disjoint pairs do not exclude that a tenth of all pairs exceeds it (exact bound)."""
 
 LEAST_PICTURES = 40
@@ -74,7 +74,7 @@ def flip_risk(shifts: ArrayLike, gaps: ArrayLike, *, items: ArrayLike | None = N
         shifts: δ, score minus baseline, shape [n]; NaN (a score that is missing) are left out.
         gaps: d in the unit of the shifts, shape [g].
         items: item of each shift, shape [n]; every item weighs the same, however many transforms it has.
-            None: every shift is an item of its own.
+            None: every shift is its own item.
 
     Returns:
         float64 [g], each in [0, 1]; NaN where fewer than two items have a shift.
@@ -99,7 +99,7 @@ def flip_risk_intervals(
     Args:
         shifts: δ, shape [n]; NaN are left out.
         gaps: d in the unit of the shifts, each at least 0.
-        items: item of each shift, shape [n]; None: every shift is an item of its own.
+        items: item of each shift, shape [n]; None: every shift is its own item.
         sources: number of each item's source, by the item's number; see :class:`ShiftPairs`.
         level: confidence level in (0, 1).
 

@@ -23,7 +23,7 @@ class MixedEffect:
     """The effect of an edit with image and category as random intercepts.
 
     Args:
-        effect: β₁, mean shift of the score; NaN where it cannot be told.
+        effect: β₁, mean shift of the score; NaN where it is unclear.
         low: lower bound of the 95 % interval by source, see :func:`mixed_effect`.
         high: upper bound.
         p: two-sided p; likewise.
@@ -75,7 +75,7 @@ def mixed_effect(
 
     Returns:
         The effect. No row, no contrast, or scores without any spread beyond the model: a note says so. With one
-        category its intercept is left out, since it cannot be told from the mean.
+        category its intercept is left out, since it cannot be distinguished from the mean.
 
     Raises:
         InvalidInput: if shapes differ, perturbed is not 0 or 1, or a score is infinite.
@@ -159,7 +159,7 @@ def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level
     """A mean of values with Student's interval and p from the spread between sources [1].
 
     Residuals are summed over each source; a sum's square is corrected for the mean's being estimated, and the degrees
-    of freedom are those that Satterthwaite gives it (CR2). Where each value is a source of its own it is Student's t.
+    of freedom are those that Satterthwaite gives it (CR2). Where each value is its own source it is Student's t.
 
     Args:
         values: float64 [n].

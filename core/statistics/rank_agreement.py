@@ -400,7 +400,7 @@ def _group(
     if too_few(n, n if sources is None else int(sources.max(initial=-1)) + 1) or len(strengths) == 0:
         return [(np.full(len(strengths), math.nan), np.full(len(strengths), math.nan)) for _ in targets]
     if not c.any():
-        # no strength moves a rank: readings that leave clean scores alone ask this again for every choice of edits
+        # no strength moves a rank: readings that leave unedited scores alone ask this again for every choice of edits
         asked = (s.tobytes(), tuple(each.tobytes() for each in targets), None if sources is None else sources.tobytes())
         return [
             (np.full(len(strengths), low), np.full(len(strengths), high))

@@ -380,7 +380,7 @@ def _widened_mean(found: Interval, row: np.ndarray, groups: np.ndarray) -> Inter
 
 
 def _bare_means(rows: np.ndarray, there: np.ndarray, level: float) -> tuple[Interval, ...]:
-    """Mean of every row, each column a source of its own; no interval is drawn. See :func:`means_bca`."""
+    """Mean of every row, each column its own source; no interval is drawn. See :func:`means_bca`."""
     places, whole, found = np.flatnonzero(there), np.zeros(len(there)), []
     for row in rows:  # one at a time stays in the processor's cache
         known = ~np.isnan(row)

@@ -213,7 +213,7 @@ def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:
 
 
 def source_means(values: np.ndarray, ranks: np.ndarray | None) -> np.ndarray:
-    """Mean over each source's values; the values themselves where each is a source of its own.
+    """Mean over each source's values; the values themselves where each is its own source.
 
     Args:
         values: finite, float64 [n].

@@ -1,8 +1,8 @@
-"""Selectivity: does a broken meaning cost more than a harmless edit moves the score, within one item?
+"""Selectivity: does a broken meaning cost more than a harmless edit, within one item?
 
 An evaluator that never moves is invariant and useless; one that moves at everything detects every broken caption. Both
 halves of an audit meet in one number: the probability that a broken meaning costs more than a harmless edit moves, ties
-half. 0.5: a broken meaning costs as much as a harmless edit moves. 1: every broken meaning costs more than any of
+half. 0.5: a broken meaning costs as much as a harmless edit does. 1: every broken meaning costs more than any of
 them. Chance is neither: a drop has a sign and a harm has none, so that noise has about ¼ and a deaf evaluator ½. What
 an evaluator has by chance is what it would have if right and wrong sides changed places at random within each item:
 the mean over both ways of every drop [2], exact, with its own ties. It is a probability of superiority [1] taken
@@ -27,8 +27,8 @@ from core.statistics.ratios import means_bca, median_ratios_bca
 from core.statistics.shares import share_of_fractions
 from core.statistics.shift_tests import cliffs_delta
 
-NO_UNIT = "the clean scores do not differ: there is no unit to measure a shift in"
-UNMOVED = "harmless edits cannot be told from moving nothing: a ratio to them says nothing"
+NO_UNIT = "the unedited scores do not differ: there is no unit to measure a shift in"
+UNMOVED = "harmless edits cannot be distinguished from no change: a ratio to them says nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def selectivity(
         drops: score of the right side minus that of the wrong one, float64 [D, N]; NaN where there is none.
         harms: absolute shift under a harmless edit, float64 [H, N]; likewise.
         unit: what drops and harms are divided by for signal and nuisance: the standard deviation of the evaluator's
-            clean scores. 0 or NaN leaves them without a number; the selectivity needs none.
+            unedited scores. 0 or NaN leaves them without a number; the selectivity needs none.
         sources: number of each item's source, int [N]; None: each is one of its own.
 
     Raises:

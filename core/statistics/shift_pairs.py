@@ -26,7 +26,7 @@ class ShiftPairs:
 
     Args:
         shifts: δ, score minus baseline, any shape; NaN are left out.
-        items: item of each shift, the same shape; None: every shift is an item of its own.
+        items: item of each shift, the same shape; None: every shift is its own item.
         sources: number of the source of each item by the item's number, for items that are numbers; items of one source
             vary together. Or of two, [items, 2], the second of which :meth:`times` tells of. None: every item is a
             source of its own.

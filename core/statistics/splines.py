@@ -126,7 +126,7 @@ def _bands(
 
 
 def spline_design(x: np.ndarray) -> np.ndarray:
-    """Values of the natural cubic splines that span a curve's shapes, their sum 1 everywhere; for a model of its own.
+    """Values of the natural cubic splines that span a curve's shapes, their sum 1 everywhere; for its own model.
 
     Args:
         x: finite, float64 [n].

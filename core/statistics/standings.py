@@ -188,7 +188,7 @@ def drawn_means(
 
 
 def source_ranks(groups: ArrayLike | None, n: int) -> np.ndarray:
-    """Rank of each item's source from 0, int [n]; without groups every item is a source of its own."""
+    """Rank of each item's source from 0, int [n]; without groups every item is its own source."""
     if groups is None:
         return np.arange(n)
     given = first_of(groups)

@@ -1,7 +1,7 @@
 """An append-only log of JSON lines that a kill at any byte cannot spoil.
 
 Every line is one JSON object that ends with its own checksum, and is on the disk before ``append`` returns. A line
-that was cut in the middle is left out and told; the next row begins on a line of its own. Nothing is ever changed
+that was cut in the middle is left out and told; the next row begins on its own line. Nothing is ever changed
 in place. Order is the order of the lines: no clock decides it. :class:`Replay` is the one rule of every reader for what
 of a log does not count.
 """
@@ -97,7 +97,7 @@ class Writer:
         try:
             size = os.fstat(handle).st_size
             if size and os.pread(handle, 1, size - 1) != b"\n":
-                data = b"\n" + data  # what was cut stays as it is, on a line of its own
+                data = b"\n" + data  # what was cut stays as it is, on its own line
             try:
                 _write(handle, data)
                 os.fsync(handle)

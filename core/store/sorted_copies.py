@@ -1,7 +1,7 @@
 """Copies of runs that answer at once: checked, sorted, with their shifts worked out.
 
-A copy is a DuckDB file in a folder of its own, named after the state of the files that it was made of: it is never
-stale, only unused, and may be deleted at any time. Every run, so every corpus, has a copy of its own, in which each
+A copy is a DuckDB file in its own folder, named after the state of the files that it was made of: it is never
+stale, only unused, and may be deleted at any time. Every run, so every corpus, has its own copy, in which each
 evaluator's rows lie together in their order. Sorted columns compress to a fraction and are skipped over in blocks, so a
 filter over millions of rows takes milliseconds and the rows stay on disk. A score and its shift are one row; what the
 store's views make of rows is in :mod:`core.store.sql`.

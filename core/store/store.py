@@ -225,7 +225,7 @@ class Opening:
         self.runs.append(run)
         if run.pictures_are_gone():
             self.notes.append(
-                f"the pictures of run {run.id} are not here: its corpus lay in {run.corpus_root()}; its scores are all "
+                f"the pictures of run {run.id} are missing: its corpus lay in {run.corpus_root()}; its scores are all "
                 "shown, and the pictures are too once that folder is back"
             )
 
@@ -272,7 +272,7 @@ def _take_verdicts(connection: duckdb.DuckDBPyConnection, verdicts: pa.Table | N
 class Store:
     """Read-only view of runs; made by :meth:`open`, closed by :meth:`close` or a ``with`` block.
 
-    Any thread may query: each call has a cursor of its own (one connection shared by threads mixes answers up).
+    Any thread may query: each call has its own cursor (one connection shared by threads mixes answers up).
     """
 
     def __init__(self, opened: Callable[[], Opening]) -> None:

@@ -43,7 +43,7 @@ def accept_published(
 ) -> tuple[Run, ...]:
     """Check a published file and keep it with the user's runs.
 
-    It is opened read-only in a connection of its own that may read no other file, and must hold exactly what
+    It is opened read-only in its own connection that may read no other file, and must hold exactly what
     ``python -m core publish`` writes: the known tables, as tables, of the known columns; no views, macros or
     generated columns; manifests that are whole, of a version that is read here.
 

@@ -235,7 +235,7 @@ def _remedy(run: Run) -> str:
 
 
 _NUMPY = {pa.float64(): "<f8", pa.int32(): "<i4"}
-"""Column type -> how its values are hashed; texts and truth values have a way of their own."""
+"""Column type -> how its values are hashed; texts and truth values have their own way."""
 
 
 def content_digest(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> tuple[int, str]:
@@ -297,7 +297,7 @@ def is_damage(error: duckdb.Error) -> bool:
 
 
 def damaged(files: Iterable[Path]) -> list[Path]:
-    """DuckDB files that cannot be read to their end, tried in a connection of their own."""
+    """DuckDB files that cannot be read to their end, tried in their own connection."""
     return [path for path in files if why_unreadable(path) is not None]
 
 

@@ -50,7 +50,7 @@ from pages.views.common.url_state import Field, PageState, joined, one_of, some_
 from pages.views.results_view import MANY, ONE, SIDES, choose_margin, read_margin
 
 BY = {"family": "Family", "modifier": "Word", "probe": "Probe", "category": "Category", "coverage_bin": "Coverage"}
-MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ"}
+MEASURED = {"percent": "% change", "standardised": "Standardised Δ"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +270,11 @@ def choose_how(state: PageState, own: Iterable[str]) -> None:
         )
 
 
+_TITLES = {"drift": "signed change", "scatter": "size of the change"}
+
+
 def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: str, margin: float) -> None:
-    """Draw both sides' medians and their difference, of drift and of scatter, and the table of all.
+    """Draw both sides' medians and their difference, of drift and of size, and the table of all.
 
     Args:
         table: of :func:`compared`.
@@ -297,7 +300,7 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
                 figure,
                 table,
                 f"compare-{name}{what_by}",
-                title=f"Both sides: {of}",
+                title=f"Both sides: {_TITLES[of]}",
                 alt=f"Medians of {what} of both sides. {_spoken(rows, names)}",
             )
         with cells.container():
@@ -313,7 +316,7 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
                 figure,
                 table,
                 f"difference-{name}{what_by}",
-                title=f"A − B: {of}",
+                title=f"A − B: {_TITLES[of]}",
                 alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}",
             )
     _rows(table, by, digits, names)
@@ -323,7 +326,7 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items, those of one "
         "source together. Independent: the difference of the two medians, each side resampled by itself. 95 % BCa "
         f"intervals; Holm's correction is over {_corrected(table)}. Drift is of the "
-        "signed shift of an item, scatter of its size, whichever way: sides of one drift may scatter very differently. "
+        "signed change of an item, stability of its size: two sides can drift alike and differ in stability. "
         "A click on a mark of a side leads to its pairs; a difference is of two sets and opens nothing."
     )
     overlap = table.loc[(table["how"] == "independent") & (table["shared"] > 0), "shared"]
@@ -363,7 +366,7 @@ def _names(by: str, labels: Iterable[str]) -> dict[str, str]:
 def _corrected(table: pd.DataFrame) -> str:
     """What Holm's correction runs over, in words."""
     drift, scatter = (int(table[name].max()) for name in ("m_tests", "size_m_tests"))
-    each = f"{counted(drift, 'test')} of drift and over {counted(scatter, 'test')} of scatter, each by itself"
+    each = f"{counted(drift, 'test')} of drift and over {counted(scatter, 'test')} of stability, each by itself"
     aside = (
         "; a control, and a row whose values are all equal, is none of them" if len(table) > min(drift, scatter) else ""
     )
@@ -421,7 +424,9 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
         "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
         "size_difference": number("|A| − |B|", format=signed),
         "size_ends": look,
-        "scatter": st.column_config.TextColumn("Scatter", help="The same of how far items move, whichever way."),
+        "scatter": st.column_config.TextColumn(
+            "Stability", help="The same of how much items change, in either direction."
+        ),
         "a_n": number("n A", format="%d"),
         "b_n": number("n B", format="%d"),
         "how": "How",
@@ -443,14 +448,14 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
             help="Items with which sides that do not differ are shown to be alike in four of five such runs",
         ),
         "note": st.column_config.TextColumn("Remark", help="Why a number is missing, or what it cannot show"),
-        "size_test": "Test, scatter",
-        "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
-        "size_p_holm": st.column_config.TextColumn("p, Holm, scatter", alignment="right"),
-        "size_m_tests": number("m, scatter", format="%d"),
-        "size_conflict": "Where they differ, scatter",
-        "size_detectable": number("Scatter it would have shown", format=f"%.{digits}f"),
-        "size_needed": number("n for the margin, scatter", format="%d"),
-        "size_note": "Remark, scatter",
+        "size_test": "Test, size",
+        "size_p": st.column_config.TextColumn("p, size", alignment="right"),
+        "size_p_holm": st.column_config.TextColumn("p, Holm, size", alignment="right"),
+        "size_m_tests": number("m, size", format="%d"),
+        "size_conflict": "Where they differ, size",
+        "size_detectable": number("Size it would have shown", format=f"%.{digits}f"),
+        "size_needed": number("n for the margin, size", format="%d"),
+        "size_note": "Remark, size",
     }
     draw_table(
         shown,

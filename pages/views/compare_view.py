@@ -31,7 +31,7 @@ def draw() -> None:
     state = compare_state(files)
     state.restore()
     header(
-        "Two runs, two evaluators or two slices: how far apart they are, and how sure that is.",
+        "Two runs, two metrics or two slices: how much do they differ, and how sure is that?",
         state,
         words=("scope", "subject caption"),
     )

@@ -1,4 +1,4 @@
-"""Geometry: does the text encoder's sense of good and bad say which way a modifier moves the score?"""
+"""Geometry: does the text encoder's sense of good and bad say which way a modifier changes the score?"""
 
 import math
 from collections.abc import Mapping
@@ -194,7 +194,7 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
     st.caption(
         "A point is a modifier: its projection on the valence direction (right: the encoder's positive side) and the "
-        f"median %Δ that it causes against the neutral caption of the same length, with its 95 % BCa interval. "
+        f"median % change that it causes against the neutral caption of the same length, with its 95 % BCa interval. "
         f"A click leads to its pairs.{line}"
     )
     figure_buttons(
@@ -205,7 +205,7 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     _draw_tests(found)
 
 
-_WITHIN = " Ranked within families, and every order keeps a word in its own: each family has a baseline of its own."
+_WITHIN = " Ranked within families, and every order keeps a word in its own: each family has its own baseline."
 
 
 def _draw_tests(found: Geometry) -> None:
@@ -221,7 +221,7 @@ def _draw_tests(found: Geometry) -> None:
             column_config={
                 "family": "Family",
                 "modifier": "Modifier",
-                "median_percent": st.column_config.NumberColumn("Median %Δ", format="%+.2f"),
+                "median_percent": st.column_config.NumberColumn("Median % change", format="%+.2f"),
                 "low": st.column_config.NumberColumn("CI low", format="%+.2f"),
                 "high": st.column_config.NumberColumn("CI high", format="%+.2f"),
                 "n_items": "n items",
@@ -267,7 +267,7 @@ def draw() -> None:
         st.error(safe(str(error), limit=600))
         return
     state.restore()
-    header("Does the text encoder's sense of good and bad say which way a modifier moves the score?", state)
+    header("Does the text encoder's sense of good and bad say which way a modifier changes the score?", state)
     with drawn(state):
         if not store(files).runs():
             draw_no_run()

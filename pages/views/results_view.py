@@ -48,7 +48,7 @@ from pages.views.common.url_state import Field, PageState, carried, joined, one_
 SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
 """Sections on this page; flips and calibration have pages of their own."""
 
-MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ", "delta": "Absolute Δ"}
+MEASURED = {"percent": "Percent", "standardised": "Standardised", "delta": "Score units"}
 AGAINST = {"baseline": "Neutral of equal length", "bare": "Bare caption"}
 LARGEST_MARGIN = 20.0
 
@@ -61,8 +61,6 @@ MANY = {"families": "Family", "modifiers": "Modifier", "categories": "Category",
 """Choice of a slice -> its label; a side has one evaluator and any number of these."""
 
 _PINNED = "compare.pinned"
-
-_RQ = {name: f"RQ{number} · {SECTIONS[name][0]}" for number, name in enumerate(SHOWN[:4], start=1)}
 
 
 def results_state(files: Signature) -> PageState:
@@ -95,7 +93,7 @@ def choose_section(state: PageState) -> str:
         "question",
         "Research question",
         SHOWN,
-        format_func=lambda name: _RQ.get(name, SECTIONS[name][0]),
+        format_func=lambda name: SECTIONS[name][0],
         label_visibility="collapsed",
     )
     section = str(state.get("question"))
@@ -136,7 +134,7 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
             _choose_measure(state)
             if any(can_part(drawing) for each in asked for drawing in each.figures):
                 st.toggle(
-                    "A panel each evaluator",
+                    "One panel per evaluator",
                     key=state.key("facets"),
                     help="Evaluators beside each other instead of on one line; the scale stays theirs together.",
                 )
@@ -153,7 +151,8 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
                 state,
                 "Margin, ± %",
                 width=130,
-                help="A median %Δ whose 90 % interval lies within this margin is called invariant. It is yours to "
+                help="A median % change whose 90 % interval lies within this margin is called invariant. It is "
+                "yours to "
                 "set: how small a change would not matter to you?",
             )
         family = (
@@ -187,9 +186,9 @@ def _choose_measure(state: PageState) -> None:
         "measure",
         "Measure",
         MEASURED,
-        help="%Δ: change in percent of the baseline score. Standardised: the change over the standard deviation "
-        "of the evaluator's clean scores, which compares evaluators of different scales. Absolute: on the evaluator's "
-        "own scale, a panel each.",
+        help="Percent: of the baseline score. Standardised: the change over the standard deviation "
+        "of the evaluator's unedited scores, which compares evaluators of different scales. Score units: on the "
+        "evaluator's own scale, a panel each.",
     )
 
 
@@ -480,9 +479,9 @@ def draw() -> None:
     state = results_state(files)
     state.restore()
     header(
-        "The tables and figures of the audit, a section for each research question.",
+        "How much do harmless edits change each metric's score?",
         state,
-        words=("family", "shift", "null band"),
+        words=("family", "shift", "noise band"),
     )
     with drawn(state):
         if not store(files).runs():

@@ -236,7 +236,7 @@ def _glance(files: Signature, scope: Narrowed) -> Slide:
     state.restore()
     figure = worst_of_axes(rows, names=named)
     return figure_slide(
-        figure, "The family that moves each evaluator most", replace(of_scores(state, files, scope), view=OVERVIEW)
+        figure, "The family that changes each evaluator most", replace(of_scores(state, files, scope), view=OVERVIEW)
     )
 
 
@@ -282,13 +282,13 @@ def _doors() -> None:
     doors = [
         Door(
             "Collect a failure",
-            "The pairs that move the furthest, with a button each",
+            "The pairs that change the most, with a button each",
             ":material/photo_library:",
             FAILURES,
         ),
         Door(
             "Collect from Try a picture",
-            "A picture of your own, what each edit does to its scores",
+            "Your own picture, what each edit does to its scores",
             ":material/science:",
             LAB,
         ),

@@ -25,7 +25,7 @@ def draw() -> None:
     state = video_state()
     state.restore()
     header(
-        "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
+        "How are captions of a video scored, and what do edits of its frames change?",
         state,
         lost=_UPLOAD_LOST if state.get("source") == "upload" else "",
     )

@@ -33,8 +33,8 @@ def draw() -> None:
     """Draw the view."""
     state = PageState("words", (Field("find", "", text(limit=LIMIT)),))
     state.restore()
-    header("What the coined words mean. On the other pages a ? beside a label says the same.", state)
-    st.text_input("Find", key=state.key("find"), placeholder="e.g. null band", max_chars=LIMIT, width=320)
+    header("What the words mean. A ? beside a label says the same.", state)
+    st.text_input("Find", key=state.key("find"), placeholder="e.g. noise band", max_chars=LIMIT, width=320)
     wanted = str(state.get("find")).strip().lower()
     found = {term: word for term, word in glossary().items() if wanted in f"{term} {word.meaning}".lower()}
     if not found:

@@ -143,7 +143,7 @@ def write_broken(
         rows: of ``scores``.
         facts: of ``variants``.
         refused: item, probe and code of what has no rows.
-        pairs: how many first items share their source with the next one; 0: each is a source of its own.
+        pairs: how many first items share their source with the next one; 0: each is its own source.
         manifest: as of :func:`tests.analysis.made_runs.write_run`.
     """
     known = {(row["corpus"], row["item"]): row for row in rows}

@@ -92,7 +92,7 @@ def test_a_row_that_no_score_can_fill_is_left_out_and_named(three: ScoreTable, f
     ]
     assert found["median_percent"].notna().all()
     notes = {each.id: each.note for each in catalogue(three)}
-    assert notes["T10"].endswith(" Left out, for no %Δ here is of it: f on third.")
+    assert notes["T10"].endswith(" Left out, for no % change here is of it: f on third.")
     assert "Left out" not in notes["T9"]
     rows = of(shifts(raw(folder / "three" / "run-first")), family="cultural", evaluator="e")
     four = rows[rows["modifier"].isin(CULTURAL[:4])].groupby("item")["percent"].mean()

@@ -1,4 +1,5 @@
-"""Size, category and composition of clean scores, and words by mixed models, against statsmodels on the raw Parquet."""
+"""Size, category and composition of unedited scores, and words by mixed models, against statsmodels on the raw
+Parquet."""
 
 import math
 import warnings

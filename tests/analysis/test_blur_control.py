@@ -70,13 +70,13 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
     told = sentences(table.view())
     assert set(told) == set(found["evaluator"])
     opening = {
-        PASSES: "Blur control: repositioning moves it further than blur",
-        FAILS: "Blur control fails: blur moves it further than repositioning",
-        OPEN: "Blur control does not pass: which moves it further cannot be told",
+        PASSES: "Blur control: repositioning changes it more than blur",
+        FAILS: "Blur control fails: blur changes it more than repositioning",
+        OPEN: "Blur control does not pass: which changes it more is unclear",
     }
     for _, row in found.iterrows():
         said_here = told[row["evaluator"]]
-        assert said_here.startswith(f"{opening[row['said']]}; median |%Δ| {row['moved']:.1f} moved, ")
+        assert said_here.startswith(f"{opening[row['said']]}; median |% change| {row['moved']:.1f} moved, ")
         assert f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f}) points".replace("-", "−") in said_here
         assert said_here.endswith(f", n = {row['n_items']}" + (f"; {row['power']}." if row["power"] else "."))
 

@@ -52,7 +52,7 @@ def held(everything: View) -> Held:
 
 
 def differences(probe: str) -> pd.Series:
-    """%Δ under conse-lite0 minus that under conse-lite2 of every item, from the raw rows."""
+    """% change under conse-lite0 minus that under conse-lite2 of every item, from the raw rows."""
     rows = shifts(raw())
     rows = rows[rows["probe"] == probe]
     one, other = (rows[rows["evaluator"] == each.evaluators[0]].set_index("item")["percent"] for each in (ONE, OTHER))
@@ -385,7 +385,7 @@ def test_a_side_whose_scores_cannot_move_is_named_and_never_alike(tmp_path: Path
 
 
 def test_baselines_of_zero_leave_a_side_without_spread_and_not_with_too_few(tmp_path: Path) -> None:
-    """Every Δ is there, and no clean score differs from another."""
+    """Every Δ is there, and no unedited score differs from another."""
     one, other = sides(tmp_path, one=moving, two=lambda probe, item: 0.0 if probe == "identity" else item / 100)
     found = compare(one, other, measure="standardised")
     assert set(found["verdict"]) == {NO_SPREAD}

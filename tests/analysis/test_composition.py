@@ -29,7 +29,7 @@ KINDS = (
     *[("cat", "animal")] * 6,
     ("thing", None),
 )
-"""Label and category of each item: of five benches one got a category of its own elsewhere, which is no tie."""
+"""Label and category of each item: of five benches one got its own category elsewhere, which is no tie."""
 
 
 def question(table: ScoreTable, id_: str) -> Question:

@@ -169,7 +169,7 @@ def test_one_negative_baseline_withholds_every_change_in_percent_of_a_row(opened
     assert math.isnan(row["median_percent"])
     assert math.isnan(row["median_abs_percent"])
     assert row["median_delta"] == pytest.approx(1.0)
-    assert row["note"].startswith("%Δ withheld: the baseline is negative in 1 of 12 items")
+    assert row["note"].startswith("% change withheld: the baseline is negative in 1 of 12 items")
 
 
 @pytest.mark.parametrize("clean", [0.0, 0.1, 0.3, -7.7, 1e12])
@@ -189,7 +189,7 @@ def test_baselines_of_zero_have_no_percent_change_and_are_counted(opened: Open) 
         assert math.isnan(row["median_percent"]), kind
         assert (row["n_items"], row["n_scored"], row["n_zero_baseline"], row["n_missing"]) == (0, 12, 12, 0), kind
         assert row["drift"] == (ALL_ZERO if kind == "all zero" else TOO_FEW)
-        small = "baseline below 1e-06, the least with a %Δ," if kind == "tiny" else "baseline 0"
+        small = "baseline below 1e-06, the least with a % change," if kind == "tiny" else "baseline 0"
         assert row["note"] == f"{small} in 12 of 12 shifts; no values"
     assert row["median_delta"] != 0
 
@@ -221,9 +221,9 @@ def test_negative_baselines_have_no_percent_change_and_the_row_says_so(opened: O
     row = effects(opened(scores_of(list(PROBES), 12, lambda probe, item: -usual(probe, item))).view, FLIP).iloc[0]
     for column in ("median_percent", "low", "high", "median_abs_percent"):
         assert math.isnan(row[column]), column
-    assert row["note"].startswith("%Δ withheld: the baseline is negative in 12 of 12 items")
-    assert "no scatter is told: its margin is one of %Δ" in row["note"]
-    assert ("SD of the clean scores on would have shown" in row["note"]) == (row["drift"] == "undecided")
+    assert row["note"].startswith("% change withheld: the baseline is negative in 12 of 12 items")
+    assert "no scatter is told: its margin is one of % change" in row["note"]
+    assert ("SD of the unedited scores on would have shown" in row["note"]) == (row["drift"] == "undecided")
     assert row["n_items"] == 12
     assert (row["drift"] == DRIFTS) == (row["delta_low"] > 0 or row["delta_high"] < 0)
 

@@ -1,4 +1,4 @@
-"""Which way scores go, by one rule; and edits held against edits that nobody can see."""
+"""Which way scores go, by one rule; and edits held against invisible edits."""
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ def test_the_judges_vertical_flip_is_told_by_those_that_move() -> None:
     row = found[(found["evaluator"] == "grounding-judge") & (found["family"] == "vertical-flip")].iloc[0]
     assert row["low"] < 0 <= row["high"]
     assert row["drift"] == DRIFTS
-    assert row["direction"].startswith("24 % of the items stand still; of those that move 70 % [62, 77] fall; the mean")
+    assert row["direction"].startswith("24 % of the items do not change; of those that do 70 % [62, 77] fall; the mean")
     assert row["scatter"] == SCATTERS
 
 

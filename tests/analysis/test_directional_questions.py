@@ -297,7 +297,7 @@ def test_orders_are_counted_item_by_item(asked: dict[str, Question], table: Scor
 
 
 def test_an_order_of_at_most_one_percent_of_the_items_is_left_out(tmp_path: Path) -> None:
-    """One of a hundred items stands in an order of its own, two in another."""
+    """One of a hundred items stands in its own order, two in another."""
     scores = {"identity": 0.8, "swapped:near": 0.6, "swapped:far": 0.4}
     rows = [
         score(

@@ -87,7 +87,7 @@ def moving(percent: list[float], *, baseline: float = 0.5, **told: Any) -> list[
 
 
 def items_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each item's median %Δ, |%Δ|, Δ and baseline over its rows; an item counts once."""
+    """Each item's median % change, |% change|, Δ and baseline over its rows; an item counts once."""
     rows = rows.assign(size=rows["percent"].abs(), before=rows["baseline_score"].where(rows["delta"].notna()))
     return rows.groupby(["corpus", "item"])[["percent", "size", "delta", "before"]].median()
 

@@ -260,8 +260,8 @@ def test_an_evaluator_without_a_row_is_named_with_its_reason(tmp_path: Path) -> 
         assert len(worst_findings(store, read_table(store).view())) == 1
     assert card["evaluator"].tolist() == ["usual"]
     assert not_on_card(families) == (
-        "below on c is not on the card: %Δ withheld: the baseline is negative in 12 of 12 items; no scatter "
-        "is told: its margin is one of %Δ.",
+        "below on c is not on the card: % change withheld: the baseline is negative in 12 of 12 items; no scatter "
+        "is told: its margin is one of % change.",
         "nought on c is not on the card: every score is 0: nothing can move.",
         "silent on c is not on the card: no score.",
         "still on c is not on the card: constant: invariance says nothing.",

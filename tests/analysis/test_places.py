@@ -53,7 +53,7 @@ def table(grid: tuple[ScoreTable, pd.DataFrame]) -> ScoreTable:
 
 @pytest.fixture(scope="module")
 def stored(grid: tuple[ScoreTable, pd.DataFrame]) -> pd.DataFrame:
-    """%Δ of every item at every place, from the raw rows."""
+    """% change of every item at every place, from the raw rows."""
     return grid[1]
 
 

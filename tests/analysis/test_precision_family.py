@@ -32,7 +32,7 @@ from tests.plans import make_plan
 from tests.tiny import clip
 
 ITEMS = 40
-"""Of which the tiny checkpoint scores some 0: they have no %Δ."""
+"""Of which the tiny checkpoint scores some 0: they have no % change."""
 SINGLE, HALF, OTHER = "clipscore@openai", "clipscore:bf16@openai", "pac-s@openai"
 
 
@@ -145,7 +145,7 @@ def test_page_report_and_card_say_the_same(run: Path, tmp_path: Path, monkeypatc
         (said,) = sentences(read_table(opened, scope.only()).view(), margin=MARGIN).values()
         assert escape(said) in card_report(opened)
     row = found.iloc[0]
-    assert f"median |%Δ| {row['median_abs_percent']:.2f} ({row['abs_low']:.2f} to {row['abs_high']:.2f})" in said
+    assert f"median |% change| {row['median_abs_percent']:.2f} ({row['abs_low']:.2f} to {row['abs_high']:.2f})" in said
     assert f"at most {row['largest']:.2f}; {row['than_null']}; {row['scatter']}, n = {row['n_items']}." in said
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     page.switch_page("pages/start.py").run()

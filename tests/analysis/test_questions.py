@@ -109,10 +109,10 @@ def test_every_family_is_what_its_plain_probes_do_to_items(answer: Answer, rows:
             often = ((one > other) + 0.5 * (one == other)).groupby(pairs["item"]).mean().mean()
             assert row["further"] == pytest.approx(100 * often)
             assert row["further_low"] < 100 * often < row["further_high"]
-            assert (row["than_null"] == "further than null edits") == (row["further_low"] > 50)
+            assert (row["than_null"] == "more than invisible edits") == (row["further_low"] > 50)
             error = (row["further_high"] - row["further_low"]) / 2 / stats.norm.ppf(0.975)
             away = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
-            if row["than_null"] == "not told apart from null edits":
+            if row["than_null"] == "not told apart from invisible edits":
                 assert row["null_detectable"] == pytest.approx(away * error)
             else:
                 assert math.isnan(row["null_detectable"])
@@ -577,7 +577,7 @@ def test_agreement_along_the_strength_starts_at_that_of_the_clean_scores(
 def test_no_row_stands_against_its_own_test_or_mean_shift_without_a_word(
     table: ScoreTable, asked: dict[str, Question], answer: Answer
 ) -> None:
-    claims, open_ = ("drifts", "drifts, within the margin"), ("undecided", "no drift beyond the margin")
+    claims, open_ = ("drifts one way", "drifts one way, within the margin"), ("undecided", "no drift beyond the margin")
     controls = set[tuple[str, str]]()
     for id_, question in asked.items():
         frame = pd.DataFrame() if question.needs(table) else answer(id_)
@@ -602,7 +602,7 @@ def test_a_slice_answers_of_what_it_keeps(answer: Answer, rows: pd.DataFrame, cl
     assert set(found["label"]) == {"rotation", "cultural"}
     for _, row in found.iterrows():
         assert_shift(row, of(rows, evaluator="conse-lite0", category="animal", family=row["label"], control=False))
-    levels = answer("T5", animals)  # choices of edits do not touch clean scores
+    levels = answer("T5", animals)  # choices of edits do not touch unedited scores
     own = clean[(clean["category"] == "animal") & (clean["coverage_bin"] == "10-20")]["conse-lite0"]
     assert of(levels, level="10-20")["value"].item() == pytest.approx(own.median())
     assert answer("T2", Slice(families=("cultural",))).empty
@@ -611,7 +611,7 @@ def test_a_slice_answers_of_what_it_keeps(answer: Answer, rows: pd.DataFrame, cl
 
 def test_a_wider_margin_calls_more_invariant_and_changes_no_number(answer: Answer) -> None:
     narrow, wide = answer("S1", margin=0.1), answer("S1", margin=20.0)
-    small = ["no drift beyond the margin", "drifts, within the margin"]
+    small = ["no drift beyond the margin", "drifts one way, within the margin"]
     shares = [f"{of}{end}" for of in ("beyond", "items_beyond") for end in ("", "_low", "_high")]
     claims = ["drift", "direction", "scatter", "conflict", "needed", *shares]
     assert narrow["drift"].isin(small).sum() < wide["drift"].isin(small).sum()

@@ -23,7 +23,7 @@ COUNTED = {
     ("S-turned", "told"),  # what was told beforehand, beside what turned, which has one
     ("T16", "null_risk"),
     ("T13", "null_risk"),
-    ("T13", "iqr_null_risk"),  # the floor has a row of its own, and the excess its interval
+    ("T13", "iqr_null_risk"),  # the floor has its own row, and the excess its interval
 }
 """Shares without an interval, and why they have none."""
 

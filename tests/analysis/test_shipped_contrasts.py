@@ -55,7 +55,7 @@ def stored(run: str) -> pd.DataFrame:
 def sides(stored: pd.DataFrame) -> pd.DataFrame:
     """Every pair of scores: item, probe, family, expectation, subject, language, right (of the baseline), wrong.
 
-    Without the further siblings of a foil, which have a table of their own.
+    Without the further siblings of a foil, which have their own table.
     """
     key = ["item", "subject", "language", "rank"]
     right = stored[[*key, "probe", "score"]].rename(columns={"probe": "baseline", "score": "right"})

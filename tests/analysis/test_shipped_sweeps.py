@@ -27,7 +27,7 @@ def table() -> Iterator[ScoreTable]:
 
 @pytest.fixture(scope="module")
 def percent() -> pd.DataFrame:
-    """%Δ of every item (rows) under every evaluator and probe."""
+    """% change of every item (rows) under every evaluator and probe."""
     return shifts(raw(RUN)).pivot_table(index="item", columns=["evaluator", "probe"], values="percent")
 
 

@@ -1,4 +1,4 @@
-"""Scores of both signs: %Δ is withheld of all of them, with a word, and never told of the positive ones alone."""
+"""Scores of both signs: % change is withheld of all of them, with a word, and never told of the positive ones alone."""
 
 from pathlib import Path
 
@@ -71,12 +71,12 @@ def test_a_slice_of_positive_scores_is_withheld_like_the_whole(tmp_path: Path) -
     found = family_contrasts(animals)
     assert len(found) > 1
     assert found["median_percent"].isna().all()
-    assert found["note"].str.contains("%Δ withheld: other baselines of this evaluator are negative").all()
+    assert found["note"].str.contains("% change withheld: other baselines of this evaluator are negative").all()
 
 
 def test_the_table_names_who_it_is_withheld_of(tables: dict[str, ScoreTable]) -> None:
     said = tables[BOTH].withheld_said()
-    assert said.startswith("%Δ is withheld of e on c, e on d: some baseline scores are negative")
+    assert said.startswith("% change is withheld of e on c, e on d: some baseline scores are negative")
     assert tables[BOTH].withheld("e", "c")
     positive = np.abs(tables[BOTH].scores)
     whole = ScoreTable(
@@ -107,7 +107,7 @@ def test_overview_card_and_blur_control_say_why_there_is_no_number(tmp_path: Pat
         view = read_table(store).view()
         assert fairness_card(view).empty
         assert worst_findings(store, view).empty
-        assert "%Δ withheld" in " ".join(not_on_card(family_contrasts(view)))
+        assert "% change withheld" in " ".join(not_on_card(family_contrasts(view)))
         assert sentences(view) == {"e": f"Blur control: {WITHHELD}."}
         said = markdown(build(store))
     assert "Of no family is a change in percent known: some of its baseline scores are negative." in said
@@ -135,4 +135,4 @@ def test_sides_of_a_comparison_are_withheld_too(tables: dict[str, ScoreTable]) -
     flips, blur = Slice(families=("vertical-flip",)), Slice(families=("blur",), controls=True)
     found = compare(table.view(flips), table.view(blur))
     assert found["difference"].isna().all()
-    assert found["note"].str.contains("side A: %Δ withheld; side B: %Δ withheld").all()
+    assert found["note"].str.contains("side A: % change withheld; side B: % change withheld").all()

@@ -51,7 +51,7 @@ SHIFTS: dict[str, Draw] = {
     "skewed": lambda rng, n: rng.exponential(2.0, size=n) - 1.0,
     "a third falls": lambda rng, n: np.where(rng.random(n) < 0.3, -rng.uniform(20, 25, size=n), rng.normal(size=n)),
 }
-"""%Δ of items in four worlds."""
+"""% change of items in four worlds."""
 
 
 def covered(made: Callable[[np.random.Generator], Interval], truth: float, *, seed: int = 0) -> tuple[float, float]:

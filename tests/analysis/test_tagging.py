@@ -1,4 +1,4 @@
-"""How two taggers select: counted by hand on a few captions, with a tagger of one's own."""
+"""How two taggers select: counted by hand on a few captions, with one's own tagger."""
 
 from collections.abc import Mapping
 

@@ -32,7 +32,7 @@ def table(store: Store) -> ScoreTable:
 
 @pytest.fixture(scope="module")
 def sizes() -> pd.DataFrame:
-    """|%Δ| of every item under every family that is no control, from the raw rows."""
+    """|% change| of every item under every family that is no control, from the raw rows."""
     rows = shifts(raw(), further=True)
     rows = rows[(rows["expectation"] == "invariant") & ~rows["control"].astype(bool) & (rows["axis"] != "null")]
     rows = rows[~rows["family"].isin(FILLINGS)].assign(size=rows["percent"].abs())

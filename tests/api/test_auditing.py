@@ -48,7 +48,7 @@ def test_a_class_of_a_notebook_scores_a_folder(greys: Path, own_data: Path) -> N
 
 
 def test_the_rows_are_those_of_the_command_line(greys: Path, tmp_path: Path) -> None:
-    """The same metric from a file, by ``python -m core audit``, in a process of its own."""
+    """The same metric from a file, by ``python -m core audit``, in its own process."""
     source = (ROOT / "tests" / "api" / "brightness.py").read_text("utf-8")
     metric = tmp_path / "metric.py"
     metric.write_text(f"{source}\n\nMine = make()\n", encoding="utf-8")

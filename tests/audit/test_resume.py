@@ -27,7 +27,7 @@ ITEMS = 12
 SHARD_CALLS = 8
 """Calls of the evaluator that a shard of two items needs, four images a call."""
 
-# Ended by kill, a run needs a process of its own: forked from a server that has torch imported already.
+# Ended by kill, a run needs its own process: forked from a server that has torch imported already.
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["torch"])
 
@@ -45,7 +45,7 @@ def audit(root: Path, said: Path) -> None:
 
 
 def start(root: Path, shards: int) -> BaseProcess:
-    """Begin or go on in a process of its own; return once it has written so many more shards and waits in the next."""
+    """Begin or go on in its own process; return once it has written so many more shards and waits in the next."""
     gate = Gate(root)
     gate.shut(shards * SHARD_CALLS + 2)
     process = PROCESSES.Process(target=audit, args=(root, root / "said.txt"))

@@ -1,4 +1,4 @@
-"""Items that show one picture cost its encodings once, and their rows are those of items with pictures of their own."""
+"""Items that show one picture cost its encodings once, and their rows are those of items with their own pictures."""
 
 import shutil
 from dataclasses import replace
@@ -52,7 +52,7 @@ def test_every_image_of_a_shared_picture_is_encoded_once(tmp_path: Path, batch: 
     pool = Pool(100, "cpu")
     run = run_audit(plan_of(shared(tmp_path / "in"), batch_size=batch), tmp_path, run_id="r", pool=pool)
     unique = run.manifest["counts"]["unique_images"]
-    assert unique == PICTURES * (1 + 4 + 3)  # unedited, rotations, null edits
+    assert unique == PICTURES * (1 + 4 + 3)  # unedited, rotations, invisible edits
     with pool.lease(HISTOGRAM) as dual, pool.lease(SHORT_MEMORY) as pairwise:
         assert sum(dual.image_calls) == unique  # type: ignore[attr-defined]
         assert len(pairwise.encoded) == len(set(pairwise.encoded)) == unique  # type: ignore[attr-defined]

@@ -420,7 +420,7 @@ def test_two_evaluators_of_one_text_tower_embed_captions_once_and_score_as_each_
 
 
 class Loud(ConseLite0):
-    """Reads captions in a way of its own."""
+    """Reads captions in its own way."""
 
     def encode_captions(self, captions: Sequence[str]) -> torch.Tensor:
         """Read them shouted."""
@@ -430,9 +430,7 @@ class Loud(ConseLite0):
 def test_whoever_reads_captions_in_a_way_of_its_own_shares_none() -> None:
     loud, lite0, lite2 = Loud.load(), ConseLite0.load(), ConseLite2.load()
     assert lite0.caption_key == lite2.caption_key
-    assert (
-        len({lite0.caption_key, loud.caption_key, lite0.fingerprint.key}) == 2
-    )  # Loud forgot a fingerprint of its own
+    assert len({lite0.caption_key, loud.caption_key, lite0.fingerprint.key}) == 2  # Loud forgot its own fingerprint
     assert loud.caption_key != lite0.caption_key
 
 

@@ -232,12 +232,12 @@ def test_a_key_opens_find_from_any_page_and_what_is_chosen_is_shown(server: str,
     box = page.get_by_role("dialog").get_by_role("combobox")
     until(page, "Control+k", box)
     expect(box).to_be_focused()
-    page.keyboard.type("null band")
+    page.keyboard.type("noise band")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Words", exact=True)).to_be_visible()
     settled(page)
-    assert query(page) == {"find": "null band"}
-    expect(page.get_by_text("Null band", exact=True)).to_be_visible()
+    assert query(page) == {"find": "noise band"}
+    expect(page.get_by_text("Noise band", exact=True)).to_be_visible()
 
 
 @pytest.mark.whole

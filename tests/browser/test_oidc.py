@@ -190,7 +190,7 @@ def test_a_cookie_of_another_secret_of_another_origin_or_of_yesterday_lets_nobod
 ) -> None:
     now = int(time.time())
     for cookie, said in (
-        (forged(guarded, KEPT_SECRET), "No run is here yet"),  # the way of the forgers, with the right secret
+        (forged(guarded, KEPT_SECRET), "No runs yet"),  # the way of the forgers, with the right secret
         (forged(guarded, "guessed"), "Annotators need no log-in"),
         (forged(guarded, ""), "Annotators need no log-in"),
         (forged(guarded, KEPT_SECRET, origin="http://evil.example"), "Annotators need no log-in"),

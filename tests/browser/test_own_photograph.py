@@ -1,4 +1,4 @@
-"""A photograph of one's own, from the upload to the map of its object's places; one of COCO's where one is here."""
+"""One's own photograph, from the upload to the map of its object's places; one of COCO's where one is here."""
 
 from pathlib import Path
 

@@ -82,7 +82,7 @@ def annotate(browser: Browser, link: str, *, kill_context_after: int = 0) -> Non
 
 def test_a_study_from_invitation_to_reanalysis_by_keyboard_alone(server: str, browser: Browser, page: Page) -> None:
     page.goto(server + "/human_validation")
-    expect(page.get_by_text("No study is here yet")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("No studies yet")).to_be_visible(timeout=60_000)
     settled(page)
     page.get_by_role("spinbutton", name="Pairs").fill(str(PAIRS))
     page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""From a photograph of one's own to the results of one's own audit, in one browser."""
+"""From one's own photograph to the results of one's own audit, in one browser."""
 
 import re
 from pathlib import Path
@@ -68,8 +68,8 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     gate = Gate(data)
     gate.shut(0)  # or the audit may be complete before it is cancelled
     settled(open_page(page, server + AUDIT))
-    page.get_by_text("Evaluators of your own").first.click()
-    own = page.get_by_label("Evaluators of your own")
+    page.get_by_text("Your own evaluators").first.click()
+    own = page.get_by_label("Your own evaluators")
     own.fill(GATED)
     own.press("Enter")
     settled(page)

@@ -40,7 +40,7 @@ def intervals(
         digits: decimals in the hover.
         band: a range that is drawn grey, e.g. the equivalence margin.
         names: label -> the words for it.
-        free: every panel has a scale of its own.
+        free: every panel has its own scale.
         axis: what the numbers are, under the last panel.
 
     Returns:

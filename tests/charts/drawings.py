@@ -64,7 +64,7 @@ _LIKE = Mark("x", 1.0, 0.5, 2.0)
 
 
 def _effects(marks: Sequence[Mark]) -> pd.DataFrame:
-    claims = {"n_items": 40, "drift": "drifts", "scatter": "scatters beyond the margin"}
+    claims = {"n_items": 40, "drift": "drifts one way", "scatter": "unstable (beyond the margin)"}
     table = _table(
         marks,
         lambda each: {"label": each.label, "value": each.value, "low": each.low, "high": each.high, **claims},
@@ -129,8 +129,8 @@ def _contrast(each: Mark) -> dict[str, Any]:
         "high": each.high,
         "n_items": 40,
         "n_shifts": 80,
-        "drift": "drifts",
-        "scatter": "scatters beyond the margin",
+        "drift": "drifts one way",
+        "scatter": "unstable (beyond the margin)",
         "null_median": 0.5,
     }
 
@@ -361,7 +361,7 @@ def _training(marks: Sequence[Mark]) -> Figure:
 
 def _report(marks: Sequence[Mark], **how: Any) -> Figure:
     table = _effects(marks).rename(columns={"evaluator": "series", "corpus": "panel", "n_items": "n"})
-    return Figure("F1", "Title", "Note", table, "median %Δ", **how)
+    return Figure("F1", "Title", "Note", table, "median % change", **how)
 
 
 def _video_edits(marks: Sequence[Mark]) -> Figure:
@@ -446,7 +446,7 @@ def plain_text(text: str) -> str:
 
 
 def _unfolded(label: str) -> str:
-    """A label in one line: each renderer folds at a width of its own."""
+    """A label in one line: each renderer folds at its own width."""
     return " ".join(label.split())
 
 

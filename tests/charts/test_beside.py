@@ -62,7 +62,7 @@ def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
     assert told[0] == ["", "one", "other"]
     assert told[1] == ["Score of the unedited pair", "0.6", "0.6"]
     assert told[2:4] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
-    assert told[4] == ["Null band", "±2", "±2"]
+    assert told[4] == ["Noise band", "±2", "±2"]
 
 
 def test_bars_and_band_lie_on_the_evaluators_own_scale() -> None:

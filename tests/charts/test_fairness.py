@@ -19,8 +19,8 @@ def contrast(axis: str, family: str, size: float, *, null: float = 0.5) -> dict:
         "high": -size + 0.2,
         "n_items": 40,
         "n_shifts": 80,
-        "drift": "drifts",
-        "scatter": "scatters beyond the margin",
+        "drift": "drifts one way",
+        "scatter": "unstable (beyond the margin)",
         "null_median": null,
     }
 
@@ -57,7 +57,7 @@ def test_every_hover_states_n_interval_and_claims() -> None:
     for text in plot(family_shifts(TABLE, CARD, colour="#0079BD")).data[0].hovertext:
         assert "n = 40 items" in text
         assert "95 % CI" in text
-        assert "drifts; scatters beyond the margin" in text
+        assert "drifts one way; unstable (beyond the margin)" in text
 
 
 def test_without_null_edits_no_band_is_drawn() -> None:

@@ -27,7 +27,7 @@ FRAME = pd.DataFrame(
 
 
 def figure(**how) -> Figure:
-    return Figure("F1", "Vertical <flips>", "", **{"frame": FRAME, "axis": "median %Δ", "unit": " %"} | how)
+    return Figure("F1", "Vertical <flips>", "", **{"frame": FRAME, "axis": "median % change", "unit": " %"} | how)
 
 
 def test_a_hover_says_series_label_value_interval_and_n() -> None:
@@ -207,9 +207,11 @@ def test_a_file_has_nothing_to_open() -> None:
 
 
 def test_negative_numbers_of_any_hover_have_a_real_minus_and_names_keep_their_hyphen() -> None:
-    said = "conse-lite0, gpt-4\nmedian %Δ -1.5 % (-2 to +0.1), rotate-10 on 2026-11-25, bins 10-20"
+    said = "conse-lite0, gpt-4\nmedian % change -1.5 % (-2 to +0.1), rotate-10 on 2026-11-25, bins 10-20"
     drawn = plot(figure(frame=FRAME.assign(hover=said))).data[0].hovertext[0]
-    assert drawn == ("<b>conse-lite0, gpt-4</b><br>median %Δ −1.5 % (−2 to +0.1), rotate-10 on 2026-11-25, bins 10-20")
+    assert drawn == (
+        "<b>conse-lite0, gpt-4</b><br>median % change −1.5 % (−2 to +0.1), rotate-10 on 2026-11-25, bins 10-20"
+    )
 
 
 @pytest.mark.parametrize("clicks", [False, True])

@@ -71,7 +71,7 @@ def test_a_broken_meaning_is_coloured_by_whether_the_score_drops_and_comes_last(
     figure = shift_bars(table, low=-1, high=1, colour="#0079BD")
     assert figure.frame["label"].tolist() == ["probe-1", "probe-2", "probe-0", "probe-3"]
     assert figure.frame["series"].tolist() == [PERCENT, PERCENT, DROPS, STAYS]
-    # the null band says nothing of a claim that the score must drop
+    # the noise band says nothing of a claim that the score must drop
     assert figure.frame["hollow"].tolist() == [False, True, False, False]
     assert figure.overlay
     assert "the meaning is broken and the score does not drop" in figure.frame["hover"].iloc[3]
@@ -103,7 +103,7 @@ def test_a_curve_has_a_point_for_every_strength_that_has_a_percent_in_rising_ord
     assert figure.styles["a"].colour == "#112233"
     assert len(plot(figure).data) == 2
     assert [(shade.low, shade.high, shade.colour) for shade in figure.shades] == [(-0.5, 0.5, "#112233")]
-    assert "Shaded: each evaluator's null band" in figure.note
+    assert "Shaded: each evaluator's noise band" in figure.note
 
 
 def test_a_null_band_that_would_leave_the_bars_no_room_is_cut_and_said_to_be() -> None:

@@ -26,7 +26,7 @@ def figure(**how) -> Figure:
         for place in range(count)
         for series in ("a", "b", "c")
     ]
-    usual = {"frame": pd.DataFrame(rows, columns=list(COLUMNS)), "axis": "median <%Δ>"}
+    usual = {"frame": pd.DataFrame(rows, columns=list(COLUMNS)), "axis": "median <% change>"}
     return Figure("F1", "", "", **usual | how)
 
 
@@ -70,7 +70,7 @@ def test_a_panels_name_is_no_markup_and_one_nameless_panel_has_none() -> None:
 def test_the_axis_is_named_once_and_its_name_is_no_markup() -> None:
     layout = drawn()
     titles = [layout[f"xaxis{number(place)}"].title.text for place in range(3)]
-    assert titles == [None, None, "median &lt;%Δ&gt;"]
+    assert titles == [None, None, "median &lt;% change&gt;"]
 
 
 def test_a_long_title_is_broken_and_gets_room() -> None:

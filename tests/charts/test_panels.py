@@ -22,7 +22,7 @@ def frame() -> pd.DataFrame:
 
 
 def figure(data: pd.DataFrame | None = None, **how) -> Figure:
-    return Figure("F1", "", "", frame() if data is None else data, "median %Δ", **how)
+    return Figure("F1", "", "", frame() if data is None else data, "median % change", **how)
 
 
 def test_every_mark_has_a_place_of_its_own_near_its_label() -> None:

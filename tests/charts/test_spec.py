@@ -11,7 +11,7 @@ FRAME = pd.DataFrame([("a", "one", "", 1.0, 0.5, 2.0, 7), ("a", "two", "", 2.0, 
 
 
 def figure(**how) -> Figure:
-    return Figure("F1", "Title", "Note", **{"frame": FRAME, "axis": "median %Δ", **how})
+    return Figure("F1", "Title", "Note", **{"frame": FRAME, "axis": "median % change", **how})
 
 
 @pytest.mark.parametrize(

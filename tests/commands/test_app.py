@@ -95,7 +95,7 @@ def socket_status(port: int, host: str, origin: str = "") -> str:
 
 def test_every_answer_says_what_a_browser_may_not_do_with_it(tmp_path: Path) -> None:
     with serving(tmp_path, INVARISCOPE_VIEWER="no") as (port, said):
-        own = re.search(r"\?key=([\w-]{32})\n", said)  # a token of its own, that the server asks for
+        own = re.search(r"\?key=([\w-]{32})\n", said)  # its own token, that the server asks for
         assert own, said
         assert "INVARISCOPE_VIEWER is set, and no setting has this name; did you mean INVARISCOPE_VIEWERS?" in said
         with urlopen(f"http://127.0.0.1:{port}/?key={own.group(1)}") as answer:

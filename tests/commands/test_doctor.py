@@ -60,7 +60,7 @@ def test_a_folder_that_cannot_be_written_fails(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache" / "new"))
     findings = doctor.check_folders()
     assert statuses(findings) == [Status.FAIL, Status.OK]
-    assert findings[0].remedy == "set INVARISCOPE_DATA to a folder of your own"
+    assert findings[0].remedy == "set INVARISCOPE_DATA to your own folder"
     assert not (tmp_path / "cache").exists()  # looking changes nothing
 
 

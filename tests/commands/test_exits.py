@@ -24,7 +24,7 @@ def metric(folder: Path, statement: str, *, inside: str = "") -> str:
 
 
 def core(*words: str) -> "subprocess.CompletedProcess[str]":
-    """The command line in a process of its own: what it tells a build is its exit code."""
+    """The command line in its own process: what it tells a build is its exit code."""
     return subprocess.run([sys.executable, "-m", "core", *words], cwd=ROOT, capture_output=True, text=True, check=False)
 
 

@@ -124,7 +124,7 @@ def test_what_of_a_log_does_not_count_is_said_and_told_by_the_exit_code(
         done = invoke("study", name, "pilot", *rest)
         assert said in done.stderr
         assert "log.jsonl" in done.stderr
-        # with one row less a stratum has too few votes for rates, which is a sentence of its own
+        # with one row less a stratum has too few votes for rates, which is its own sentence
         assert done.exit_code == code or (name == "rates" and done.exit_code == Code.BAD_INPUT)
         assert Path("out.csv").exists() == (name == "export" and code != Code.BAD_INPUT)
         assert ("pilot" in invoke("study").stdout) == (code != Code.BAD_INPUT)

@@ -35,7 +35,7 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The build that ships, to be unpacked into a cache of its own."""
+    """The build that ships, to be unpacked into its own cache."""
     monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))
     return Path(shutil.copytree(SHIPPED, tmp_path / "demo"))
 

@@ -424,7 +424,7 @@ def test_other_columns_and_files_that_are_not_read_are_named(folder: Path, write
     assert corpus.by_id()["cat.jpg"].captions == {"en": ("A cat.",)}
     assert remarks(corpus) == {"column-passed-over": 1, "file-unread": 1, "caption-empty": 1}
     told = {each.code: each.detail for each in corpus.remarks}
-    assert told["column-passed-over"] == "'site' (a value of its own for each picture)"
+    assert told["column-passed-over"] == "'site' (another value for each picture)"
     assert "metadata.jsonl lies in the folder and is not read" in told["file-unread"]
 
 

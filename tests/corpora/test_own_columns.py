@@ -54,7 +54,7 @@ def test_each_picture_tells_what_its_row_says_and_what_it_does_not_say(tmp_path:
         2,
         "'site' (2 values, not stated of 1 pictures), 'camera_no' (1 values, not stated of 1 pictures)",
     )
-    assert remark(corpus, "column-passed-over") == (1, "'serial' (a value of its own for each picture)")
+    assert remark(corpus, "column-passed-over") == (1, "'serial' (another value for each picture)")
 
 
 def test_a_picture_without_a_row_states_nothing_and_one_whose_rows_differ_has_several(tmp_path: Path) -> None:

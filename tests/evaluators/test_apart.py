@@ -59,7 +59,7 @@ def test_the_file_runs_in_another_process_and_again_only_when_it_changed(tmp_pat
 
 
 def test_it_cannot_be_made_here(tmp_path: Path) -> None:
-    with pytest.raises(NotAvailable, match="runs in a process of its own"):
+    with pytest.raises(NotAvailable, match="runs in its own process"):
         find(written(tmp_path, SPEC))()
 
 

@@ -1,4 +1,4 @@
-"""A published metric without the words that its publisher puts before every caption: an evaluator of its own."""
+"""A published metric without the words that its publisher puts before every caption: its own evaluator."""
 
 from pathlib import Path
 

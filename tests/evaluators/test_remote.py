@@ -1,4 +1,4 @@
-"""An evaluator of a file, loaded in a process of its own: the same answers, and the server stays whole."""
+"""An evaluator of a file, loaded in its own process: the same answers, and the server stays whole."""
 
 import gc
 import os

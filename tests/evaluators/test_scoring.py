@@ -150,7 +150,7 @@ def test_one_bad_image_costs_its_own_pairs_alone(evaluator: Evaluator) -> None:
 
 
 class _Odd(DualEncoder):
-    """Broken in a way of its own."""
+    """Broken in its own way."""
 
     def __init__(self, how: str) -> None:
         self.how = how

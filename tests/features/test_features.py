@@ -31,7 +31,7 @@ from core.features.feature import Command, Entry, Feature, JobKind, QuestionMake
 
 FEATURE = Feature(
     name="clouds",
-    summary="Whether clouds move the score.",
+    summary="Whether clouds change the score.",
     entries=(Entry(str(Path(__file__).with_name("clouds_page.py")), "Clouds", ":material/cloud:", 55),),
     views=(View("drizzle", "Drizzle", "clouds.inside:drizzle", entry="leaderboard", place=15),),
     commands=(Command("clouds", "clouds.inside:say", "Count the clouds.", 75),),

@@ -1,4 +1,4 @@
-"""What a test that starts processes of its own does at its end."""
+"""What a test that starts its own processes does at its end."""
 
 from contextlib import suppress
 from pathlib import Path

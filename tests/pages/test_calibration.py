@@ -73,7 +73,7 @@ def test_the_absolute_reading_leaves_the_flips_where_they_are(page: Calibrated) 
     table = app.dataframe[0].value
     flips = table[(table["measure"] == "sensitivity") & table["name"].isin(["vertical-flip", "horizontal-flip"])]
     assert len(flips) == 2
-    units = (flips["after"] / flips["before"]).to_numpy()  # both are divided by the spread of the clean scores
+    units = (flips["after"] / flips["before"]).to_numpy()  # both are divided by the spread of the unedited scores
     assert units[0] == pytest.approx(units[1], abs=1e-12)
     assert "no λ changes a shift under a flip on the score's own scale" in "".join(
         warning.value for warning in app.warning

@@ -35,9 +35,9 @@ def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
         row("axis sensitivity", "object", 0.3, 0.3, low=0.8, high=1.2),
         row("spearman", "people", 0.81, 0.79),
     ) == (
-        "**Spatial edits move the score 25 % less (0.400 → 0.300 SD; after / before 0.60 to 0.90), societal edits "
-        "move the score 25 % more, which may be chance (0.200 → 0.250 SD; after / before 0.90 to 1.40) and object "
-        "edits move the score as far as before (0.300 → 0.300 SD; after / before 0.80 to 1.20)** at λ = 0.5, "
+        "**Spatial edits change the score 25 % less (0.400 → 0.300 SD; after / before 0.60 to 0.90), societal edits "
+        "change the score 25 % more, which may be chance (0.200 → 0.250 SD; after / before 0.90 to 1.40) and object "
+        "edits change the score as far as before (0.300 → 0.300 SD; after / before 0.80 to 1.20)** at λ = 0.5, "
         "measured, on 40 held-out items. Order of the unedited scores: ρ with people −0.020 (0.810 → 0.790)."
     )
 
@@ -57,7 +57,7 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
         row("spearman", "people", math.nan, math.nan),
     )
     assert some == (
-        "**A edits move the score 50 % less (0.400 → 0.200 SD; no interval)** at λ = 0.5, measured, on 12 held-out "
+        "**A edits change the score 50 % less (0.400 → 0.200 SD; no interval)** at λ = 0.5, measured, on 12 held-out "
         "items."
     )
 
@@ -94,5 +94,5 @@ def test_few_held_out_items_are_said_before_any_number(open_page: Open, demo: ob
     assert not app.exception
     drawn = [str(each.value).replace("\\", "") for each in app.main if each.type in ("warning", "markdown")]
     few = next(place for place, text in enumerate(drawn) if "items are held out" in text)
-    first = next(place for place, text in enumerate(drawn) if "edits move the score" in text)
+    first = next(place for place, text in enumerate(drawn) if "edits change the score" in text)
     assert few < first

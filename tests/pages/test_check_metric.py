@@ -68,7 +68,7 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     words = said(app)
     assert "**histogram** fails; families: " in words
     assert "blur" in words
-    table = next(each.value for each in app.dataframe if "Median |%Δ|" in each.value)
+    table = next(each.value for each in app.dataframe if "Median |% change|" in each.value)
     assert set(table["Family"]) == {"null", "vertical-flip", "blur"}
     assert "fails" in set(table[""])
     assert table["95 % interval"].str.contains(" to ").any()

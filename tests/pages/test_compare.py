@@ -82,7 +82,7 @@ def test_standardised_shifts_have_no_margin(open_page: Open, demo: Path) -> None
 
 def test_no_run_says_what_to_do(open_page: Open) -> None:
     told = texts(open_page(COMPARE))
-    assert "No run is here yet" in told
+    assert "No runs yet" in told
     assert "python -m core audit" in told
 
 

@@ -43,7 +43,7 @@ def test_the_page_opens_on_what_holds_directional_probes(open_page: Open, both_h
     assert not app.exception
     assert not app.error
     words = said(app)
-    assert "What each evaluator fails to see" in words
+    assert "How often each evaluator misses the error" in words
     assert "Caption human: left out" in words
     assert "One test in depth" in words
     assert "Worst failures" in words

@@ -18,7 +18,7 @@ ENTERED = entry._one_thread_each
 
 @pytest.fixture
 def first(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """A first session of the server in a thread of its own: it arrives while this one is on its way in."""
+    """A first session of the server in its own thread: it arrives while this one is on its way in."""
     arrived = threading.Event()
 
     def other() -> None:

@@ -63,6 +63,6 @@ def test_a_run_that_cannot_be_read_is_not_called_no_run(open_page: Open) -> None
     (broken / "manifest.json").write_text("{not json")
     app = open_page(FAILURES)
     assert not app.exception
-    assert "No run is here yet that can be shown: 1 run or file cannot be read whole" in texts(app)
+    assert "No runs yet that can be shown: 1 run or file cannot be read whole" in texts(app)
     assert "**See what was left out**" in [each.proto.label for each in app.get("page_link")]
     assert "cannot be read" in texts(open_page(RUNS))

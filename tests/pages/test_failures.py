@@ -60,7 +60,7 @@ def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open,
     pictures = [image for element in app.image for image in element.proto.imgs]
     assert 12 <= len(pictures) <= 24
     assert all(image.alt for image in pictures)
-    assert "Null band" in texts(app)
+    assert "Noise band" in texts(app)
 
 
 def test_a_card_shows_the_pair_under_every_evaluator(open_page: Open, elsewhere: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_corpus_that_is_gone_leaves_the_scores_and_one_sentence(open_page: Ope
     assert not app.exception
     assert not app.image
     assert len(heads(app)) == 7
-    assert "The pictures of corpus squares are not here" in texts(app).replace("\\", "")
+    assert "The pictures of corpus squares are missing" in texts(app).replace("\\", "")
 
 
 def test_a_picture_that_changed_since_the_run_is_not_shown(
@@ -290,7 +290,7 @@ def test_markup_in_a_run_is_shown_and_not_obeyed(open_page: Open, elsewhere: Pat
 
 def test_a_page_without_runs_says_how_to_make_one(open_page: Open) -> None:
     said = texts(open_page(FAILURES))
-    assert "No run is here yet" in said
+    assert "No runs yet" in said
     assert "python -m core audit" in said
 
 

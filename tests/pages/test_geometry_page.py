@@ -25,7 +25,7 @@ def test_the_page_says_rho_p_and_how_few_the_points_are(open_page: Open) -> None
     assert "7 points are few" in words
     assert "How positive a word sounds to conse-lite0 is not shown to predict" in words
     assert "A rank correlation from ±" in words
-    assert "how far it moves the score (7 modifiers)" in words
+    assert "how much it changes the score (7 modifiers)" in words
     assert "Not applicable to **grounding-judge**" in words
     chart = app.get("plotly_chart")[0]
     assert "African" in chart.proto.alt

@@ -12,21 +12,21 @@ SHIPPED = ROOT / "data" / "results" / "demo"
 
 def test_a_run_dropped_into_the_data_folder_appears_without_a_restart(open_page: Open, tmp_path: Path) -> None:
     app = open_page(OVERVIEW)
-    assert "No run is here yet" in texts(app)
+    assert "No runs yet" in texts(app)
     (tmp_path / "data").mkdir(exist_ok=True)
     publish([SHIPPED], tmp_path / "data" / "shared.duckdb")
     app.run()
     assert not app.exception
-    assert "No run is here yet" not in texts(app)
+    assert "No runs yet" not in texts(app)
     (tmp_path / "data" / "shared.duckdb").unlink()
     shutil.copytree(SHIPPED, tmp_path / "data" / "runs" / "demo")
     app.run()
     assert not app.exception
-    assert "No run is here yet" not in texts(app)
+    assert "No runs yet" not in texts(app)
     shutil.rmtree(tmp_path / "data" / "runs" / "demo")
     app.run()
     assert not app.exception
-    assert "No run is here yet" in texts(app)
+    assert "No runs yet" in texts(app)
 
 
 def test_what_cannot_be_read_is_one_sentence_beside_the_rest(open_page: Open, tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
         path.unlink()
     study.folder.rmdir()
     app = open_page(HUMAN)
-    assert "No study is here yet" in texts(app)
+    assert "No studies yet" in texts(app)
     app.number_input(key="study.new.total").set_value(9).run()
     for sentence in planned_precision(ACCEPTABILITY, items=9, annotators=3):
         assert sentence in texts(app)  # what nine items can tell, before anybody is asked

@@ -71,7 +71,7 @@ def test_no_finding_rests_on_too_few_items(open_page: Open, one_run: Path) -> No
 
 
 def test_pictures_of_a_corpus_that_is_not_here_are_said_to_be_missing(open_page: Open, findings_run: Path) -> None:
-    assert "The pictures of corpus squares are not here" in texts(open_page(OVERVIEW, **UNFOLDED)).replace("\\", "")
+    assert "The pictures of corpus squares are missing" in texts(open_page(OVERVIEW, **UNFOLDED)).replace("\\", "")
 
 
 def test_a_run_that_is_not_complete_is_said_to_be_so(open_page: Open, one_run: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open,
     published = publish([one_run], tmp_path / "squares.duckdb").read_bytes()
     shutil.rmtree(one_run)
     app = open_page(RUNS)
-    assert "No run is here yet" in texts(app)
+    assert "No runs yet" in texts(app)
     app.get("file_uploader")[0].set_value(("cats.duckdb", b"not a database", "application/octet-stream")).run()
     assert "cats" in " ".join(each.value for each in app.error)
     app.get("file_uploader")[0].set_value(("squares.duckdb", published, "application/octet-stream")).run()
@@ -153,7 +153,8 @@ def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open,
 def test_the_screen_and_the_printed_card_state_the_same_flip_risk(open_page: Open, one_run: Path) -> None:
     said = texts(open_page(OVERVIEW, **UNFOLDED))
     risks = re.findall(
-        r"Flip risk ([\d.]+) % \(no interval, n = 7, null edits ([\d.]+) %\) if the two captions belonged to different "
+        r"Flip risk ([\d.]+) % \(no interval, n = 7, invisible edits ([\d.]+) %\) if the two captions belonged to "
+        r"different "
         r"pictures at a gap of 0\.7 % of its spread",
         said,
     )
@@ -234,7 +235,7 @@ def test_what_an_evaluator_is_does_not_hang_on_what_it_scored() -> None:
 def test_without_a_run_it_says_what_this_is_and_how_to_begin(open_page: Open) -> None:
     app = open_page(OVERVIEW)
     assert "Which image-caption metrics ignore harmless edits, and notice wrong captions?" in said(app)
-    assert "No run is here yet" in said(app)
+    assert "No runs yet" in said(app)
 
 
 @pytest.mark.usefixtures("demo")
@@ -276,7 +277,7 @@ def test_a_row_an_evaluator_has_both_claims_of_every_worst_family(open_page: Ope
     with default_store() as store:
         view = read_table(store).view()
         card = fairness_card(view).set_index("axis")
-    assert board["Scatter, spatial"].tolist() == [card.loc["spatial", "scatter"]]
+    assert board["Stability, spatial"].tolist() == [card.loc["spatial", "scatter"]]
     assert board["Drift, spatial"].iloc[0].endswith(card.loc["spatial", "drift"])
     assert len(board) == 1
 

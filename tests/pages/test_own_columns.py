@@ -1,4 +1,4 @@
-"""From a table of one's own beside pictures to the pages, the link and the report: the numbers of one site alone."""
+"""From one's own table beside pictures to the pages, the link and the report: the numbers of one site alone."""
 
 import shutil
 from pathlib import Path
@@ -69,7 +69,7 @@ def link_of(app: AppTest) -> dict[str, str]:
 
 
 def medians(run: Path, site: str) -> float:
-    """Median %Δ of a site's pictures upside down, of the stored rows."""
+    """Median % change of a site's pictures upside down, of the stored rows."""
     rows = pd.concat(map(pd.read_parquet, sorted((run / "scores").glob("*.parquet"))))
     wide = rows.pivot_table(index="item", columns="probe", values="score")
     first = 1

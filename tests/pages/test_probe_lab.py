@@ -223,8 +223,8 @@ def test_a_sentence_that_does_not_say_the_object_is_told_and_never_gives_way_to_
         probes="cultural:American",
     )
     for caption, reason in [
-        ("A cat on a mat.", "does not say 'dog' as a word of its own"),
-        ("A hot dog on a plate.", "'hot dog' is a name of its own"),
+        ("A cat on a mat.", "does not say 'dog' as a separate word"),
+        ("A hot dog on a plate.", "'hot dog' is a name by itself"),
         ("An African dog.", "says 'african' already"),
     ]:
         app.text_area(key="lab.caption").set_value(caption).run()

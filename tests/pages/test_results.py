@@ -85,7 +85,7 @@ def test_a_filter_of_rows_changes_no_corrected_p_value(
 
 
 def test_a_filter_that_leaves_nothing_says_so(open_page: Open, demo: Path) -> None:
-    assert "The filters leave nothing of “Reposition: how far each probe moves the score”" in said(
+    assert "The filters leave nothing of “Reposition: how much each probe changes the score”" in said(
         open_page(RESULTS, part="reposition", axes="societal")
     )
 
@@ -106,7 +106,7 @@ def test_raw_scales_never_share_an_axis(open_page: Open, demo: Path) -> None:
 
 def test_the_margin_decides_what_is_called_invariant(open_page: Open, demo: Path) -> None:
     narrow, wide = (tables(open_page(RESULTS, margin=margin))[0]["drift"] for margin in ("0.1", "20"))
-    small = "no drift beyond the margin", "drifts, within the margin"
+    small = "no drift beyond the margin", "drifts one way, within the margin"
     assert narrow.isin(small).sum() < wide.isin(small).sum()
 
 
@@ -155,7 +155,7 @@ def test_two_corpora_are_held_against_each_other(open_page: Open, demo: Path) ->
 
 def test_no_run_says_what_to_do(open_page: Open) -> None:
     text = texts(open_page(RESULTS))
-    assert "No run is here yet" in text
+    assert "No runs yet" in text
     assert "python -m core audit" in text
 
 

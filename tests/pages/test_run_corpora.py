@@ -92,7 +92,7 @@ def test_each_run_reads_its_corpus_with_its_own_options(tmp_path: Path, monkeypa
 
 def test_a_corpus_that_is_not_here_says_where_to_put_it(tmp_path: Path) -> None:
     for told in ({}, {"root": str(tmp_path / "gone")}, {"loader": "no-such", "folder": str(tmp_path), "options": {}}):
-        with pytest.raises(NotAvailable, match=r"the pictures of corpus coco are not here; put its folder at .*coco"):
+        with pytest.raises(NotAvailable, match=r"the pictures of corpus coco are missing; put its folder at .*coco"):
             origin_here("coco", told)
 
 
@@ -103,7 +103,7 @@ def test_a_shipped_corpus_needs_no_folder() -> None:
 
 @pytest.fixture
 def halves(open_page: Open, tmp_path: Path) -> tuple[Run, Run]:
-    """Two runs of corpora of one name, each of a folder of its own; ``train`` is the newer one."""
+    """Two runs of corpora of one name, each of its own folder; ``train`` is the newer one."""
     made = []
     for half in ("val", "train"):
         root = tmp_path / half

@@ -33,7 +33,7 @@ def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
 ) -> None:
     app = open_page(RESULTS, question="words", evaluators="conse-lite0", families="cultural")
     slide = collected(app, "figure.F-societal", note="look at this")
-    assert slide.title == "Societal edits: how far the score moves"
+    assert slide.title == "Societal edits: how much the score changes"
     assert slide.note == "look at this"
     assert slide.pictures[0].data.startswith(b"<svg")
     assert [row[0] for row in slide.rows] == ["Cultural words · conse-lite0"]
@@ -172,7 +172,7 @@ def made(titles: tuple[str, ...]) -> Story:
                 title,
                 ("“a [link](x) & *stars*”",),
                 (Picture("a", "svg", SVG),),
-                ("Evaluator", "%Δ"),
+                ("Evaluator", "% change"),
                 (("e|f", "−1.0 %"),),
                 "run demo",
             )

@@ -66,11 +66,11 @@ def told(app: AppTest) -> str:
 def test_without_a_leaderboard_the_page_takes_files_and_says_how_they_look(open_page: Open) -> None:
     app = open_page(SYSTEMS)
     assert not app.exception
-    assert "Upload the captions of any number of systems" in said(app)
+    assert "A JSON file has the captions of one captioner" in said(app)
     shown = [each.value for each in app.code if "caption" in each.value]
     assert list(json.loads(shown[0])) == [catalogue().get("demo").load().items[0].id]
     empty = open_page(SYSTEMS, show="kept")
-    assert "No leaderboard is kept here yet" in said(empty)
+    assert "No leaderboards yet" in said(empty)
 
 
 def test_an_example_becomes_a_leaderboard_by_a_click_and_is_a_file_that_can_be_brought(open_page: Open) -> None:

@@ -10,7 +10,7 @@ from pages.views.probe_lab.lab_work import Turns
 
 
 def _started(turns: Turns, name: str, order: list[str], leave: threading.Event) -> threading.Thread:
-    """A reader in a thread of its own who holds a turn until told to leave; returns once it stands in line or works."""
+    """A reader in its own thread who holds a turn until told to leave; returns once it stands in line or works."""
     waits = threading.Event()
 
     def read() -> None:

@@ -1,4 +1,4 @@
-"""A corpus, two probes and metrics of one's own, as a user writes them into one file."""
+"""A corpus, two probes and one's own metrics, as a user writes them into one file."""
 
 from dataclasses import replace
 from pathlib import Path

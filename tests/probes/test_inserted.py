@@ -1,4 +1,4 @@
-"""A word put into a sentence of one's own: where it goes, what stays, and when it is refused."""
+"""A word put into one's own sentence: where it goes, what stays, and when it is refused."""
 
 import re
 from collections.abc import Sequence

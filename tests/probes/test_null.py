@@ -1,4 +1,4 @@
-"""The null family and the whole-image spatial probes: what is registered, and that nobody sees the null edits."""
+"""The null family and the whole-image spatial probes: what is registered, and that nobody sees the invisible edits."""
 
 import numpy as np
 import pytest

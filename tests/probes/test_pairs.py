@@ -1,4 +1,4 @@
-"""The engine of pairs: the same variant wherever it is made, a caption of its own for each subject, a reason else."""
+"""The engine of pairs: the same variant wherever it is made, its own caption for each subject, a reason else."""
 
 import ast
 from dataclasses import replace

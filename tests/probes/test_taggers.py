@@ -45,7 +45,7 @@ READ_BY_HAND = [
 
 
 class OneWord:
-    """A tagger of one's own: every caption names one dog, and every word modifies it."""
+    """One's own tagger: every caption names one dog, and every word modifies it."""
 
     name, single = "one-word", True
 

@@ -69,13 +69,13 @@ def test_what_is_left_out_of_a_median_is_said_beside_it(report: Report) -> None:
     assert any("baseline 0 in 24 of 24 shifts" in row[remark] for row in cells(table))
     for name in ("all zero", "zero baselines"):
         assert flips.loc[name, "note"].startswith("baseline 0 in 24 of 24 shifts"), name
-    assert flips.loc["tiny", "note"].startswith("baseline below 1e-06, the least with a %Δ, in 24 of 24 shifts")
+    assert flips.loc["tiny", "note"].startswith("baseline below 1e-06, the least with a % change, in 24 of 24 shifts")
     shown = [each.name for each in table.columns]
     row = next(row for row in cells(table) if {"zero baselines", "vertical-flip"} <= set(row))
     assert (row[shown.index("n_items")], row[shown.index("n_scored")]) == ("0", "24")  # the test has its own n
     assert flips.loc["half null", "note"].startswith("no score for 12 of 24 shifts")
     assert flips.loc["all null", "note"].startswith("no score for 24 of 24 shifts")
-    assert flips.loc["negative", "note"].startswith("%Δ withheld: the baseline is negative in 24 of 24 items")
+    assert flips.loc["negative", "note"].startswith("% change withheld: the baseline is negative in 24 of 24 items")
     assert flips.loc["one that differs", "still"] == pytest.approx(100 * 23 / 24)
 
 

@@ -63,7 +63,7 @@ def test_each_evaluator_has_three_short_sentences_by_name(said: Opening) -> None
     for verdict, moved, gap in said.evaluators.values():
         assert verdict == f"It changes under harmless edits, and it {NOT_ASKED}."
         assert re.match(
-            r"Words that may be true aside, it changes most under .*, whichever way by .* "
+            r"Words that may be true aside, it changes most under .*, in either direction by .* "
             r"\([\d.]+ to [\d.]+, n = \d+\)",
             moved,
         )
@@ -86,12 +86,12 @@ def test_the_worst_family_is_that_of_the_tables_and_never_a_word_that_may_be_tru
         worst = rows[rows["evaluator"] == name].sort_values("median_abs_percent").iloc[-1]
         shift = number(worst["median_abs_percent"], digits=1)
         named = worst["label"].replace("-", " ")
-        told = re.search(rf"under {named}, whichever way by {shift} % \(([\d.]+) to ([\d.]+), n = 252\)", moved)
+        told = re.search(rf"under {named}, in either direction by {shift} % \(([\d.]+) to ([\d.]+), n = 252\)", moved)
         assert told is not None
         low, high = map(float, told.groups())  # wider than that of a family picked beforehand
         assert low < worst["abs_low"] < worst["abs_high"] < high
         assert moved.endswith(f"; {worst['direction']}.")
-        assert f"{worst['median_abs_percent'] / worst['null_median']:.1f} times null edits" in moved
+        assert f"{worst['median_abs_percent'] / worst['null_median']:.1f} times invisible edits" in moved
         own = gaps[(gaps["evaluator"] == name) & ~gaps["axis"].isin(["null", "societal"])]
         largest = own[own["of"] != "paper’s contrast"].sort_values("value").iloc[-1]
         assert gap.lower().startswith(largest["said"].lower())
@@ -144,7 +144,7 @@ def test_a_constant_and_a_silent_evaluator_have_one_sentence_each(say: Say) -> N
 
 def test_of_a_run_without_null_edits_no_multiple_of_them_is_said(say: Say) -> None:
     (told,) = say(audited("vflip", items=24)).values()
-    assert "null edits" not in " ".join(told)
+    assert "invisible edits" not in " ".join(told)
 
 
 def test_of_negative_scores_no_percent_is_said(say: Say) -> None:

@@ -16,7 +16,7 @@ def test_pictures_numbers_note_and_signature_are_in_the_file(tmp_path: Path) -> 
         "A cat <b>turned</b>",
         ("“a & b”",),
         (Picture('a "cat"', "png", PNG), Picture("gone", "jpg", b"")),
-        ("Evaluator", "%Δ"),
+        ("Evaluator", "% change"),
         (("<i>e</i>", "−12.0 % [−14.0, −9.0], n 80"),),
         "run demo",
         "invariscope:0.1.0|sha:1",

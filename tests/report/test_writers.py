@@ -35,7 +35,7 @@ def small(text: str = "name") -> Report:
     columns = (
         Column("who", "Who", kind="text"),
         Column("n", "n", digits=0),
-        Column("value", "%Δ", low="low", high="high"),
+        Column("value", "% change", low="low", high="high"),
     )
     figure = pd.DataFrame(
         {"label": [text], "series": [text], "panel": [""], "value": [1.0], "low": [0.5], "high": [2.0], "n": [3]}

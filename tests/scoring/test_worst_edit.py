@@ -100,7 +100,7 @@ def test_two_edits_that_read_alike_keep_their_own_scores() -> None:
 
 
 def test_what_scores_nothing_has_no_percent() -> None:
-    with pytest.raises(InvariscopeError, match="it scores 0, and %Δ needs more than 0"):
+    with pytest.raises(InvariscopeError, match="it scores 0, and % change needs more than 0"):
         worst_edit(handmade(lambda images, captions: np.zeros(len(images))), ramp(), "a ramp")
 
 

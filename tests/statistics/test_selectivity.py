@@ -108,7 +108,7 @@ def test_several_sets_of_drops_against_the_same_harms_are_each_as_alone(shared: 
     rng = np.random.default_rng(8)
     harms = np.abs(rng.normal(size=(3, 60)))
     drops = [rng.normal(0.5, 1.0, size=(count, 60)) for count in (1, 2, 4)]
-    harms[:, 7] = math.nan  # an item without a clean score has no pair in any of them
+    harms[:, 7] = math.nan  # an item without an unedited score has no pair in any of them
     drops[0][:, ::3] = math.nan
     drops.append(np.full((2, 60), math.nan))
     sources = np.arange(60) // 2 if shared else None

@@ -22,7 +22,7 @@ def slide(title: str = "A cat upside down", **other) -> Slide:
     usual = {
         "said": ("“There is a cat.”",),
         "pictures": (Picture("a cat", "png", PNG), Picture("turned", "svg", SVG)),
-        "columns": ("Evaluator", "%Δ"),
+        "columns": ("Evaluator", "% change"),
         "rows": (("conse-lite0", "−12.0 %"),),
         "of": "run demo, 1 item",
         "signature": "invariscope:0",

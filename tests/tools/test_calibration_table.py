@@ -126,7 +126,7 @@ def test_what_the_document_says_of_further_strengths_is_what_was_measured(
         for row in (told.loc[name] for name in ("horizontal-flip", "rotation", "vertical-flip"))
     )
     assert (
-        f"the horizontal flip moves the score {horizontal} times as far as before, rotations {turned} times, the "
+        f"the horizontal flip changes the score {horizontal} times as far as before, rotations {turned} times, the "
         f"vertical flip {vertical} times, n = {told['n'].iloc[0]}"
     ) in prose
     assert found.test.total[-1] == pytest.approx(0, abs=1e-12)  # the formula leaves no shift at 1

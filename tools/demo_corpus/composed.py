@@ -136,7 +136,7 @@ def _position(
             return left, top
     raise BadCorpus(
         f"an object of {width} × {height} px fits nowhere in {frame_width} × {frame_height} px so that a turn by "
-        f"{TURN_DEGREES}° keeps it whole; choose a smaller bin or a frame of its own shape"
+        f"{TURN_DEGREES}° keeps it whole; choose a smaller bin or its own frame shape"
     )
 
 

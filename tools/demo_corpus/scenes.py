@@ -67,7 +67,7 @@ class Spot:
 
 
 def arrange(kinds: Sequence[Kind], size: tuple[int, int], horizon: int, rng: np.random.Generator) -> tuple[Spot, ...]:
-    """Give every copy a spot of its own; kinds stand from left to right in the order given.
+    """Give every copy its own spot; kinds stand from left to right in the order given.
 
     Sizes follow the shares as far as the frame has room: otherwise the kind shrinks that is the widest for its share.
 

@@ -67,7 +67,7 @@ def _one_family(table: ScoreTable) -> Question:
         rows = families.one_family(view, options, question.family(options), pooled=False)
         return rows.rename(columns={"label": "family"})
 
-    title = "One family in every corpus: how far it moves the score"
+    title = "One family in every corpus: how much it changes the score"
     question = Question(
         "S20",
         title,
@@ -81,7 +81,7 @@ def _one_family(table: ScoreTable) -> Question:
             Drawing(
                 "F-corpora",
                 title,
-                "Median %Δ with its 95 % BCa interval; the line is no change.",
+                "Median % change with its 95 % BCa interval; the line is no change.",
                 Dots("corpus"),
                 opens={"families": "family"},
             ),
@@ -97,8 +97,8 @@ def _one_family(table: ScoreTable) -> Question:
 def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) -> Question:
     probes = papers.subset(family, table.probes.index)
     number, title = id_.removeprefix("T"), f"{said}, corpus by corpus"
-    note = "Median over items of an item's mean %Δ over the modifiers named; 95 % BCa intervals, seed 2025."
-    note = note if family != papers.FLIP else "Median %Δ over items; 95 % BCa intervals, seed 2025."
+    note = "Median over items of an item's mean % change over the modifiers named; 95 % BCa intervals, seed 2025."
+    note = note if family != papers.FLIP else "Median % change over items; 95 % BCa intervals, seed 2025."
     note += " Objects that are no persons." if family in papers.THINGS_ONLY else ""
     note += " The words stand in the caption that people wrote." if probes != papers.SUBSETS[family] else ""
     note += _without(table, family, probes)
@@ -144,11 +144,11 @@ def _without(table: ScoreTable, family: str, probes: Sequence[str]) -> str:
         ]
     absent = [name for name in probes if name not in here]
     said = f" Not audited, and in no mean: {', '.join(absent)}." if absent else ""
-    return said + (f" Left out, for no %Δ here is of it: {'; '.join(lacking)}." if lacking else "")
+    return said + (f" Left out, for no % change here is of it: {'; '.join(lacking)}." if lacking else "")
 
 
 def _mean(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
-    """Mean %Δ of every item over some probes, float64 [N]; NaN where it has none."""
+    """Mean % change of every item over some probes, float64 [N]; NaN where it has none."""
     change = np.array([view.changes(evaluator, (name,)).percent for name in probes])
     count = (~np.isnan(change)).sum(axis=0)
     return np.where(count > 0, np.nansum(change, axis=0) / np.maximum(count, 1), np.nan)
@@ -179,7 +179,8 @@ _NOTE = (
     "subsets come first, then whole families. The row “median over corpora”, where two or more stand beside the "
     "reference, is the median of their agreements, without an interval: they are few and were not drawn. Medians of "
     "one direction are no proof of one size, so between corpora: of three or more, the reference among them, Cochran's "
-    "Q and I² of the median %Δ, each weighing by its 95 % interval; of two, the difference of the medians with its "
+    "Q and I² of the median % change, each weighing by its 95 % interval; of two, the difference of the medians with "
+    "its "
     "interval, from theirs; each at 5 %, not corrected. Corpora of fewer than {} items are in neither. With few "
     "corpora Q finds little: a large p does not say that they are alike."
 )
@@ -206,7 +207,7 @@ def directions(table: ScoreTable) -> Question:
         Column("same", "Medians", kind="text", help="Is the direction of the two medians the same?"),
         Column(
             "between",
-            "Between corpora, %Δ",
+            "Between corpora, % change",
             kind="text",
             help="Cochran's Q and I² of three corpora or more, the difference of two with its interval",
         ),
@@ -321,7 +322,7 @@ def _summaries(found: pd.DataFrame, held: str, apart: Mapping[tuple[str, str], s
 
 
 def _medians(view: View, evaluator: str, label: str) -> dict[str, Interval]:
-    """Median %Δ of every corpus of enough items for a claim, with its interval."""
+    """Median % change of every corpus of enough items for a claim, with its interval."""
     _, _, family, probes = next(each for each in _named(view) if each[0] == label)
     percent, items = view.changes(evaluator, probes).percent, shown(view, family)
     medians = {name: median_over(percent, own & items, view.table.sources) for name, own in corpora(view.table)}

@@ -1,4 +1,4 @@
-"""Size and category held against each other: mixed models of clean scores, and means balanced over the composition.
+"""Size and category held against each other: mixed models of unedited scores, and means balanced over the composition.
 
 Source: paper A, B.2.
 """
@@ -39,7 +39,7 @@ _REMARK = Column("note", "Remark", kind="text")
 _SOURCE = ("source", "sources")
 _TESTED = (
     "Intervals and tests by Student's t and F with Satterthwaite's degrees of freedom, so that few groups make them "
-    f"wide; none for a level of fewer than {LEAST_N} items or sources. An image has one clean score, so its own "
+    f"wide; none for a level of fewer than {LEAST_N} items or sources. An image has one unedited score, so its own "
     "intercept is what remains; that of its source (a cut-out that several images share) stands in its place where "
     "there is one."
 )
@@ -68,7 +68,8 @@ def _size(table: ScoreTable) -> Question:
         "Size: how far scores lie from those of the middle coverage, with category as a random intercept",
         "object",
         "coverage",
-        f"score ~ coverage bin + (1 | source) + (1 | category) by REML over clean scores; a row is a bin's mean minus "
+        f"score ~ coverage bin + (1 | source) + (1 | category) by REML over unedited scores; a row is a bin's mean "
+        f"minus "
         f"that of {MIDDLE} % (without an item there: of the bin with the most). {_TESTED} p (Holm) over the bins of an "
         f"evaluator.{of_reference(table)}",
         (
@@ -98,7 +99,8 @@ def _category(table: ScoreTable) -> Question:
         "Category: mean scores as they are, and at one coverage",
         "object",
         "category",
-        "score ~ category + (1 | source) + (1 | label) by REML over clean scores, alone and with coverage as a natural "
+        "score ~ category + (1 | source) + (1 | label) by REML over unedited scores, alone and with coverage as a "
+        "natural "
         "cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none gains by "
         f"the size of its objects. Joint: that no category differs, before and after. {_TESTED}{of_reference(table)}",
         (
@@ -163,7 +165,8 @@ class _Items:
 
 
 def _scored(view: View, *columns: str, by: str, group: str) -> Iterator[tuple[str, np.ndarray, _Items]]:
-    """Each evaluator with its clean scores of the reference corpus and their items, where score and columns are there.
+    """Each evaluator with its unedited scores of the reference corpus and their items, where score and columns are
+    there.
 
     Args:
         columns: that an item must have.
@@ -332,7 +335,7 @@ def _against_first(model: CrossedModel, levels: int) -> np.ndarray:
 def _balanced() -> Question:
     title = "Mean scores over a balanced composition"
     note = (
-        "Mean of clean scores as the corpus has its items, and with every stratum (a category, a coverage bin, or "
+        "Mean of unedited scores as the corpus has its items, and with every stratum (a category, a coverage bin, or "
         "both) weighing the same. Composition-balanced bootstrap: each of 10,000 resamples (seed 2025) draws from "
         "every stratum as many sources as it has; 95 % BCa intervals of both means and of their difference over the "
         "same draws, each stratum's stretched by √(m / (m − 1)) for its m sources and the level that of Student's "

@@ -30,7 +30,8 @@ _WAYS_COLUMNS = (
 
 
 _KEPT = (
-    "Share of the items with a %Δ that stay. The paper drops a share of its samples; here a sample is one of an item's "
+    "Share of the items with a % change that stay. The paper drops a share of its samples; here a sample is one of "
+    "an item's "
     "two composites, and an item goes where either is dropped: the top 5 % of the composites take up to 10 % of the "
     "items with them, and a filter by seam or fill more."
 )
@@ -74,14 +75,15 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
             signed=True,
             low="apart_low",
             high="apart_high",
-            help="Median over items of the item's %Δ as usual (a feathered edge, the hole filled by example) minus "
+            help="Median over items of the item's % change as usual (a feathered edge, the hole filled by "
+            "example) minus "
             "that of this row",
         ),
         Column(
             "power",
-            "Where it cannot be told",
+            "Why it is unclear",
             kind="text",
-            help="The median %Δ that these items find in four of five such runs",
+            help="The median % change that these items find in four of five such runs",
         ),
         Column("note", "Remark", kind="text"),
     )
@@ -89,7 +91,7 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
     drawing = Drawing(
         "F-composites",
         title,
-        "Median %Δ from top left to bottom right with its 95 % BCa interval. If "
+        "Median % change from top left to bottom right with its 95 % BCa interval. If "
         "the shift came from the seam of the composite or a disturbed background, it would fade.",
         Dots(values=IN_PERCENT, axis=axis_of("percent")),
     )
@@ -113,7 +115,10 @@ def _measured(table: ScoreTable) -> dict[str, np.ndarray]:
 
 
 def _note(table: ScoreTable) -> str:
-    said = "Median %Δ from top left to bottom right, with ever more suspicious composites dropped; 95 % BCa intervals."
+    said = (
+        "Median % change from top left to bottom right, with ever more suspicious composites dropped; 95 % BCa "
+        "intervals."
+    )
     if table.diagnostics and len(table.places(papers.CORNERS)) == len(papers.CORNERS) and not _ways_needed(table):
         own = {name: each.of(table.places(papers.CORNERS)) for name, each in table.diagnostics.items()}
         said += (
@@ -150,7 +155,7 @@ def _ways_said(table: ScoreTable) -> str:
     if here:
         named = "; ".join(_SAID[way][0] for way in here)
         said.append(
-            f"{named[0].upper()}{named[1:]}: the same items at the same places rendered both ways, their %Δ "
+            f"{named[0].upper()}{named[1:]}: the same items at the same places rendered both ways, their % change "
             "compared item by item."
         )
     for way in lacking:
@@ -240,17 +245,19 @@ def _scores(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
 ANCHORS = ("TL", "TR", "BL", "BR")
 """Places that both plates may have been asked for."""
 
-ADDS = "the filling adds to how far scores move"
-HIDES = "the filling hides part of how far scores move"
-OPEN = "a part of the filling cannot be told from none"
+ADDS = "the filling adds to how much scores change"
+HIDES = "the filling hides part of how much scores change"
+OPEN = "a part of the filling cannot be distinguished from none"
 STILL = "nothing moves on the filled plate, so that there is no share"
 
 _FILLED = "How much of the change comes from filling the place that the object left?"
 _FILLED_NOTE = (
     "Composed items whose background is known, moved to the same places on the plate that was filled by example and on "
     "the true one; both are compared with the unedited picture, and an item counts by its median over the places that "
-    "both have. Filled − true: median over items of the difference of their %Δ, in points, with its 95 % BCa interval. "
-    "Share: the sum over items of |%Δ| filled minus |%Δ| true, over the sum of |%Δ| filled, 95 % BCa over items of one "
+    "both have. Filled − true: median over items of the difference of their % change, in points, with its 95 % BCa "
+    "interval. "
+    "Share: the sum over items of |% change| filled minus |% change| true, over the sum of |% change| filled, 95 % "
+    "BCa over items of one "
     "source together; 0 says that the filling does nothing to the size of shifts, below 0 that shifts are larger on "
     "the true plate. The true plate has no shadow of the object; the filled one keeps what lies beyond the hole."
 )
@@ -262,22 +269,22 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
         EVALUATOR,
         CORPUS,
         COUNT,
-        Column("filled", "Filled, median %Δ", signed=True),
-        Column("true", "True plate, median %Δ", signed=True),
+        Column("filled", "Filled, median % change", signed=True),
+        Column("true", "True plate, median % change", signed=True),
         Column("value", "Filled − true, points [95 % CI]", signed=True, low="low", high="high"),
-        Column("filled_size", "Filled, median |%Δ|"),
-        Column("true_size", "True plate, median |%Δ|"),
+        Column("filled_size", "Filled, median |% change|"),
+        Column("true_size", "True plate, median |% change|"),
         Column("share", "Share of the filling, % [95 % CI]", digits=1, signed=True, low="share_low", high="share_high"),
         Column("said", "In words", kind="text"),
         Column(
             "power",
-            "Where it cannot be told",
+            "Why it is unclear",
             kind="text",
             help="The share that these items find in four of five such runs",
         ),
         Column("note", "Remark", kind="text"),
     )
-    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="filled − true, points of %Δ")
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="filled − true, points of % change")
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
     return (
         Question(
@@ -332,7 +339,7 @@ _FILLED_COLUMNS = (
 
 
 def _both(view: View, evaluator: str, *, pairs: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
-    """%Δ of every item filled and true, float64 [N]: medians over the places that the item has of both."""
+    """% change of every item filled and true, float64 [N]: medians over the places that the item has of both."""
     sides = [
         np.array([view.changes(evaluator, (name,)).percent for name in side]) for side in (pairs.keys(), pairs.values())
     ]

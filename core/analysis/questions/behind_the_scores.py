@@ -125,7 +125,8 @@ def _agreement() -> Question:
         return f"it compares evaluators and the scope holds one, {table.evaluators[0]}; {further}"
 
     note = (
-        "Rank correlations of the clean scores of the same items, each with a 95 % bootstrap interval over the pictures"
+        "Rank correlations of the unedited scores of the same items, each with a 95 % bootstrap interval over the "
+        "pictures"
         f" that items are made from, on Fisher’s scale; none below {LEAST_IMAGES} of them. Where items share such a "
         "picture, p is of the means over the items of each, since items of one are no independent evidence."
     )
@@ -177,11 +178,12 @@ FAMILY = "precision"
 SINGLE = PRECISIONS["fp32"]
 
 _HALF_TESTS = "the half precisions of one evaluator"
-_HALF = "Half precision: how far the arithmetic alone moves the score"
+_HALF = "Half precision: how much the arithmetic alone changes the score"
 _HALF_NOTE = (
     "The score of an unedited item in half precision, held against the score of the same picture and caption in single "
-    "precision by the same weights. %Δ is of the score in single precision. Further than null: held against "
-    "edits of the same item that nobody can see, in single precision."
+    "precision by the same weights. % change is of the score in single precision. More than invisible edits: held "
+    "against "
+    "invisible edits of the same item, in single precision."
 )
 _HALF_NAMES = (
     "evaluator",
@@ -225,7 +227,7 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
         COUNT,
         PERCENT,
         ABSOLUTE,
-        Column("largest", "Largest |%Δ|"),
+        Column("largest", "Largest |% change|"),
         *FURTHER,
         *TESTS,
     )
@@ -233,8 +235,8 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
     drawing = Drawing(
         "F-precision",
         _HALF,
-        "Median |%Δ| of the unedited items with its 95 % BCa interval.",
-        Dots("evaluator", series="corpus", panel=(), values=values, axis="median |%Δ|"),
+        "Median |% change| of the unedited items with its 95 % BCa interval.",
+        Dots("evaluator", series="corpus", panel=(), values=values, axis="median |% change|"),
     )
     return (
         Question(
@@ -322,6 +324,6 @@ def _sentence(row: pd.Series) -> str:
     ends = "" if np.isnan(row["abs_low"]) else f" ({row['abs_low']:.2f} to {row['abs_high']:.2f})"
     null = "" if np.isnan(row["further_low"]) else f"; {row['than_null']}"
     return (
-        f"Precision: {row['precision']} alone moves the unedited items from {row['single']} by median |%Δ| "
+        f"Precision: {row['precision']} alone moves the unedited items from {row['single']} by median |% change| "
         f"{row['median_abs_percent']:.2f}{ends}, at most {row['largest']:.2f}{null}; {row['scatter']}, {n}."
     )

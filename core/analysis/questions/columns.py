@@ -20,7 +20,7 @@ EVALUATOR, CORPUS = Column("evaluator", "Evaluator", kind="text"), Column("corpu
 FAMILY = Column("family", "Family", kind="text")
 UNTOLD = Column(
     "power",
-    "Where it cannot be told",
+    "Why it is unclear",
     kind="text",
     help="What these items would have found in four of five such runs",
 )
@@ -29,7 +29,7 @@ UNTOLD = Column(
 COUNT = Column("n_items", "n", digits=0, help="Items")
 PERCENT = Column(
     "median_percent",
-    "Median %Δ [95 % CI]",
+    "Median % change [95 % CI]",
     signed=True,
     low="low",
     high="high",
@@ -37,7 +37,7 @@ PERCENT = Column(
 )
 ABSOLUTE = Column(
     "median_abs_percent",
-    "Median |%Δ| [95 % CI]",
+    "Median |% change| [95 % CI]",
     low="abs_low",
     high="abs_high",
     help="Median over items of an item's median absolute change in percent",
@@ -47,7 +47,8 @@ CLAIMED = (
         "drift",
         "Drift",
         kind="text",
-        help="Which way scores go. Drifts: the 95 % interval of the median %Δ or of the change of the mean excludes 0, "
+        help="Which way scores go. Drifts: the 95 % interval of the median % change or of the change of the mean "
+        "excludes 0, "
         "or that of the movers that fall excludes one half, and the corrected test rejects, of a control the test "
         f"itself. No drift beyond the margin: the 90 % intervals of median and mean lie inside. Below "
         f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range.",
@@ -57,9 +58,9 @@ CLAIMED = (
     ),
     Column(
         "scatter",
-        "Scatter",
+        "Stability",
         kind="text",
-        help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
+        help="Of the median |% change|: how much items change, in either direction. Beyond the "
         "margin: its 95 % interval lies above it. Within: below it, and so few edits beyond the margin that the "
         f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some edits: their share lies above.",
     ),
@@ -68,12 +69,13 @@ CLAIMED = (
 
 BEHIND = (
     Column("beyond", "Edits beyond the margin, % [95 % CI]", digits=0, low="beyond_low", high="beyond_high",
-           help="Share of the edits whose |%Δ| exceeds the margin, Wilson's interval, edits of one source together"),
+           help="Share of the edits whose |% change| exceeds the margin, Wilson's interval, edits of one source "
+           "together"),
     Column("items_beyond", "Items beyond it, % [95 % CI]", digits=0, low="items_beyond_low", high="items_beyond_high",
            help="Share of the items whose median over their edits does; not to be compared between families of "
            "different numbers of edits"),
-    Column("still", "Items that stand still, %", digits=0),
-    Column("falls", "Of those that move, falling, % [95 % CI]", digits=0, low="falls_low", high="falls_high",
+    Column("still", "Items that do not change, %", digits=0),
+    Column("falls", "Of those that change, falling, % [95 % CI]", digits=0, low="falls_low", high="falls_high",
            help="Wilson's interval, items of one source together; 50: as many rise"),
     Column("mean_percent", "Mean score, % [95 % CI]", signed=True, low="mean_low", high="mean_high",
            help="Change of the mean score in percent of the mean before, Student's interval over sources"),
@@ -83,13 +85,14 @@ BEHIND = (
            help="Paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank otherwise; by source: "
            "of the means over the items of each source, since items of one are no independent evidence"),
     Column("n_scored", "n tested", digits=0, help="Items with a Δ, which test and δ are of; a baseline of 0 has a "
-           "Δ and no %Δ"),
+           "Δ and no % change"),
     Column("p", "p", kind="p"),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it; a control is not corrected"),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 for a control"),
     Column("conflict", "Where interval and test differ", kind="text", help="A row's interval against its test, a "
            "control's against its own p; where β₁ stands beside them, against that too"),
-    Column("detectable", "Drift it would have shown, %", help="Smallest true median %Δ that this n and spread show in "
+    Column("detectable", "Drift it would have shown, %", help="Smallest true median % change that this n and "
+    "spread show in "
            "four of five such runs"),
     Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 is shown to lie within the "
            "margin in four of five such runs"),
@@ -100,19 +103,19 @@ BEHIND = (
 FURTHER = (
     Column(
         "further",
-        "Further than null, % [95 % CI]",
+        "More than invisible edits, % [95 % CI]",
         digits=0,
         low="further_low",
         high="further_high",
-        help="Of pairs of an edit and an edit that nobody can see of the same item, those in which the first moves the "
+        help="Of pairs of an edit and an invisible edit of the same item, those in which the first moves the "
         "score further, ties half; mean over items, items of one source together. 50: no further",
     ),
-    Column("than_null", "Beside null edits", kind="text", help="Further: the interval lies above 50 %"),
+    Column("than_null", "Beside invisible edits", kind="text", help="Further: the interval lies above 50 %"),
     Column(
         "null_detectable",
-        "Further it would have shown, pp",
-        help="Beside edits that are not told apart from null edits: the smallest distance from 50 % that this n and "
-        "spread find in four of five such runs",
+        "It would have shown, pp",
+        help="Beside edits that are not told apart from invisible edits: the smallest distance from 50 % that this n "
+        "and spread find in four of five such runs",
     ),
 )
 
@@ -139,7 +142,9 @@ def how(tests: str) -> str:
         f"over {tests}, m of them, controls aside. "
         "Drift: does the 95 % interval of the median or of the change of the mean exclude 0, or that of the share of "
         "movers that fall one half, and the corrected test reject; do the 90 % intervals of median and mean "
-        "lie within the margin, ±1 % unless another is chosen. Scatter: does the 95 % interval of the median |%Δ| lie "
+        "lie within the margin, ±1 % unless another is chosen. Stability: does the 95 % interval of the median |% "
+        "change| "
+        "lie "
         f"above the margin; below it, do fewer than {100 * MOST_BEYOND:g} % of the edits lie beyond the margin "
         "(Wilson's interval "
         "of their share). A family is invariant only where both stay within it. No interval below "
@@ -166,7 +171,7 @@ class Dots:
         axis: name of the values; empty for that of the measure.
         order: puts the labels in order; None: as they come.
         lines: connect the marks of a series.
-        free: every panel has a scale of its own.
+        free: every panel has its own scale.
         only: draws the rows of this label; empty for all.
         opened: adds columns that ``opens`` of the drawing names and that the answer does not have; None: it has all.
     """

@@ -41,7 +41,7 @@ DROP = Column(
 )
 MEDIAN = Column(
     "median_percent",
-    "Median %Δ of items [95 % CI]",
+    "Median % change of items [95 % CI]",
     digits=1,
     signed=True,
     low="low",
@@ -65,7 +65,7 @@ UNTOLD = (
         "share from 50 % that these comparisons show in four of five such runs",
     ),
 )
-"""What stands beside a preference that cannot be told."""
+"""What stands beside a preference that is unclear."""
 
 CORRECTED = (
     Column(

@@ -1,4 +1,4 @@
-"""Does an object's place move the score further than blur does? The control that repositioning is held to.
+"""Does an object's place change the score more than blur does? The control that repositioning is held to.
 
 Blur takes detail away and leaves everything in its place. A score that blur moves at least as far as a moved object
 says nothing of place: the shift may be one of pixels. Source: PROTOCOL section 1 (blur control).
@@ -23,17 +23,17 @@ from core.statistics.shift_tests import paired_test
 MOVED, BLUR = "reposition", "blur"
 """The families of the control. Source: paper A, section 3.2."""
 
-PASSES = "repositioning moves it further than blur"
-FAILS = "the control fails: blur moves it further than repositioning"
-OPEN = "the control does not pass: which moves it further cannot be told"
+PASSES = "repositioning changes it more than blur"
+FAILS = "the control fails: blur changes it more than repositioning"
+OPEN = "the control does not pass: which changes it more is unclear"
 
 _NOTE = (
-    "Median over items of an item's median |%Δ| under the edits of each family, over the items that have both; "
+    "Median over items of an item's median |% change| under the edits of each family, over the items that have both; "
     "difference: repositioning minus blur of the same item, its median with the 95 % BCa interval; paired test of the "
     "two, of sources where items share theirs. The control passes only where the interval lies above 0."
 )
 _NAMES = ("n_items", "moved", "blurred", "value", "low", "high", "p", "test", "said", "power", "conflict", "note")
-_TITLE = "Blur control: does the object's place move the score further than lost detail?"
+_TITLE = "Blur control: does the object's place change the score more than lost detail?"
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -42,20 +42,20 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         EVALUATOR,
         CORPUS,
         COUNT,
-        Column("moved", "Repositioning, median |%Δ|"),
-        Column("blurred", "Blur, median |%Δ|"),
+        Column("moved", "Repositioning, median |% change|"),
+        Column("blurred", "Blur, median |% change|"),
         Column("value", "Difference [95 % CI]", signed=True, low="low", high="high"),
         Column("p", "p", kind="p"),
         Column("said", "In words", kind="text"),
         Column(
             "power",
-            "Where it cannot be told",
+            "Why it is unclear",
             kind="text",
             help="The difference that these items show in four of five such runs",
         ),
         Column("conflict", "Where interval and test differ", kind="text"),
     )
-    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="difference of |%Δ|")
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="difference of |% change|")
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
     return (Question("S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,)),)
 
@@ -132,7 +132,7 @@ def _sentence(row: pd.Series) -> str:
     ends = "" if np.isnan(row["low"]) else f" ({row['low']:+.1f} to {row['high']:+.1f})"
     p = "no test" if np.isnan(row["p"]) else "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
     numbers = (
-        f"median |%Δ| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
+        f"median |% change| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
         f"{row['value']:+.1f}{ends} points, {p}, n = {row['n_items']}"
     )
     power = f"; {row['power']}" if row["power"] else ""

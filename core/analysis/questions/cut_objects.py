@@ -66,15 +66,16 @@ def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
         Column("overlap", "Interval", kind="text", help="With that of all items"),
         Column(
             "power",
-            "Where it cannot be told",
+            "Why it is unclear",
             kind="text",
-            help="The median %Δ that these items find in four of five such runs",
+            help="The median % change that these items find in four of five such runs",
         ),
         Column("note", "Remark", kind="text"),
     )
     note = (
         f"An edit cuts an object where less than {100 * WHOLE:g} % of its mask is left in the image; an item is left "
-        "out where one of the edits did. Median %Δ with its 95 % BCa interval, before and after. What an evaluator's "
+        "out where one of the edits did. Median % change with its 95 % BCa interval, before and after. What an "
+        "evaluator's "
         "own crop takes away besides is not counted here. A box without a mask has no such share: it is not left out."
     )
     return (Question("S-cut", _CUT, "space", "contrasts", note, columns, _turned, _turns_needed),)

@@ -48,7 +48,9 @@ from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.refused_comparisons import refusals
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Figure
+from core.probes.titles import family_title
 
 SECTION = "contrast"
 MATRIX, DEPTH, MADE = "what breaks", "test by test", "what the edits did"
@@ -171,10 +173,10 @@ def _matrix() -> Question:
     )
     drawing = Drawing(
         "C-matrix",
-        "What each evaluator fails to see",
-        "Failures in percent with their 95 % interval and n "
-        "comparisons: the broken side scores at least as high, ties among them. Like: the harmless edit that the error "
-        "is most easily taken for.",
+        "How often each evaluator misses the error",
+        "Share of comparisons in which the broken side scores at least as high, with its 95 % interval. Darker is "
+        "worse; an outline has too few items to judge. Hover for n, ties, and the harmless edit that the error is most "
+        "easily taken for.",
         _matrix_figure,
         opens=TEST,
     )
@@ -182,11 +184,11 @@ def _matrix() -> Question:
         f"{HOW}Every family under its own caption. Holm’s correction within evaluator, corpus, caption and axis. Taken "
         "for: the harmless family whose shifts are most often as large as this drop, within items; not where no "
         "harmless edit was audited under the same caption. Edits both of whose captions are true are no failures, "
-        f"whichever way the score goes: {_both_true()} are in tables of their own."
+        f"whichever way the score goes: {_both_true()} are in their own tables."
     )
     return Question(
         RATES,
-        "What each evaluator fails to see",
+        "How often each evaluator misses the error",
         SECTION,
         MATRIX,
         note,
@@ -307,7 +309,8 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     )
     data = data.assign(
         n=[row["n"] for row in kept],
-        text=[f"{row['failure']:.0f} %{_ends(row)}\nn {row['n']}" for row in kept],
+        text=[f"{row['failure']:.0f} %{_ends(row)}" for row in kept],
+        hollow=[row["verdict"] in NO_CLAIM for row in kept],
         hover=[failure_said(row) for row in kept],
     )
     return Figure(
@@ -320,25 +323,14 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
         unit=" %",
         span=(0.0, 100.0),
         order=tuple(dict.fromkeys(map(str, frame["label"]))),
-        names=_taken_for(frame),
     )
 
 
-_SAID = ("evaluator", "label", "caption", "failure", "failure_low", "failure_high", "ties", "n", "n_items", "verdict")
+_SAID = (
+    *("evaluator", "label", "caption", "failure", "failure_low", "failure_high"),
+    *("ties", "n", "n_items", "verdict", "rival"),
+)
 """Columns of the matrix that a cell says on hover."""
-
-
-def _taken_for(frame: pd.DataFrame) -> dict[str, str]:
-    """Each family with the harmless one that most evaluators take it for; of equally many that of the lowest cell."""
-    said = {}
-    cells: dict[str, dict[str, list[float]]] = {}
-    for family, rival, value in zip(frame["family"], frame["rival"], frame["rival_value"], strict=True):
-        if rival:
-            cells.setdefault(str(family), {}).setdefault(str(rival), []).append(value)
-    for family, found in cells.items():
-        _, _, rival = min((-len(values), min(values), name) for name, values in found.items())
-        said[family] = f"{family}, like {rival}"
-    return said
 
 
 def _ends(row: Mapping[str, Any]) -> str:
@@ -353,6 +345,7 @@ def failure_said(row: Mapping[str, Any]) -> str:
     return (
         f"{row['evaluator']}, {row['label']} (caption {row['caption']})\nfailures {row['failure']:.1f} % ({ends})\n"
         f"ties {row['ties']:.1f} %, n = {row['n']} comparisons of {row['n_items']} items\n{row['verdict']}"
+        + (f"\nmost easily taken for: {family_title(row['rival'])}" if row["rival"] else "")
     )
 
 

@@ -31,18 +31,19 @@ from core.probes.registry import catalogue
 from core.probes.words.natural_names import families_of
 
 EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.value: "surface"}
-"""Axis of edits that are held against null edits -> its section; every other axis puts words into the caption."""
+"""Axis of edits that are held against invisible edits -> its section; every other axis puts words into the caption."""
 
 _FAMILY = Column("label", "Family", kind="text")
 _AXIS = Column("axis", "Axis", kind="text")
 _NULL_BAND = Column(
     "null_median",
-    "Null edits",
-    help="Median |%Δ| under edits that nobody can see: the noise floor of a family's median",
+    "Invisible edits",
+    help="Median |% change| under edits that nobody can see: the noise floor of a family's median",
 )
 _HELD = (
-    "Null edits: the median |%Δ| under edits that nobody can see, the noise floor that a median is held against. "
-    "Further than null: each edit is held against each null edit of the same item."
+    "Invisible edits: the median |% change| under edits that nobody can see, the noise floor that a median is held "
+    "against. "
+    "More than invisible edits: each edit is held against each invisible edit of the same item."
 )
 TESTED = "the families of its axis"
 """Family of tests of every family's row."""
@@ -54,7 +55,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Every family, and those of each axis beside the controls."""
     whole = Question(
         "S1",
-        "Every family: how far scores move although the meaning does not",
+        "Every family: how much scores change although the meaning does not",
         "summary",
         "families",
         f"{how(TESTED)} {_HELD} {_READ}",
@@ -84,13 +85,13 @@ def section(family: str, axis: str) -> str:
 
 
 def every_family(view: View, options: Options) -> pd.DataFrame:
-    """Effect of every family in every corpus, beside the null band."""
+    """Effect of every family in every corpus, beside the noise band."""
     table = view.table
     return of_axes(view, options, sorted({table.axis_of(name) for name in table.families()}))
 
 
 def of_axes(view: View, options: Options, wanted: Sequence[str]) -> pd.DataFrame:
-    """Effect of every family of some axes in every corpus, beside the null band."""
+    """Effect of every family of some axes in every corpus, beside the noise band."""
     # runs that break meanings alone have no invariant family, and no row here
     parts = [_effects(view, axis, options.margin, pooled=False) for axis in wanted or ("",)]
     rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
@@ -122,12 +123,12 @@ def _effects(view: View, axis: str, margin: float, *, only: str = "", pooled: bo
 
 
 def _of_axis(axis: str) -> Question:
-    title = f"{axis.capitalize()} edits: how far the score moves"
+    title = f"{axis.capitalize()} edits: how much the score changes"
     drawing = Drawing(
         f"F-{axis}",
         title,
         "Median with its 95 % BCa interval; the line is no change. Blur takes detail away and "
-        "leaves the place alone; null edits are those that nobody can see, the noise floor.",
+        "leaves the place alone; invisible edits are those that nobody can see, the noise floor.",
         Dots(),
         opens={"families": "label"},
     )
@@ -188,7 +189,7 @@ def _unasked(family: str, axis: str) -> Question:
     what = f"{said} {kind}"
     return Question(
         f"S-{family}",
-        f"{said.capitalize()}: how far scores move",
+        f"{said.capitalize()}: how much scores change",
         at,
         PART,
         "Named because it can be audited and was not.",

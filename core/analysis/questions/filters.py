@@ -37,7 +37,7 @@ variance is a square, so its distance counts half."""
 USUAL = "usual"
 """The composites as they are usually made: a feathered edge on the plate filled by example."""
 
-SAME, TURNED, OPEN, NOTHING = "same", "turned", "cannot be told", "nothing to drop"
+SAME, TURNED, OPEN, NOTHING = "same", "turned", "is unclear", "nothing to drop"
 UNMEASURED = "not measured in these runs"
 """Where a filtered median points, held against the unfiltered one."""
 
@@ -59,7 +59,7 @@ def beside(
 
     Returns:
         A row a way as :func:`filtered_moves` gives them, the other one held against the usual one; with it apart,
-        apart_low, apart_high: median of the items' usual minus other %Δ, in points.
+        apart_low, apart_high: median of the items' usual minus other % change, in points.
     """
     percent = {way: percent_changes(scores[way][1], scores[way][0]) for way in (USUAL, other)}
     both = ~np.isnan(percent[USUAL]) & ~np.isnan(percent[other])

@@ -331,7 +331,7 @@ def _pairwise() -> Question:
 
 
 def crossings(table: ScoreTable) -> dict[str, str]:
-    """Directional probe -> what its own right side is compared with, where that is a probe of its own.
+    """Directional probe -> what its own right side is compared with, where that is its own probe.
 
     E.g. three shuffled objects -> two named ones: a caption that says more and is broken, against one that says less.
     """
@@ -375,7 +375,7 @@ def _crossings() -> Question:
 
     note = (
         "A broken caption that names more, against a right one that names less: which does the evaluator put higher? "
-        "Median over items of the difference of their scores, in standard deviations of the clean scores."
+        "Median over items of the difference of their scores, in standard deviations of the unedited scores."
     )
     return Question(
         id_, "Does saying more make up for being broken?", SECTION, MADE, note, columns, compute, lacking, paper=paper

@@ -115,7 +115,7 @@ def _drawn(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     """A panel an evaluator, and a corpus where there are several."""
     if len(frame["corpus"].unique()) > 1:
         frame = frame.assign(evaluator=frame["evaluator"] + " · " + frame["corpus"])
-    return curve_figure(drawing, frame, measure, x="log₂ of the ratio of areas", y="Δ, SD of the clean scores")
+    return curve_figure(drawing, frame, measure, x="log₂ of the ratio of areas", y="Δ, SD of the unedited scores")
 
 
 def _ratios(table: ScoreTable, probe: str) -> np.ndarray:

@@ -109,7 +109,7 @@ def _ordered(frame: pd.DataFrame, column: str) -> Sequence[str]:
 
 
 def _scores(view: View, options: Options, *, columns: Sequence[str]) -> pd.DataFrame:
-    """Median clean score of every level of one factor, or of two together."""
+    """Median unedited score of every level of one factor, or of two together."""
     items, names = view.table.items, ("level", "other")[: len(columns)]
     levels = [in_order(list(items[column][view.items].dropna().unique()), column) for column in columns]
     marks = [
@@ -141,7 +141,7 @@ def _levels(view: View, options: Options, evaluator: str, *, column: str) -> tup
 
 
 def _shifts(table: ScoreTable, name: str) -> Question:
-    """How far one family moves the score in each level."""
+    """How far one family changes the score in each level."""
     column = _FACTORS[name][0]
     known = [family for family in table.families() if family != BASE_CAPTION]
     usual = sorted(known, key=lambda family: (family != papers.FLIP, table.is_control(family), family))
@@ -167,7 +167,7 @@ def _shifts(table: ScoreTable, name: str) -> Question:
             Drawing(
                 f"F-shifts-{name}",
                 title,
-                "Median %Δ with its 95 % BCa interval; the line is no change.",
+                "Median % change with its 95 % BCa interval; the line is no change.",
                 Dots("level", order=partial(_ordered, column=column)),
                 opens={"families": "family", CHOSEN_BY[column]: "level"},
             ),
@@ -227,7 +227,8 @@ def curves(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def curves_along(view: View, places: Mapping[str, float]) -> pd.DataFrame:
-    """Curves of %Δ along a number that each probe has, probe -> number; reference corpus, an item is drawn whole."""
+    """Curves of % change along a number that each probe has, probe -> number; reference corpus, an item is drawn
+    whole."""
     table, frames = view.table, list[pd.DataFrame]()
     keep = view.items & table.of_corpus(table.reference)
     sources = pd.factorize(table.items["source"])[0][keep]

@@ -29,7 +29,7 @@ _RADIUS = re.compile(r"^distance:(\d+\.\d+)")
 def of_distance(table: ScoreTable) -> tuple[Question, ...]:
     """One curve an evaluator, of the distance grid."""
     title, note = "Percent change on distance from the centre", f"{CURVE}{of_reference(table)}"
-    figure = partial(curve_figure, x="distance of the object from the centre, 1 = the edge", y="%Δ", unit=" %")
+    figure = partial(curve_figure, x="distance of the object from the centre, 1 = the edge", y="% change", unit=" %")
     return (
         Question(
             "S19",
@@ -54,7 +54,7 @@ def _along_radius(view: View, options: Options) -> pd.DataFrame:
 
 
 LEAST_PLACES = 8
-"""Places that an item needs for a lean of its own: four numbers are read off them."""
+"""Places that an item needs for its own lean: four numbers are read off them."""
 
 DIRECTIONS = {
     0: "right",
@@ -110,13 +110,14 @@ def _map() -> Question:
     title = "Percent change by direction and distance from the centre"
     note = (
         f"{how(_TESTED)} One row a place of the grid, 1 = the edge. Only objects that fit there count, so the items of "
-        "two places are not the same; against its other places: median over items of %Δ at the place less the item’s "
+        "two places are not the same; against its other places: median over items of % change at the place less the "
+        "item’s "
         "own median over all its places, in points, which holds the item; 95 % BCa interval."
     )
     drawing = Drawing(
         "F-places",
         title,
-        "Median %Δ of the items whose object fits there; n items in every cell.",
+        "Median % change of the items whose object fits there; n items in every cell.",
         Map(
             "towards",
             "distance",
@@ -153,9 +154,11 @@ def _map() -> Question:
 
 def _lean() -> Question:
     note = (
-        f"Of every item with {LEAST_PLACES} places or more, %Δ at a place is fitted by least squares with what changes "
+        f"Of every item with {LEAST_PLACES} places or more, % change at a place is fitted by least squares with what "
+        f"changes "
         "per way to the right, per way up and per distance from the centre; medians over items of the first two with "
-        "95 % BCa intervals, in points of %Δ from the centre to the edge. In words: the sides whose interval excludes "
+        "95 % BCa intervals, in points of % change from the centre to the edge. In words: the sides whose interval "
+        "excludes "
         "0. Uncorrected: no test is made here."
     )
     columns = (
@@ -218,7 +221,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
 
 
 def _percent(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
-    """%Δ at every place, float64 [k, N]."""
+    """% change at every place, float64 [k, N]."""
     return np.array([view.changes(evaluator, (name,)).percent for name in probes])
 
 
@@ -246,7 +249,7 @@ _LEANS = ("n_items", "value", "low", "high", "up", "up_low", "up_high", "said", 
 
 
 def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.ndarray]:
-    """How %Δ changes from the centre to the right edge and to the upper one, the distance from the centre held.
+    """How % change changes from the centre to the right edge and to the upper one, the distance from the centre held.
 
     Args:
         percent: of every place and item, float64 [k, N]; NaN where the object does not fit.

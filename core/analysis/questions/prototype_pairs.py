@@ -63,18 +63,18 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
             signed=True,
             low="low",
             high="high",
-            help="In standard deviations of the evaluator’s clean scores",
+            help="In standard deviations of the evaluator’s unedited scores",
         ),
         Column("delta", "Median, raw", digits=4, signed=True),
         *CORRECTED,
         NOTE,
     )
-    title = "Prototype or detail: what moves the score?"
+    title = "Prototype or detail: what changes the score?"
     drawing = Drawing(
         f"{id_}-effects",
         title,
         "The prototype effect must be 0; a wrong detail must cost, right of the line.",
-        Dots("label", values=PLAIN, axis="median, SD of the clean scores"),
+        Dots("label", values=PLAIN, axis="median, SD of the unedited scores"),
     )
     note = (
         "Of each item the scores of four pictures of one text. Prototype effect: prototype minus none, the detail "

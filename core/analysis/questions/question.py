@@ -17,30 +17,30 @@ from core.statistics.bootstrap import LEAST_N
 SECTIONS: Mapping[str, tuple[str, str]] = {
     "space": (
         "Space",
-        "Does the score move when the picture is flipped, its object moved, or the whole turned a little?",
+        "Does the score change when the picture is flipped, its object moved, or the whole turned a little?",
     ),
     "object": ("Object", "Does the score depend on how large the object is, and on what kind of thing it is?"),
     "words": (
         "Words",
-        "Does a word before the noun move the score, although the picture does not speak for or against it?",
+        "Does a word before the noun change the score, although the picture does not speak for or against it?",
     ),
     "natural": (
         "Natural captions",
-        "In captions that people wrote: does the score move when a neutral word, or the "
+        "In captions that people wrote: does the score change when a neutral word, or the "
         "contrasting one, takes the place of a social one?",
     ),
     "surface": (
         "Surface",
-        "Does the score move when a picture was shrunk or saved otherwise, when letters stand in it, or "
+        "Does the score change when a picture was shrunk or saved otherwise, when letters stand in it, or "
         "when words that say nothing stand around the caption?",
     ),
-    "strength": ("Strength", "From which strength on does an edit that should not matter move the score?"),
+    "strength": ("Strength", "From which strength on does an edit that should not matter change the score?"),
     "corpora": ("Corpora", "Does what holds on one corpus hold on the others?"),
     "summary": ("All", "What moves at all, do the evaluators order the items alike, and what was left out?"),
     "contrast": ("Contrast tests", "Does the score drop where the meaning breaks?"),
     "selectivity": (
         "Selectivity",
-        "Does a broken meaning cost more than a harmless edit moves the score?",
+        "Does a broken meaning cost more than a harmless edit?",
     ),
     "flips": ("Flips", "How often does an edit that should not matter invert a near tie?"),
     "calibration": ("Calibration", "How much of it does a calibration take away?"),
@@ -158,7 +158,7 @@ class Question:
         families: those that ``Options.family`` can be, the usual one first.
         pick: columns of the frame of which a page shows one value at a time.
         part_of: the question whose table holds the same rows, or their summary: a report writes its table only.
-        clean: whether it reads items and their clean scores alone, so that the answer is the same whichever edits a
+        clean: whether it reads items and their unedited scores alone, so that the answer is the same whichever edits a
             slice keeps.
     """
 

@@ -1,4 +1,4 @@
-"""Does a broken meaning cost more than a harmless edit moves the score? Both halves of an audit in one number.
+"""Does a broken meaning cost more than a harmless edit? Both halves of an audit in one number.
 
 Source: DIRECTIONAL, section 0.5; the measure is :mod:`core.statistics.selectivity`.
 """
@@ -28,9 +28,10 @@ _RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Of signal to nuisance: candidates for a line of equal ratio."""
 
 _HOW = (
-    "Of one item, a harm is the absolute shift under a harmless edit (null edits and controls aside), a drop the score "
+    "Of one item, a harm is the absolute shift under a harmless edit (invisible edits and controls aside), a drop "
+    "the score "
     "of the right side minus that of the wrong one. Selectivity: the probability that a drop exceeds a harm, ties half,"
-    " mean over items; 0.5 says that a broken meaning costs as much as a harmless edit moves, 1 that it always costs "
+    " mean over items; 0.5 says that a broken meaning costs as much as a harmless edit does, 1 that it always costs "
     "more. 95 % BCa over items, or over the sources that they share. Chance is this evaluator's own: the same number "
     "if right and wrong sides changed places at random within each item. "
 )
@@ -75,7 +76,7 @@ def _headline() -> Question:
             digits=3,
             low="nuisance_low",
             high="nuisance_high",
-            help="Median over items of an item’s median harm, in standard deviations of the clean scores",
+            help="Median over items of an item’s median harm, in standard deviations of the unedited scores",
         ),
         Column(
             "signal",
@@ -93,13 +94,13 @@ def _headline() -> Question:
     drawing = Drawing(
         "C-selective",
         "Selectivity of each evaluator",
-        "0.5: a broken meaning costs as much as a harmless edit moves; 1: every broken meaning costs more. "
+        "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more. "
         "What each has by chance stands in the table.",
         _dots,
     )
     return Question(
         HEADLINE,
-        "Selectivity: does a broken meaning cost more than a harmless edit moves the score?",
+        "Selectivity: does a broken meaning cost more than a harmless edit?",
         SECTION,
         "selectivity",
         f"{_HOW}Only verified drops make the headline.",
@@ -158,8 +159,9 @@ def _plane() -> Question:
     drawing = Drawing(
         PLANE,
         "Nuisance and signal",
-        "Across: how far harmless edits move the score; up: how much a broken meaning "
-        "costs; both in standard deviations of the clean scores, each with its 95 % interval, each axis on a scale of "
+        "Across: how much harmless edits change the score; up: how much a broken meaning "
+        "costs; both in standard deviations of the unedited scores, each with its 95 % interval, each axis on a "
+        "scale of "
         "its own. Along a slanted line signal to nuisance is the same, as its number says; up and to the left is "
         "better, on the level line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An "
         "arrow leads from an evaluator to its calibrated self.",

@@ -263,7 +263,7 @@ def _differences() -> Question:
             signed=True,
             low="low",
             high="high",
-            help="Above 0: the first kind costs more. In standard deviations of the evaluator’s clean scores",
+            help="Above 0: the first kind costs more. In standard deviations of the evaluator’s unedited scores",
         ),
         Column("delta", "Median, raw", digits=4, signed=True),
         *CORRECTED,
@@ -365,7 +365,7 @@ def _hardest() -> Question:
         NOTE,
     )
     note = (
-        "Every sibling that can be named in an object’s place is a foil of its own: how often one of them fools the "
+        "Every sibling that can be named in an object’s place is its own foil: how often one of them fools the "
         "evaluator, on average, and how often the hardest does, the one that this evaluator scores highest. FOIL-COCO "
         "keeps the one that a captioner finds hardest. Items of two siblings or more; Wilson’s interval over items, "
         "those of one source together."

@@ -36,13 +36,13 @@ EVERY = "every word"
 WRITTEN, SWAPPED_IN, EITHER = "as written", "swapped in", "either way"
 """Forms in which a caption says a word."""
 
-ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance", "cannot be told from chance"
+ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance", "cannot be distinguished from chance"
 
 _FAMILY, _TAGGER = Column("family", "Family", kind="text"), Column("tagger", "Captions read by", kind="text")
 _PAIR = Column("pair", "Words", kind="text")
 _UNTOLD = Column(
     "power",
-    "Where it cannot be told",
+    "Why it is unclear",
     kind="text",
     help="The distance from chance that these captions find in four of five such runs",
 )
@@ -214,7 +214,7 @@ def _shifts() -> Question:
         "words may contradict the picture: their shift is a contrast with the neutral rewrite and no proof of a "
         "bias by itself."
     )
-    title = "Natural captions: how far a word moves the score from the neutral rewrite"
+    title = "Natural captions: how much a word changes the score from the neutral rewrite"
     return Question("S33", title, SECTION, CAPTION, note, columns, compute, lacking, (drawing,), "A.12", tests, SHIFTS)
 
 

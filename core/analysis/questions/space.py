@@ -26,7 +26,7 @@ from core.statistics.bootstrap import Interval
 _CORNERS, _SMALL_TURNS = papers.CONTRASTS[1:3]
 
 _EDIT = Column("label", "Edit", kind="text")
-_DOTS = "Median %Δ with its 95 % BCa interval; the line is no change."
+_DOTS = "Median % change with its 95 % BCa interval; the line is no change."
 _POOLED = (
     "Corpus “all”: the items of every corpus together, as the paper has it; β₁ is "
     "of these alone where there are several."
@@ -58,7 +58,7 @@ def _flips() -> Question:
 
     return Question(
         "T3",
-        "Vertical flips: how far scores move",
+        "Vertical flips: how much scores change",
         "space",
         "contrasts",
         f"{how(families.TESTED)} {MIXED} {_POOLED}",
@@ -83,7 +83,7 @@ def _moves() -> Question:
 
     return Question(
         "T4",
-        "Repositioning and small rotations: how far scores move",
+        "Repositioning and small rotations: how much scores change",
         "space",
         "contrasts",
         f"{how(_CONTRASTS)} Repositioning compares the object at the bottom right with the same object at the top "
@@ -193,8 +193,8 @@ def _with_mean(row: pd.Series) -> str:
 def _probes(table: ScoreTable, family: str) -> Question:
     said = family.replace("-", " ")
     tests = f"the probes of {said}"
-    title = f"{said.capitalize()}: how far each probe moves the score"
-    note = f"{_DOTS} Blur and null edits are controls."
+    title = f"{said.capitalize()}: how much each probe changes the score"
+    note = f"{_DOTS} Blur and invisible edits are controls."
     drawing = Drawing(f"F-{family}", title, note, Dots(), opens={"probes": "label"})
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -217,7 +217,7 @@ def _probes(table: ScoreTable, family: str) -> Question:
 
 @once
 def control_probes(view: View, margin: float) -> pd.DataFrame:
-    """Effect of each probe of the controls of images: blur, and edits that nobody can see."""
+    """Effect of each probe of the controls of images: blur, and invisible edits."""
     table = view.table
     names = [name for name in table.families() if table.is_control(name) and table.axis_of(name) in _CONTROLS]
     return effects(view, [group for name in names for group in probe_groups(view, name)], margin=margin)

@@ -1,4 +1,4 @@
-"""From which strength on does an edit that should not matter move the score, and how does a drop grow with it?"""
+"""From which strength on does an edit that should not matter change the score, and how does a drop grow with it?"""
 
 import math
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def _limits_of_all() -> Question:
         digits=1,
         low="crossing_low",
         high="crossing_high",
-        help="Where the line through the medians of |%Δ| meets the margin; the ends are where those of "
+        help="Where the line through the medians of |% change| meets the margin; the ends are where those of "
         "the intervals' upper and lower bounds do",
     )
     columns = (
@@ -65,24 +65,25 @@ def _limits_of_all() -> Question:
         UNTOLD,
     )
     note = (
-        "Within: the strengths, from the least on, at which the scatter is shown to stay within the margin; beyond: "
-        "the first at which the median |%Δ| is shown to lie above it. Between the two it cannot be told. The strength "
+        "Within: the strengths, from the least on, at which the score is shown to be stable within the margin; beyond: "
+        "the first at which the median |% change| is shown to lie above it. Between the two it is unclear. The "
+        "strength "
         "at which it leaves the margin is read off the lines between the points, so it is no finer than they are. "
         "Uncorrected: no test is made here."
     )
-    title = "The strength at which an edit that should not matter moves the score beyond the margin"
+    title = "The strength at which an edit that should not matter changes the score beyond the margin"
     return Question(LIMITS, title, "strength", "limits", note, columns, _limits, _strengths_lacking, asks=("margin",))
 
 
 def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
     said, tests = family.replace("-", " "), f"the strengths of the {family.replace('-', ' ')}"
-    title = f"{said.capitalize()}: how far the score moves along its strength"
+    title = f"{said.capitalize()}: how much the score changes along its strength"
     drawing = Drawing(
         f"F-strength-{family}",
         title,
-        "Median over items of |%Δ| with its 95 % BCa interval, along the strength. "
-        f"Dashed: a margin of {MARGIN:g} %. Shaded: up to the median |%Δ| under edits that nobody can see, of the "
-        "evaluator that they move most.",
+        "Median over items of |% change| with its 95 % BCa interval, along the strength. "
+        f"Dashed: a margin of {MARGIN:g} %. Shaded: up to the median |% change| under invisible edits, of the "
+        "evaluator that they change most.",
         partial(_curve, fact=fact),
         opens={"probes": "probe"} | ({"controls": "=yes"} if table.is_control(family) else {}),
     )
@@ -97,7 +98,7 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
         COUNT,
         PERCENT,
         ABSOLUTE,
-        Column("null_median", "Null edits", help="Median |%Δ| under edits that nobody can see"),
+        Column("null_median", "Invisible edits", help="Median |% change| under invisible edits"),
         *TESTS,
     )
     return Question(
@@ -245,7 +246,7 @@ def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Fi
         drawing.title,
         drawing.note,
         data,
-        "median |%Δ| of items",
+        "median |% change| of items",
         kind="lines",
         unit=" %",
         along=Axis(what, unit),

@@ -43,8 +43,8 @@ def of_colour(table: ScoreTable) -> tuple[Question, ...]:
         EVALUATOR,
         CORPUS,
         COUNT,
-        Column("half", "4:2:0, median %Δ", signed=True, digits=3),
-        Column("whole", "4:4:4, median %Δ", signed=True, digits=3),
+        Column("half", "4:2:0, median % change", signed=True, digits=3),
+        Column("whole", "4:4:4, median % change", signed=True, digits=3),
         Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high"),
         Column("said", "In words", kind="text", help="The interval of the difference against 0"),
         UNTOLD,
@@ -53,10 +53,11 @@ def of_colour(table: ScoreTable) -> tuple[Question, ...]:
     note = (
         "Each picture was saved as JPEG of quality 75 twice: with colour at half the width and height (4:2:0, what "
         "most programs write) and with all of it (4:4:4). Both are compared with the unedited picture; the "
-        "difference is taken item by item: median over items of %Δ at 4:2:0 minus %Δ at 4:4:4, in points, with its "
+        "difference is taken item by item: median over items of % change at 4:2:0 minus % change at 4:4:4, in "
+        "points, with its "
         "95 % BCa interval. No test and no correction."
     )
-    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="4:2:0 − 4:4:4, points of %Δ")
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="4:2:0 − 4:4:4, points of % change")
     drawing = Drawing("F-chroma", _COLOUR, "4:2:0 minus 4:4:4 of the same quality; the line is no difference.", make)
     return (
         Question("S-chroma", _COLOUR, "surface", "compression", note, columns, _copies, _copies_needed, (drawing,)),
@@ -110,26 +111,29 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
         CORPUS,
         Column("label", "Edit", kind="text"),
         Column("held_n", "n with text", digits=0, help="Items whose photograph holds legible text"),
-        Column("held", "With text, median %Δ [95 % CI]", signed=True, low="held_low", high="held_high"),
+        Column("held", "With text, median % change [95 % CI]", signed=True, low="held_low", high="held_high"),
         Column("bare_n", "n without", digits=0, help="Items in whose photograph no legible text was found"),
-        Column("bare", "Without, median %Δ [95 % CI]", signed=True, low="bare_low", high="bare_high"),
+        Column("bare", "Without, median % change [95 % CI]", signed=True, low="bare_low", high="bare_high"),
         Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high"),
-        Column("said", "In words", kind="text", help="Of %Δ with its sign: the interval of the difference against 0"),
+        Column(
+            "said", "In words", kind="text", help="Of % change with its sign: the interval of the difference against 0"
+        ),
         UNTOLD,
         Column("note", "Remark", kind="text"),
     )
     note = (
         f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
-        f"{CONFIDENCE:g} or more; small and faint text is missed. Median %Δ of each group with its 95 % BCa interval; "
+        f"{CONFIDENCE:g} or more; small and faint text is missed. Median % change of each group with its 95 % BCa "
+        f"interval; "
         "difference of the two medians, in points, with its 95 % BCa interval, the groups drawn independently and "
         "items of one source together. No test and no correction. Photographs with text differ in what they show, "
         "too, so that a difference is no proof that the text makes it."
     )
-    axis = "with text minus without, points of %Δ"
+    axis = "with text minus without, points of % change"
     drawing = Drawing(
         "F-text",
         _LETTERS,
-        "Median %Δ with text minus without; the line is no difference.",
+        "Median % change with text minus without; the line is no difference.",
         Dots(values=PLAIN, axis=axis),
     )
     return (
@@ -202,14 +206,15 @@ FAMILY = "verbosity"
 NO_TREND = "no trend with length shown"
 
 LEAST_LENGTHS = 3
-"""Numbers of added words that an item needs for a trend of its own."""
+"""Numbers of added words that an item needs for its own trend."""
 
 
 def of_length(table: ScoreTable) -> tuple[Question, ...]:
     """The trend over the words added, and the curve."""
     note = (
-        "Of every item with wrappers of three lengths or more, %Δ is fitted by least squares on the number of words "
-        "added; median over items of the slope with its 95 % BCa interval, in points of %Δ a word. "
+        "Of every item with wrappers of three lengths or more, % change is fitted by least squares on the number of "
+        "words "
+        "added; median over items of the slope with its 95 % BCa interval, in points of % change a word. "
         "Wrappers differ in wording as well as in length, and they are few. Uncorrected: no test is made here."
     )
     columns = (
@@ -223,12 +228,12 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
         Column("note", "Remark", kind="text"),
     )
     title = "Length without content: percent change on the number of words added"
-    figure = partial(curve_figure, x="words added that say nothing", y="%Δ", unit=" %")
+    figure = partial(curve_figure, x="words added that say nothing", y="% change", unit=" %")
     drawn = f"{CURVE}{of_reference(table)}"
     return (
         Question(
             "S36",
-            "Length without content: how far a word moves the score",
+            "Length without content: how much a word changes the score",
             "surface",
             FAMILY,
             note,
@@ -299,7 +304,7 @@ def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:
 
     Args:
         lengths: words that each wrapper adds, float64 [k].
-        percent: %Δ of every wrapper and item, float64 [k, N]; NaN where there is none.
+        percent: % change of every wrapper and item, float64 [k, N]; NaN where there is none.
 
     Returns:
         Points a word, float64 [N]; NaN with fewer than LEAST_LENGTHS lengths.

@@ -99,11 +99,11 @@ def _words(table: ScoreTable, family: str) -> Question:
     own, said = numbers(family), family.replace("-", " ")
     tests = f"the {said} words"
     things = " Objects that are no persons." if family in papers.THINGS_ONLY else ""
-    title = f"{said.capitalize()} words: how far scores move from the neutral caption"
+    title = f"{said.capitalize()} words: how much scores change from the neutral caption"
     drawing = Drawing(
         own.figure,
         f"{said.capitalize()} words",
-        f"Median %Δ with its 95 % BCa interval. {_AGAINST}{things}",
+        f"Median % change with its 95 % BCa interval. {_AGAINST}{things}",
         Dots(order=by_value),
         own.figure_paper,
         opens={"families": "family", "modifiers": "label", **of_things(table, family)},
@@ -239,7 +239,7 @@ BESIDE = (
     Column("leads", "Held against", kind="text", help="The baseline of the median, its interval and its tests"),
     Column(
         "beside",
-        "Median %Δ against each baseline",
+        "Median % change against each baseline",
         kind="text",
         help="The same word against the bare caption, "
         "against the neutral caption closest in length, and the range over the neutral words, each by itself",
@@ -247,7 +247,8 @@ BESIDE = (
 )
 LEADS = (
     "The matched caption leads: median, interval and tests are against it, or against the bare one where that is "
-    "chosen. Beside it stands the median %Δ against the bare caption, against the matched one, and the range over the "
+    "chosen. Beside it stands the median % change against the bare caption, against the matched one, and the range "
+    "over the "
     "neutral words, each taken for every item; a neutral word that the screen leaves out before some nouns has fewer "
     "items, and the smallest n is said."
 )
@@ -309,7 +310,7 @@ def _against_each(
 
 
 def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, items: np.ndarray) -> tuple[float, int]:
-    """Median %Δ over some items and how many have one; none where a baseline is negative."""
+    """Median % change over some items and how many have one; none where a baseline is negative."""
     changes = view.changes(evaluator, probes, against=against)
     percent = changes.percent[items]
     percent = percent[~np.isnan(percent)]

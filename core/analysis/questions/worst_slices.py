@@ -1,4 +1,4 @@
-"""Where does it move most? Cells of category, coverage and family, the furthest for certain first.
+"""Where does it change most? Cells of category, coverage and family, the furthest for certain first.
 
 A whole family's median can be calm while one kind of thing at one size is not. Whoever looks at many cells finds a bad
 one by chance, so that every interval here is adjusted for the number of cells that were looked at: at level 1 - α/N
@@ -41,7 +41,7 @@ EARLY = 0.998
 FINE = 1 - (1 - EARLY) / 5
 """Level of an adjusted interval from which on its bounds lie beyond those at EARLY, whatever was drawn for each."""
 
-_TITLE = "Worst slices: which kind of thing, at which size, moves most?"
+_TITLE = "Worst slices: which kind of thing, at which size, changes most?"
 _NAMES = (
     "evaluator", "corpus", "label", "axis", "family", "category", "coverage_bin", "n_items", "median_abs_percent",
     "abs_low", "abs_high", "n_cells", "level", "whole", "whole_low", "whole_high", "n_whole", "note",
@@ -49,7 +49,7 @@ _NAMES = (
 _COLUMNS = (
     EVALUATOR, CORPUS, FAMILY, Column("category", "Category", kind="text"),
     Column("coverage_bin", "Coverage, %", kind="text"), COUNT,
-    Column("median_abs_percent", "Median |%Δ| [adjusted CI]", low="abs_low", high="abs_high",
+    Column("median_abs_percent", "Median |% change| [adjusted CI]", low="abs_low", high="abs_high",
            help="Median over the cell's items of an item's median absolute change in percent; its BCa bootstrap "
            "interval at a level at which those of all the cells looked at hold together at 95 %"),
     Column("n_cells", "Cells looked at", digits=0,
@@ -61,7 +61,8 @@ _COLUMNS = (
 )  # fmt: skip
 _NOTE = (
     f"A cell is the items of one category and one coverage bin under one family; those of fewer than {LEAST_N} items, "
-    "or sources of them, are not looked at, nor are controls. Ranked by the lower bound of the median |%Δ|, the first "
+    "or sources of them, are not looked at, nor are controls. Ranked by the lower bound of the median |% change|, "
+    "the first "
     f"{SHOWN} of each evaluator. BCa bootstrap, items of one source resampled together, each interval at level "
     f"1 − {ALPHA:g}/N (Bonferroni) for the N cells of its evaluator and corpus, so that all N hold together at "
     f"{100 * (1 - ALPHA):g} %. Beside it the whole family with its own, unadjusted 95 % interval."
@@ -73,11 +74,11 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     drawing = Drawing(
         "F-slices",
         _TITLE,
-        "Median |%Δ| of a cell with its interval, adjusted for the number of cells looked at.",
+        "Median |% change| of a cell with its interval, adjusted for the number of cells looked at.",
         Dots(
             panel=("evaluator", "corpus"),
             values=("median_abs_percent", "abs_low", "abs_high"),
-            axis="median |%Δ|, % [adjusted CI]",
+            axis="median |% change|, % [adjusted CI]",
         ),
         opens={"families": "family", "categories": "category", "coverage_bins": "coverage_bin"},
     )
@@ -104,11 +105,11 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
 
 @once
 def worst_slices(view: View, *, least: int = LEAST_N) -> pd.DataFrame:
-    """The cells that move most for certain.
+    """The cells that change most for certain.
 
     Args:
         view: of the table of scores.
-        least: items with a %Δ below which a cell is not looked at; none below LEAST_N has an interval anyway.
+        least: items with a % change below which a cell is not looked at; none below LEAST_N has an interval anyway.
 
     Returns:
         At most SHOWN rows an (evaluator, corpus), the highest lower bound first: evaluator, corpus, label (the cell in
@@ -133,7 +134,7 @@ class _Cell:
     """Items of one kind under one family.
 
     Args:
-        values: |%Δ| of its items, float64 [n].
+        values: |% change| of its items, float64 [n].
         groups: source of each; None where each item is one of its own.
         plain: their median with its unadjusted interval.
         early: lower bound at the level EARLY.

@@ -59,7 +59,7 @@ class Here:
     Args:
         pool: where models are loaded.
         intra_op: threads for one operation.
-        renderers: processes that render for it; 0: a thread of its own.
+        renderers: processes that render for it; 0: its own thread.
     """
 
     def __init__(self, pool: Pool, intra_op: int, renderers: int = 0) -> None:
@@ -114,14 +114,14 @@ W = TypeVar("W", bound=Worker)
 
 
 class Team(ABC, Generic[W]):
-    """Several workers, each with models of its own; one that dies is replaced and its tasks are done again.
+    """Several workers, each with its own models; one that dies is replaced and its tasks are done again.
 
     Args:
         count: of workers.
         device: theirs; None: the best that each finds.
         budget_mb: most memory for the weights of each; None: what its machine gives.
         intra_op: threads for one operation, in each.
-        renderers: processes that render for each; 0: a thread of its own.
+        renderers: processes that render for each; 0: its own thread.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """What a worker does: embed captions and make shards, each a pure function of the plan and of nothing made before it.
 
-The same code runs in the audit's own process, in processes of their own and on a cluster, so that the bytes are equal
+The same code runs in the audit's own process, in their own processes and on a cluster, so that the bytes are equal
 whoever does it; see :mod:`core.audit.workers`.
 """
 

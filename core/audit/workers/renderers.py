@@ -1,4 +1,4 @@
-"""Rendering ahead of the evaluators: in the thread that asks, or in processes of their own.
+"""Rendering ahead of the evaluators: in the thread that asks, or in their own processes.
 
 Decoding, filling holes and editing take as long as a small network does, and one interpreter does one at a time.
 Groups of images depend on nothing but the plan and the items, so they are the same wherever they are rendered.

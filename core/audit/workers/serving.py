@@ -27,7 +27,7 @@ class Hello:
         plan: without its items.
         budget_mb: most memory for its weights, in MB; None: what its own machine gives.
         intra_op: threads for one operation.
-        renderers: processes that render for it; 0: a thread of its own.
+        renderers: processes that render for it; 0: its own thread.
         version: of Invariscope.
     """
 

@@ -92,7 +92,7 @@ class Cluster(Team[ActorWorker]):
     Args:
         address: of the cluster: ``auto`` or ``HOST:6379``; this machine is one of its nodes.
         count: of actors.
-        device: theirs; a card of its own goes to each where it is one.
+        device: theirs; its own card goes to each where it is one.
         intra_op: threads for one operation, in each; so many cores are kept for it.
         renderers: processes that render for each; a core more for each of them.
 
@@ -184,7 +184,7 @@ class Actor:
 def _attached(address: str) -> Any:
     if not has_ray():
         raise NotAvailable(
-            f"a cluster needs the optional extra invariscope[cluster] (ray is not here); get it with: {GET_RAY}"
+            f"a cluster needs the optional extra invariscope[cluster] (ray is not installed); get it with: {GET_RAY}"
         )
     ray: Any = import_module("ray")
     try:
@@ -242,7 +242,7 @@ def _environment() -> dict[str, str]:
 
 
 class ChildWorker(Worker):
-    """A process of this machine, over a connection of its own."""
+    """A process of this machine, over its own connection."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", link: Connection) -> None:
         super().__init__()
@@ -285,7 +285,7 @@ def crew(
     Args:
         workers: 1: this process; more: so many others, which share the pool's device and budget.
         threads: for one operation, in each.
-        renderers: processes that render for each; 0: a thread of its own.
+        renderers: processes that render for each; 0: its own thread.
         cluster: address of a Ray cluster whose actors do it; None: this machine.
         device: of the actors; None: the best that each finds.
 

@@ -1,4 +1,4 @@
-"""One worker of an audit as a process of its own: ``python -m core.audit.workers.worker_process LINK``.
+"""One worker of an audit as its own process: ``python -m core.audit.workers.worker_process LINK``.
 
 LINK is the number of an open connection to the audit, over which tasks come and tables go; when it ends, so does the
 worker, whatever it is doing.

@@ -76,7 +76,7 @@ _BREAKS = ("\x85", "\u2028", "\u2029")
 
 
 class _OfKit(Evaluator):
-    """A metric that CaptionEvalKit runs in an environment of its own, by ``capevalkit.evaluate_captions``.
+    """A metric that CaptionEvalKit runs in its own environment, by ``capevalkit.evaluate_captions``.
 
     The kit fetches the metric's code and weights the first time, with git and uv.
 
@@ -240,7 +240,7 @@ def capevalkit_metric(argument: str) -> type[Evaluator]:
     marked = evaluator(
         name=f"capevalkit:{argument}",
         title=f"CaptionEvalKit, {told.key} ({argument})",
-        summary=f"CaptionEvalKit's {argument}, run by that kit in an environment of its own.",
+        summary=f"CaptionEvalKit's {argument}, run by that kit in its own environment.",
         family="capevalkit",
         score_range=(0.0, told.high),
         memory_mb=0,  # the model lies in the kit's own process

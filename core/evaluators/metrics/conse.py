@@ -81,7 +81,7 @@ class Conse(DualEncoder):
 
     @property
     def caption_key(self) -> str:
-        """The text tower's fingerprint; a class that embeds captions in a way of its own has its own."""
+        """The text tower's fingerprint; a class that embeds captions in its own way has its own."""
         if type(self).encode_captions is not Conse.encode_captions:
             return self.fingerprint.key
         tower = self._class_texts.tower

@@ -145,7 +145,7 @@ def _imported() -> tuple[Any, Availability]:
         return importlib.import_module(PACKAGE.module), Availability(True)
     except Exception as error:  # it imports dozens of packages, each with errors of its own
         why = f"t2v_metrics cannot be imported here: {type(error).__name__}: {error!s:.200}"
-        return None, Availability(False, why, f"{PACKAGE.command} in an environment of its own, then import its scores")
+        return None, Availability(False, why, f"{PACKAGE.command} in its own environment, then import its scores")
 
 
 def _networks(scorer: Any) -> list[Any]:

@@ -229,7 +229,7 @@ class Umic(Published):
         if width not in (None, found.width):
             raise NotAvailable(
                 f"{place.path} gives features of {found.width} numbers and UMIC's network takes {width}: they do not "
-                f"belong together; give the published ones, or name a detector of your own with {DETECTOR}"
+                f"belong together; give the published ones, or name your own detector with {DETECTOR}"
             )
         return found
 

@@ -113,7 +113,7 @@ def own_detector(reference: str | None, device: str) -> RegionDetector | None:
     if is_apart():
         raise NotAvailable(
             f"{DETECTOR} names code of a file, which this server does not run in itself; audit with it (audits are "
-            "processes of their own), or extract the regions: python -m core regions extract"
+            "their own processes), or extract the regions: python -m core regions extract"
         )
     kind = load_object(reference)
     if not callable(getattr(kind, "load", None)) or not callable(getattr(kind, "regions", None)):

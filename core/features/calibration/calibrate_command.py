@@ -359,7 +359,7 @@ def _whole(changed: "pd.DataFrame", title: str) -> None:
 
 
 def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None:
-    """Measured beside what holds by construction, each over the spread of its own side's clean scores."""
+    """Measured beside what holds by construction, each over the spread of its own side's unedited scores."""
     from core.report.document import number
 
     told = {(row["measure"], row["name"]): row for row in changed.to_dict("records") if row["gap"] != row["gap"]}

@@ -44,7 +44,7 @@ def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float | None
 def sensitivity_along(
     table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]
 ) -> Figure:
-    """The sensitivity of every axis along λ, over the spread of the calibrated clean scores.
+    """The sensitivity of every axis along λ, over the spread of the calibrated unedited scores.
 
     Args:
         table: ``axis sensitivity`` rows of ``sweep_table``.
@@ -199,7 +199,7 @@ def _along(
         bounds="band",
         click="to choose this strength",
         span=span,
-        along=Axis("strength λ", span=(-0.02, 1.02)),
+        along=Axis("strength", span=(-0.02, 1.02)),
         styles=styles,
         references=tuple(marks),
         height=290,
@@ -213,7 +213,7 @@ _TOLD = ["series", "strength", "value", "low", "high", "n"]
 
 def _strength_hover(row: Mapping[Any, Any]) -> str:
     band = f" (95 % band {row['low']:.4g} to {row['high']:.4g})" if row["low"] == row["low"] else ""
-    return f"{row['series']}\nλ = {row['strength']:g}: {row['value']:.4g}{band}\nn = {counted(row['n'])}"
+    return f"{row['series']}\nstrength {row['strength']:g}: {row['value']:.4g}{band}\nn = {counted(row['n'])}"
 
 
 def _stretches(

@@ -52,8 +52,9 @@ OF_FAMILIES = ("sensitivity", "percent", "flip risk")
 OF_AXES = "axis sensitivity"
 OF_ORDER = ("spearman", "kendall_b", "kendall_c")
 MEASURES = (*OF_FAMILIES, OF_AXES, *OF_ORDER)
-"""``sensitivity`` (by family, in SD of that side's clean scores; the societal families' rows are the societal gap),
-``percent`` (the same as |%Δ|), ``flip risk`` (by family and gap), ``axis sensitivity`` (mean over the axis' families),
+"""``sensitivity`` (by family, in SD of that side's unedited scores; the societal families' rows are the societal gap),
+``percent`` (the same as |% change|), ``flip risk`` (by family and gap), ``axis sensitivity`` (mean over the axis'
+families),
 ``spearman``, ``kendall_b``, ``kendall_c`` (by H)."""
 
 Record = dict[str, object]
@@ -74,14 +75,14 @@ def before_after(
     """What calibration changes on a split, normally the held-out one; each side on its own scale.
 
     A correction that only shrinks the scale gains nothing. So sensitivities are divided by the standard deviation, and
-    gaps of the flip risk are shares of the interquartile range, of the clean scores of the same side.
+    gaps of the flip risk are shares of the interquartile range, of the unedited scores of the same side.
 
     Args:
         scores: of the split.
         terms: learnt on the dev split.
         strength: λ.
         others: H by name, float64 [n].
-        gaps: of the flip risk, as shares of the interquartile range of each side's clean scores.
+        gaps: of the flip risk, as shares of the interquartile range of each side's unedited scores.
         measures: what is asked for; the rest is not worked out.
 
     Returns:
@@ -184,7 +185,7 @@ class TwoSides:
         """Of a scoring with H, on both sides."""
         sources, ratings = self._scores.sources, self._others[name]
         before, after = self._scores.clean, self._after.clean
-        still = np.array_equal(before, after, equal_nan=True)  # of readings that leave clean scores alone
+        still = np.array_equal(before, after, equal_nan=True)  # of readings that leave unedited scores alone
         if measure == "spearman":
             first = spearman(before, ratings)
             found = first, first if still else spearman(after, ratings)

@@ -58,7 +58,7 @@ class Fit:
         dev_scores, dev_others: the same of the dev split.
         epsilon: correlation with each H that may be lost.
         oracle: whether the weights saw the test split: an upper bound, no result.
-        n_dev: items with a clean score.
+        n_dev: items with an unedited score.
         n_test: likewise.
         n_left_out: items in neither, since one of their two sources stands on either side.
     """
@@ -147,9 +147,9 @@ class Fit:
         if np.isnan(share):
             return ""
         if share >= 1:
-            return "The spread of the clean scores, which sensitivities are divided by, does not shrink. "
+            return "The spread of the unedited scores, which sensitivities are divided by, does not shrink. "
         return (
-            f"The spread of the clean scores, which sensitivities are divided by, shrinks to {100 * share:.1f} % of "
+            f"The spread of the unedited scores, which sensitivities are divided by, shrinks to {100 * share:.1f} % of "
             "what it was: that much of the fall is no gain. "
         )
 
@@ -296,7 +296,8 @@ def sweep_table(
 
     Returns:
         Columns split (dev, test, and those measured), strength, allowed, measure (``sensitivity`` by family and
-        ``axis sensitivity``, both over the spread of the calibrated clean scores; ``total sensitivity``, their sum over
+        ``axis sensitivity``, both over the spread of the calibrated unedited scores; ``total sensitivity``, their sum
+        over
         families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
     """
     rows: list[tuple[Any, ...]] = []

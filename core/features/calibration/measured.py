@@ -97,8 +97,8 @@ class Settled:
 
     @property
     def told(self) -> str:
-        """λ* where something chose it; else λ, and that nothing did."""
-        return f"{'λ' if self.chosen is None else 'λ*'} = {self.strength:g}, {self.whence}"
+        """The best strength where something chose it; else the strength, and that nothing did."""
+        return f"{'Strength' if self.chosen is None else 'Best strength'} {self.strength:g}, {self.whence}"
 
 
 def settled(found: Fit, own: Measured | None = None) -> Settled:
@@ -131,7 +131,7 @@ def _of_split(
 
 
 def lacking(split: Orbits, file: Measurement) -> int:
-    """Items of a split that have a clean score and are not in a measurement."""
+    """Items of a split that have an unedited score and are not in a measurement."""
     scored = {item for (_, item), value in zip(split.items, split.clean, strict=True) if value == value}
     return len(scored - set(file.items))
 

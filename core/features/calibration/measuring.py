@@ -44,7 +44,7 @@ from core.store.manifest import Run, list_runs
 from core.store.run_sources import of_run, origin_of_run
 
 SAME = 0.05
-"""Most that a score may differ from the run's, in standard deviations of the clean scores: more is another picture.
+"""Most that a score may differ from the run's, in standard deviations of the unedited scores: more is another picture.
 
 The same evaluator on the same pictures rounds otherwise in another process: conse-lite0 (float32) differed from the
 shipped run by up to 0.006.
@@ -75,7 +75,7 @@ class Asked:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Items of both splits that have a clean score, in the order of their names."""
+        """Items of both splits that have an unedited score, in the order of their names."""
         splits = (self.fit.dev_scores, self.fit.scores)
         return tuple(
             sorted(
@@ -263,12 +263,13 @@ def _check_same(asked: Asked, found: Measurement) -> None:
     if apart > SAME:
         raise InvalidInput(
             f"the pictures of corpus {asked.corpus} are not those that run {asked.run.id} scored: the same pairs now "
-            f"differ by up to {apart:.3g} SD of the clean scores; put the old files back, or audit the corpus again"
+            f"differ by up to {apart:.3g} SD of the unedited scores; put the old files back, or audit the corpus again"
         )
 
 
 def difference(fit: Fit, found: Measurement) -> float:
-    """Largest difference of the measurement's scores of pairs and variants from the run's, in SD of the clean scores.
+    """Largest difference of the measurement's scores of pairs and variants from the run's, in SD of the unedited
+    scores.
 
     Pairs that either lacks are left out; 0 where they share none.
     """

@@ -72,7 +72,8 @@ class Orbits:
 
 
 def calibrated_families(view: View, evaluator: str) -> dict[str, tuple[str, ...]]:
-    """Family -> probes, of the families under which some item of a view has a shift; controls and null edits have none.
+    """Family -> probes, of the families under which some item of a view has a shift; controls and invisible edits
+    have none.
 
     Args:
         view: of the table of scores.
@@ -93,7 +94,7 @@ def _families(view: View, evaluator: str) -> Iterator[tuple[str, tuple[str, ...]
 
 
 def orbits(view: View, evaluator: str) -> Orbits:
-    """Scores of one evaluator over the items of a view; controls and null edits, the noise floor, are left out.
+    """Scores of one evaluator over the items of a view; controls and invisible edits, the noise floor, are left out.
 
     Raises:
         InvalidInput: if no shift of the evaluator is left.
@@ -146,11 +147,11 @@ def _uniform(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
 
 
-# Two scorings of the same pairs, each over the spread of its own clean scores, with one set of bootstrap samples.
+# Two scorings of the same pairs, each over the spread of its own unedited scores, with one set of bootstrap samples.
 #
 # A correction that only shrinks the scale gains nothing, so both sides are divided by the standard deviation of their
 # own
-# clean scores. Every interval is of bootstrap samples of sources, and each sample has a standard deviation of its
+# unedited scores. Every interval is of bootstrap samples of sources, and each sample has a standard deviation of its
 # own:
 # divided by one that is taken as known, 82 to 91 of 100 intervals held the truth at 10 to 100 items, divided by each
 # sample's, 93 to 97. The percentiles are those of a level that is expanded for the number of sources; not so for a
@@ -170,11 +171,11 @@ class Side:
     """One scoring, with what its samples say.
 
     Args:
-        unit: standard deviation of the clean scores; NaN where there is none.
+        unit: standard deviation of the unedited scores; NaN where there is none.
         half: their interquartile range.
         sizes: by family, median |Δ| of each item, float64 [n].
         drawn: by family, median of them in each sample, float64 [samples].
-        units: standard deviation of the clean scores in each sample.
+        units: standard deviation of the unedited scores in each sample.
         sources: of the items.
     """
 
@@ -186,7 +187,7 @@ class Side:
     sources: np.ndarray | None
 
     def sensitivity(self, name: str) -> Interval:
-        """Of a family, in SD of the clean scores."""
+        """Of a family, in SD of the unedited scores."""
         return self.mean([name])
 
     def mean(self, names: Sequence[str]) -> Interval:
@@ -205,7 +206,7 @@ class Side:
         return np.asarray(np.nansum(np.sign(sizes - row_medians(sizes.T)[:, None]), axis=0))
 
     def samples(self, names: Sequence[str]) -> np.ndarray:
-        """:meth:`over` in each sample, in SD of that sample's clean scores, float64 [samples]."""
+        """:meth:`over` in each sample, in SD of that sample's unedited scores, float64 [samples]."""
         return _means(np.array([self.drawn[name] for name in names]) / self.units)
 
     def over(self, names: Sequence[str]) -> float:
@@ -219,7 +220,7 @@ def side_of(scores: Orbits, *, like: Side | None = None, still: bool = False) ->
     Args:
         scores: of one split.
         like: another scoring of the same pairs: a family that moves every item as far as there is not drawn again.
-        still: whether its clean scores are these.
+        still: whether its unedited scores are these.
     """
     n = len(scores.clean)
     resamples = int(np.clip(_WORK // max(n * len(scores.families), 1), 50, _RESAMPLES))

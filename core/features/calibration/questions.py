@@ -41,7 +41,8 @@ from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.changes import interquartile_range
 
 GAP = 0.007
-"""Gap of table 16, as a share of the interquartile range of each side's clean scores. Source: paper A, section 3.4."""
+"""Gap of table 16, as a share of the interquartile range of each side's unedited scores. Source: paper A, section
+3.4."""
 
 EPSILON = 0.01
 ABLATION = "S30"
@@ -54,18 +55,19 @@ READING = "shift", "orbit"
 """Readings of the tables: the one whose held-out numbers are measured leads."""
 
 ALONG = "orbit"
-"""Reading of the figure along λ: the others leave the clean scores, and so every correlation, as they are."""
+"""Reading of the figure along λ: the others leave the unedited scores, and so every correlation, as they are."""
 
 HOW = (
     "Readings shift and orbit, uniform weights over families. Terms and λ* are learnt on the dev split (half of the "
     "sources); the numbers are those of the held-out other half. λ*: the smallest λ of 0, 0.05, …, 1 that minimises "
-    "the total median |Δ| over the spread of the clean scores on the dev split, while Spearman's ρ with every other "
+    "the total median |Δ| over the spread of the unedited scores on the dev split, while Spearman's ρ with every other "
     "evaluator loses at most ε = 0.01 there and no family is moved past the 95 % interval of its uncalibrated shift. "
     "Rests on: shift corrects a known edit, so its held-out numbers are measured on stored scores; what orbit does to "
     "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement (the page Calibration and "
     f"calibrate --measure make one; table {MEASURED_TABLE} has those that are stored). So nothing chooses the λ of "
     "orbit: every larger one lowers every shift, whatever the scores are, and the one here is only the best that the "
-    "bounds leave room for. Each side is over the spread of its own clean scores: a calibration that only shrinks them "
+    "bounds leave room for. Each side is over the spread of its own unedited scores: a calibration that only shrinks "
+    "them "
     "gains nothing."
 )
 _READING = (Column("reading", "Reading", kind="text"), Column("basis", "Rests on", kind="text"))
@@ -104,7 +106,7 @@ def _sensitivity(of: str) -> tuple[Question, ...]:
         _REMARK,
     )
     said = (
-        f"{HOW} Sensitivity: median over items of an item's median |Δ|, in standard deviations of the clean scores "
+        f"{HOW} Sensitivity: median over items of an item's median |Δ|, in standard deviations of the unedited scores "
         "of the same side, so that evaluators of different scales compare; mean over the axis' families. Largest "
         f"loss: the most negative change of ρ with another evaluator.{of}"
     )
@@ -120,7 +122,7 @@ def _societal(of: str) -> Question:
         *_READING,
         _FAMILY,
         _N,
-        _change("Median |%Δ|, held out, before → after [95 % CI]"),
+        _change("Median |% change|, held out, before → after [95 % CI]"),
         _REMARK,
     )
 
@@ -128,7 +130,9 @@ def _societal(of: str) -> Question:
         frame = _measure(view, "percent")
         return frame[frame["axis"] == "societal"].reset_index(drop=True)
 
-    note = f"{HOW} The gap: median over items of an item's median |%Δ|, in percent of the same side's baselines.{of}"
+    note = (
+        f"{HOW} The gap: median over items of an item's median |% change|, in percent of the same side's baselines.{of}"
+    )
     asked = _asked("T15", "Calibration: societal gaps, before and after, held out", note, columns, compute)
     return replace(asked, needs=lambda table: _needs(table) or _no_words(table))
 
@@ -150,9 +154,9 @@ def _risks(of: str) -> Question:
         _change("Risk %, held out, before → after [95 % CI]", digits=1),
         Column(
             "null_risk",
-            "Null edits, risk %",
+            "Invisible edits, risk %",
             digits=1,
-            help="Under edits that nobody can see, uncalibrated, the same items and the gap before: the floor",
+            help="Under invisible edits, uncalibrated, the same items and the gap before: the floor",
         ),
         _REMARK,
     )
@@ -165,7 +169,8 @@ def _risks(of: str) -> Question:
 
     title = "Calibration: flip risk at 0.7 % of the interquartile range, before and after, held out"
     note = (
-        f"{HOW} The risk {IF_APART}. The gap is 0.7 % of the interquartile range of the clean scores of the same side. "
+        f"{HOW} The risk {IF_APART}. The gap is 0.7 % of the interquartile range of the unedited scores of the same "
+        f"side. "
         f"The paper's contrasts come first, then whole families. {READ.partition('Beside it')[0].strip()}{of}"
     )
     return _asked("T16", title, note, columns, compute)
@@ -176,7 +181,7 @@ def _utility(of: str) -> Question:
         "Spearman's ρ of the calibrated score with every other evaluator on the dev split, which bounds λ: nothing "
         "here is held out. Reading orbit, uniform weights; the larger mark is the λ of the tables, which these bounds "
         "leave and nothing chose. What ρ loses on the held-out split stands with the sensitivity by axis. The reading "
-        f"shift leaves the clean scores, and so ρ, as they are.{of}"
+        f"shift leaves the unedited scores, and so ρ, as they are.{of}"
     )
     drawing = Drawing("F12b", "Calibration: agreement along λ, dev split", note, _along, "Figure 12, right")
     asked = _asked("S23", "Calibration: agreement along λ, dev split", note, (), _sweeps, drawing)
@@ -213,7 +218,7 @@ def _choices(of: str) -> Question:
     note = (
         "Every reading with every weighting at every ε (paper A, A.7). λ is chosen on the dev split, or by nothing "
         "where its effect holds by construction; every number is of the held-out split: mean over families of the "
-        "median |Δ|, in standard deviations of the clean scores of the same side. Rests on: see the sensitivity by "
+        "median |Δ|, in standard deviations of the unedited scores of the same side. Rests on: see the sensitivity by "
         "axis; oracle weights have seen the held-out split. The readings shift, ridge and quantile know no weights. "
         f"Moved further: past the 95 % interval of the uncalibrated shift.{of}"
     )
@@ -311,7 +316,7 @@ def _contrast_risks(view: View, evaluator: str, reading: str) -> pd.DataFrame:
 
 
 def _floor(own: View, evaluator: str, scores: Orbits, items: np.ndarray) -> float:
-    """Flip risk under edits that nobody can see, of the same items at the gap before; NaN where none was scored."""
+    """Flip risk under invisible edits, of the same items at the gap before; NaN where none was scored."""
     probes = tuple(name for names in own.table.families(axis=Axis.NULL.value).values() for name in names)
     keep = np.zeros(len(own.table.items), dtype=bool)
     keep[items] = True
@@ -418,7 +423,7 @@ def contrasts_of(scores: Orbits, named: Sequence[Named], items: np.ndarray) -> O
         items: place in that view's table of each item of the scores, int [n].
 
     Returns:
-        The same clean scores; a contrast of two probes compares the scores of the one with those of the other.
+        The same unedited scores; a contrast of two probes compares the scores of the one with those of the other.
     """
     found = {}
     for each in named:
@@ -458,7 +463,8 @@ def ablation(
     Returns:
         One row (reading, weights, epsilon): strength (λ), whence (what chose it, if anything), basis (by construction,
         measured on stored scores, or chosen on the held-out split), before, after and ratio with their intervals (mean
-        over families of the sensitivity over the spread of the same side's clean scores), loss (most negative change of
+        over families of the sensitivity over the spread of the same side's unedited scores), loss (most negative
+        change of
         a held-out ρ; NaN without an H), raised (families moved beyond their uncalibrated interval), n (held-out items).
     """
     dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)

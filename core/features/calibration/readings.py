@@ -128,7 +128,7 @@ def weighed(terms: Terms, dev: Orbits, weights: str | Mapping[str, float]) -> Te
 
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""A family's corrections of the clean score, float64 [n], of its variants and of their baselines, [k, n] each."""
+"""A family's corrections of the unedited score, float64 [n], of its variants and of their baselines, [k, n] each."""
 
 
 def corrections(scores: Orbits, terms: Terms) -> Corrections:

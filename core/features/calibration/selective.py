@@ -35,7 +35,7 @@ class Change:
 
     Args:
         before, after: see :class:`core.statistics.selectivity.Selectivity`; signal and nuisance in standard
-            deviations of the clean scores.
+            deviations of the unedited scores.
         families: whose edits are the harms.
     """
 

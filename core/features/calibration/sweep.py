@@ -47,12 +47,12 @@ class Sweep:
     Args:
         lambdas: strengths, l of them.
         sensitivity: by family, median over items of the item's median |Δ_Ŝ| on the score's own scale, float64 [l].
-        spread: standard deviation of the calibrated clean scores, float64 [l]. A correction that shrinks the whole
+        spread: standard deviation of the calibrated unedited scores, float64 [l]. A correction that shrinks the whole
             scale lowers every sensitivity and gains nothing: dividing by the spread takes that out.
         total: sum over the families that have a score of sensitivity over spread, float64 [l]; what λ* minimises.
         ceilings: by family, upper end of the 95 % interval of its uncalibrated sensitivity over spread.
         spearman: by other evaluator or human rating H, ρ of Ŝ with H, float64 [l]; NaN where undefined.
-        n: items of the split that have a clean score.
+        n: items of the split that have an unedited score.
     """
 
     lambdas: tuple[float, ...]
@@ -166,7 +166,7 @@ def _swept(
     lambdas: Sequence[float],
     ceilings: Mapping[str, float],
 ) -> Sweep:
-    """A sweep from the sensitivities along λ and what λ multiplies in the clean scores, float64 [n]."""
+    """A sweep from the sensitivities along λ and what λ multiplies in the unedited scores, float64 [n]."""
     spread = np.array([standard_deviation(scores.clean + strength * change) for strength in lambdas])
     spread = np.where(spread > 0, spread, math.nan)
     known = [values / spread for values in along.values() if not np.isnan(values).any()]
@@ -292,7 +292,7 @@ def _spearman_along(
             found.update({name: np.full(len(lambdas), math.nan) for name in names})
             continue
         targets = np.array([_standard_ranks(others[name][whole]) for name in names])
-        still = not change[whole].any()  # readings that leave clean scores alone need one ranking
+        still = not change[whole].any()  # readings that leave unedited scores alone need one ranking
         rows = [
             targets @ _standard_ranks(clean[whole] + strength * change[whole])
             for strength in (lambdas[:1] if still else lambdas)

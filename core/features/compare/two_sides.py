@@ -1,6 +1,7 @@
 """Two sides held against each other: two runs, two evaluators, or any two slices.
 
-Two differences, never one for both: of *drift*, the signed medians, and of *scatter*, how far items move whichever way.
+Two differences, never one for both: of *drift*, the signed medians, and of *scatter*, how much items change whichever
+way.
 Two sides whose signed medians are alike may scatter by 0.1 % and by 12 %.
 """
 
@@ -40,16 +41,16 @@ ALL = "all shifts"
 
 DIFFER, DIFFER_WITHIN, ALIKE = "drift differs", "drift differs, but within the margin", "drift alike within the margin"
 SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (
-    each.replace("drift", "scatter") for each in (DIFFER, DIFFER_WITHIN, ALIKE)
+    each.replace("drift", "size") for each in (DIFFER, DIFFER_WITHIN, ALIKE)
 )
 NO_SPREAD = "no spread"
-"""What is said where the clean scores of a side have none, so that its shifts cannot be standardised."""
+"""What is said where the unedited scores of a side have none, so that its shifts cannot be standardised."""
 
-NO_PERCENT = "%Δ withheld"
+NO_PERCENT = "% change withheld"
 """What is said where a side has negative baselines; see :meth:`core.analysis.table.ScoreTable.withheld`."""
 
 SIDES_NOT_SHOWN = "the test finds that the sides differ, the median difference does not show it"
-"""A conflict of drift; what scatters is the size."""
+"""A conflict of drift."""
 
 SIZES_NOT_SHOWN = "the test finds that the sides’ sizes differ, the median difference does not show it"
 
@@ -94,7 +95,7 @@ def compare(
         a: one side; its shifts are of one evaluator.
         b: the other, of the same table or another.
         by: one of BY, or a column of the items' owners by its key, whose levels are compared.
-        measure: ``percent`` or ``standardised`` (over the SD of that side's evaluator's clean scores).
+        measure: ``percent`` or ``standardised`` (over the SD of that side's evaluator's unedited scores).
         margin: equivalence margin in percentage points; there is none for standardised shifts.
 
     Returns:
@@ -103,7 +104,8 @@ def compare(
         standardised), NO_PERCENT, or of NO_CLAIM, or why a side's scores show no shift (SILENT). The columns with size
         are the same of an item's median absolute shift, scatter
         one of SCATTER_DIFFERS and so on. Empty where a side is.
-        The first row leaves the null edits out, unless a side asks for them. Holm's correction is over the rows that
+        The first row leaves the invisible edits out, unless a side asks for them. Holm's correction is over the rows
+        that
         have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A difference
         that its corrected test (a control's own) does not bear out is undecided, and conflict says so.
 
@@ -199,7 +201,7 @@ class _Side:
         self._probes = {name: probes for name, probes in view.families().items() if name != BASE_CAPTION}
 
     def whole(self, measure: str) -> _Values:
-        """Every shift together, null edits aside unless the slice asks for an axis."""
+        """Every shift together, invisible edits aside unless the slice asks for an axis."""
         table, chosen = self._view.table, self._view.chosen
         kept = [
             probe
@@ -232,7 +234,7 @@ class _Side:
         return {name: self._values(probes, measure, items) for name, probes in sorted(groups.items())}
 
     def _bare(self, family: str) -> bool:
-        """Whether a family holds controls alone, the null edits aside."""
+        """Whether a family holds controls alone, the invisible edits aside."""
         table = self._view.table
         return table.is_control(family) and table.axis_of(family) != Axis.NULL.value
 

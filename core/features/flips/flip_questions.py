@@ -60,7 +60,7 @@ TURNED = (
 )
 _EVIDENT = (
     f"{EVIDENCE} In units of the score, and in percent of the interquartile range (IQR) and of the standard deviation "
-    "(SD) of the evaluator's clean scores. Family null: edits that nobody can see. The risk never rises with the gap, "
+    "(SD) of the evaluator's unedited scores. Family null: invisible edits. The risk never rises with the gap, "
     "so there is one such gap. Intervals at 95 %, items of one source together: the interval of the risk turned "
     f"round; none below {LEAST_PICTURES} pictures of several captions, {LEAST_EVIDENCE} items of one."
 )
@@ -71,7 +71,7 @@ _KEYS = ["evaluator", "corpus", "axis", "family"]
 _ROW, _OF = Column("label", "Contrast or family", kind="text"), Column("of", "Which", kind="text")
 _PAIRS = Column("pairs", "Captions of", kind="text", help=PAIRS)
 _APART = "different pictures"
-_NULL = Column("null_risk", "Null edits, risk %", digits=1, help="The risk under edits that nobody can see, same gap")
+_NULL = Column("null_risk", "Invisible edits, risk %", digits=1, help="The risk under invisible edits, same gap")
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -89,10 +89,10 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         COUNT,
         Column("said", "In words", kind="text"),
         *of,
-        Column("value", f"Gap of evidence{true} [95 % CI]", digits=4, low="low", high="high"),
+        Column("value", f"Trustworthy gap{true} [95 % CI]", digits=4, low="low", high="high"),
         Column("of_iqr", "in % of the IQR", digits=1, low="of_iqr_low", high="of_iqr_high"),
         Column("of_sd", "in % of the SD", digits=1, low="of_sd_low", high="of_sd_high"),
-        Column("null_d", "Null edits", digits=4, low="null_low", high="null_high"),
+        Column("null_d", "Invisible edits", digits=4, low="null_low", high="null_high"),
         *(behind("apart_d", "apart_low", "apart_high", digits=4) if several else ()),
         Column("note", "Remark", kind="text"),
     )
@@ -112,7 +112,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("iqr_d", "d (IQR)", digits=4),
         Column("iqr_risk", f"Risk % at 0.7 % of the IQR{true} [95 % CI]", digits=1, low="iqr_low", high="iqr_high"),
         *(behind("iqr_apart_risk", "iqr_apart_low", "iqr_apart_high") if several else ()),
-        Column("iqr_null_risk", "Null edits, risk %", digits=1),
+        Column("iqr_null_risk", "Invisible edits, risk %", digits=1),
         Column("iqr_over", "less null [95 % CI]", digits=1, signed=True, low="iqr_over_low", high="iqr_over_high"),
         Column("note", "Remark", kind="text"),
     )

@@ -14,7 +14,7 @@ BOUND = 50.0
 """No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
 
 NULL = "null"
-"""The axis of edits that nobody can see."""
+"""The axis of invisible edits."""
 
 FLIPPED, STRICTLY = "pairs whose order changes", "without ties"
 
@@ -153,7 +153,8 @@ def _opens(rows: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Give each family a colour and a dash: every axis has a dash, colours begin anew in each; null edits are grey.
+    """Give each family a colour and a dash: every axis has a dash, colours begin anew in each; invisible edits are
+    grey.
 
     Args:
         cells: columns axis, family.
@@ -241,7 +242,7 @@ def _cell_hover(row: dict[Hashable, Any]) -> str:
     low, high = (100 * row.get(name, math.nan) for name in ("low", "high"))
     told = f" (95 % CI {low:.1f} to {high:.1f})" if low == low else ""
     floor = 100 * row.get("null_risk", math.nan)
-    told += f", null edits {floor:.1f} %" if floor == floor else ""
+    told += f", invisible edits {floor:.1f} %" if floor == floor else ""
     note = f"\n{row['note']}" if row.get("note") else ""
     return (
         f"{row['family']}, {row['evaluator']}\nRRF {100 * row['risk']:.1f} %{told}\n"

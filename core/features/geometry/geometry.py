@@ -1,7 +1,7 @@
 """Does a text encoder's sense of good and bad say which way a modifier moves a score? Source: paper A, A.13.
 
 v_val = mean e(positive words) - mean e(negative words), at unit length; s(a) = ⟨e(a), v_val⟩ for a modifier a, or
-the mean of ⟨e(a, o), v_val⟩ over objects o; Spearman's ρ of s(a) with the median %Δ that a induces.
+the mean of ⟨e(a, o), v_val⟩ over objects o; Spearman's ρ of s(a) with the median % change that a induces.
 """
 
 import math
@@ -165,14 +165,17 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
     n = int(row["n"])
     where = f"{n} modifier{'' if n == 1 else 's'}" + ("" if families == 1 else f" of {families} families")
     if math.isnan(row["rho"]):
-        return f"Whether the place that {evaluator} gives a word goes with its shift cannot be told from {where}."
+        return f"Whether the place that {evaluator} gives a word goes with its shift is unclear from {where}."
     if row["p"] >= ALPHA:
         return (
-            f"How positive a word sounds to {evaluator} is not shown to predict how far it moves the score "
+            f"How positive a word sounds to {evaluator} is not shown to predict how much it changes the score "
             f"({where}).{_power(n - families + 1)}"
         )
     way = "higher" if row["rho"] > 0 else "lower"
-    return f"The further {evaluator} places a word on its positive side, the {way} its median %Δ tends to be ({where})."
+    return (
+        f"The further {evaluator} places a word on its positive side, the {way} its median % change tends to "
+        f"be ({where})."
+    )
 
 
 def _power(n: int) -> str:
@@ -278,7 +281,7 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 def modifier_shifts(view: View, *, evaluator: str) -> pd.DataFrame:
-    """Median %Δ of every modifier under one evaluator, against the length-matched neutral caption.
+    """Median % change of every modifier under one evaluator, against the length-matched neutral caption.
 
     Args:
         view: of the table of scores, one corpus of it.

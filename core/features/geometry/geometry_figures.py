@@ -17,7 +17,7 @@ _TALL = 150
 def valence_scatter(
     points: pd.DataFrame, *, neutral: float = math.nan, names: Mapping[str, str] | None = None
 ) -> Figure:
-    """One point a modifier, a panel a family: each family is held against a baseline of its own.
+    """One point a modifier, a panel a family: each family is held against its own baseline.
 
     Args:
         points: of :class:`core.features.geometry.geometry.Geometry`; ``opens`` where they can be clicked.
@@ -45,7 +45,7 @@ def valence_scatter(
         "",
         "",
         frame,
-        "median %Δ",
+        "median % change",
         kind="scatter",
         unit=" %",
         height=_TALL if len(set(titles)) > 1 else 2 * _TALL,
@@ -71,5 +71,5 @@ def _hover(row: dict[Any, Any]) -> str:
     bounds = f"95 % CI {row['low']:+.2f} to {row['high']:+.2f}" if row["low"] == row["low"] else "no interval"
     return (
         f"{row['modifier']}, {row['family']}\nprojection {row['projection']:+.3f}{behind}\n"
-        f"median %Δ {row['median_percent']:+.2f} % ({bounds}), n = {counted(int(row['n_items']))}"
+        f"median % change {row['median_percent']:+.2f} % ({bounds}), n = {counted(int(row['n_items']))}"
     )

@@ -271,7 +271,7 @@ def what_halves(found: Rate) -> str:
     """Say how many more annotators or items would halve an interval, from the parts of its variance [7]."""
     half, now = found.half(), {"annotators": found.annotators, "items": found.n}
     if math.isnan(half):
-        return f"How many more annotators or items would help cannot be told: {found.note}."
+        return f"How many more annotators or items would help is unclear: {found.note}."
     told = []
     for name, there in now.items():
         needed = next((more for more in _tried(there) if found.half(**{name: 1 + more / there}) <= half / 2), 0)

@@ -1,6 +1,6 @@
 """Multi-annotator competence estimation: who answers by knowing and who by guessing, and what the answers then are.
 
-Every unit has one true answer, all alike likely beforehand. An annotator knows it with a probability of their own, and
+Every unit has one true answer, all alike likely beforehand. An annotator knows it with their own probability, and
 says it; else they guess, by habits of their own. Both are found from who agrees with whom. The answers are those of
 variational Bayes [1]. Its posterior is far too narrow as an interval for what an annotator knows, since it holds one
 explanation of the votes where few annotators have several (each of three alike may be the one who knows). So competence

@@ -53,7 +53,7 @@ def outcome_bars(table: pd.DataFrame) -> Figure:
 
 
 def reanalysis_dots(table: pd.DataFrame) -> Figure:
-    """Median %Δ of every family, a panel an evaluator: all pairs (ring) and each re-analysis.
+    """Median % change of every family, a panel an evaluator: all pairs (ring) and each re-analysis.
 
     Args:
         table: of ``Reanalysis``.
@@ -62,7 +62,9 @@ def reanalysis_dots(table: pd.DataFrame) -> Figure:
     parts += [_medians(rows, str(name), "kept") for name, rows in table.groupby("analysis", sort=False)]
     styles = {ALL_PAIRS: Style(NEUTRAL, size=11, fill=0)}
     styles |= dict(zip(map(str, table["analysis"].unique()), _ANALYSES, strict=False))
-    return Figure("", "", "", pd.concat(parts, ignore_index=True), "median %Δ", unit=" %", styles=styles, counts=True)
+    return Figure(
+        "", "", "", pd.concat(parts, ignore_index=True), "median % change", unit=" %", styles=styles, counts=True
+    )
 
 
 def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:

@@ -109,7 +109,7 @@ def what_more_votes_buy(row: Mapping[Hashable, Any]) -> str:
     now = (float(row["votes_high"]) - float(row["votes_low"])) / 2
     joined = (float(row["joined_high"]) - float(row["joined_low"])) / 2
     if math.isnan(now):
-        return f"What more votes would buy cannot be told: {row['note']}."
+        return f"What more votes would buy is unclear: {row['note']}."
     if not row["more_items"]:
         return "Every item of these strata has votes already: more votes make each item surer, and label no new one."
     alone, both = float(row["more_votes_half"]), float(row["more_joined_half"])

@@ -1,7 +1,7 @@
 """The votes meet the scores: do the findings stand without the pairs that people did not accept?
 
 Source: PROTOCOL section 6 (paper A, A.11): drop the items of which only one version is acceptable; keep only those
-that are fully correct in both versions; report the largest change of any median %Δ and whether a direction flips.
+that are fully correct in both versions; report the largest change of any median % change and whether a direction flips.
 """
 
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ class Reanalysis:
 
     Args:
         table: one row (evaluator, axis, family, analysis): n_all, median_all, low_all, high_all, n_kept,
-            median_kept, low_kept, high_kept (medians of %Δ over items, in percent), change (kept - all, in
+            median_kept, low_kept, high_kept (medians of % change over items, in percent), change (kept - all, in
             percentage points), flips (whether the sign of the median flips), direction (what the interval of
             median_kept shows of that of median_all: TURNED, SAME or OPEN, NOTHING where no pair of the family fell out;
             see :func:`core.analysis.questions.filters.direction`), power (beside OPEN, what the items that are kept
-            would have shown), note (why an interval is missing). Empty where people judged null edits, controls or
+            would have shown), note (why an interval is missing). Empty where people judged invisible edits, controls or
             directional probes alone.
         scope: ``studied``: only pairs that people judged; ``run``: all of the run, less those that fell out.
         n_pairs: pairs behind it that people judged.
@@ -44,7 +44,7 @@ class Reanalysis:
     dropped: dict[str, int]
 
     def largest_change(self, analysis: str) -> float:
-        """Largest |change| of any median %Δ, in percentage points; NaN where nothing could be compared."""
+        """Largest |change| of any median % change, in percentage points; NaN where nothing could be compared."""
         return float(self.table.loc[self.table["analysis"] == analysis, "change"].abs().max())
 
     def flips(self, analysis: str) -> int:

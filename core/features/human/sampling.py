@@ -356,7 +356,7 @@ def _sides(items: Sequence[StudyItem]) -> set[tuple[str, str]]:
 def _examples(
     whole: pd.DataFrame, wrong: _WrongLabels, used: set[str], kind: Kind, compared: Sequence[StudyItem], seed: int
 ) -> tuple[Example, ...]:
-    """A right, a half right and a wrong caption, each under a picture of its own where there are enough.
+    """A right, a half right and a wrong caption, each under its own picture where there are enough.
 
     None is under a picture of a comparison, whose right answer it would tell; where no other is left there is none.
     """

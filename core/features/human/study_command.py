@@ -331,7 +331,7 @@ def comparisons(name: _Name, as_json: _Json = False) -> None:
         if people.empty:
             note("both sides of no comparison have two votes yet")
         elif evaluators.empty:
-            note(f"the scores of run {study.definition.run!r} are not here, so no evaluator stands beside people")
+            note(f"the scores of run {study.definition.run!r} are missing, so no evaluator stands beside people")
 
 
 @app.command(

@@ -374,7 +374,7 @@ def _questions(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFr
 
 
 def _obstacle(rows: pd.DataFrame) -> str:
-    """Why competence cannot be told; empty where it can."""
+    """Why competence is unclear; empty where it is not."""
     if rows["annotator"].nunique() < FEWEST_PEOPLE:
         return f"{FEWEST_PEOPLE} annotators are needed: of two who differ nobody can say which one guesses"
     return ONE_ANSWER if len(set(rows["answer"])) == 1 else ""

@@ -1,6 +1,6 @@
 """The engine of the Probe lab: a few probes of one image under several evaluators, now; and what it found.
 
-A row a (probe, evaluator), and the evaluator's null band beside it.
+A row a (probe, evaluator), and the evaluator's noise band beside it.
 """
 
 import json
@@ -37,7 +37,7 @@ class LabRow:
         score: None where the probe was rejected or the evaluator could not score; ``reason`` says why.
         delta: score - baseline_score, on the evaluator's own scale.
         percent: 100 · delta / baseline_score; None also where |baseline_score| < SHIFT_FLOOR.
-        in_null_band: whether ``percent`` lies inside the evaluator's null band; None without either.
+        in_null_band: whether ``percent`` lies inside the evaluator's noise band; None without either.
         object_inside: share of the object inside the evaluator's crop, in [0, 1].
         reason: why a value is missing; empty where nothing is.
         expectation: of the probe; None for the identity row.
@@ -93,7 +93,7 @@ class LabRow:
 
 
 def own_band(rows: Sequence[LabRow]) -> NullBand:
-    """The null band of this picture's few edits alone, where no run tells the evaluator's."""
+    """The noise band of this picture's few edits alone, where no run tells the evaluator's."""
     shifts = [row.percent for row in rows if row.axis == Axis.NULL.value and row.percent is not None]
     return null_band(shifts)
 
@@ -105,8 +105,8 @@ class LabResult:
     Args:
         caption: the subject caption.
         rows: by evaluator, the identity first, then the null probes, then the chosen ones.
-        bands: null band by evaluator.
-        stored: evaluators whose band is that of a stored run; the others' is of this picture's null edits alone.
+        bands: noise band by evaluator.
+        stored: evaluators whose band is that of a stored run; the others' is of this picture's invisible edits alone.
         failures: sentence by evaluator that could not be loaded or run.
         fingerprints: what the scores depend on and its key, by evaluator, as in a run's manifest.
         notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
@@ -202,7 +202,7 @@ class _Score:
 
 
 def null_probes() -> tuple[Probe, ...]:
-    """Every registered edit that nobody can see; the lab always scores them, for the null band."""
+    """Every registered edit that nobody can see; the lab always scores them, for the noise band."""
     return tuple(probe for probe in registry.catalogue() if probe.axis is Axis.NULL)
 
 
@@ -232,8 +232,8 @@ def run_lab(
         evaluators: names or ``path/to/file.py:Name`` references.
         pool: where loaded evaluators live.
         cache: embeddings of earlier calls, or what gives those of an evaluator.
-        bands: null bands of stored runs, by the key of the evaluator's fingerprint; an evaluator without one is held
-            against this picture's own null edits.
+        bands: noise bands of stored runs, by the key of the evaluator's fingerprint; an evaluator without one is held
+            against this picture's own invisible edits.
         show: given what is known after each evaluator but the last.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What edits do to the scores of one picture or one video: bars over the null band, bars side by side, dots.
+"""What edits do to the scores of one picture or one video: bars over the noise band, bars side by side, dots.
 
 Bars side by side are a table of HTML: all are seen at once, on a phone too, and read aloud number by number. What a
 cell says on hover is what the figure's bar says.
@@ -15,7 +15,7 @@ import pandas as pd
 from core.charts.spec import COLUMNS, Axis, Figure, Shade, Style, coloured, series_styles
 from core.charts.style import FAINT, PALETTE, faded, signed
 
-PERCENT = "%Δ"
+PERCENT = "% change"
 DROPS, STAYS = "broken: drops", "broken: does not drop"
 """Series of the probes under which the score must drop."""
 
@@ -30,7 +30,7 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
             percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether the score
             fell where a probe breaks the meaning: these bars are coloured by it and come last. With ``title``, what
             stands beside a bar in the place of the probe.
-        low: lower bound of the null band in percent; NaN where there is none.
+        low: lower bound of the noise band in percent; NaN where there is none.
         high: upper bound.
         colour: ``#rrggbb`` of the evaluator.
 
@@ -101,7 +101,7 @@ def _hover(row: Mapping[Any, Any]) -> str:
     band = (
         said.get(row["dropped"])
         if row.get("dropped") in (True, False)
-        else {True: "inside the null band", False: "outside the null band"}.get(row["in_null_band"], "no null band")
+        else {True: "inside the noise band", False: "outside the noise band"}.get(row["in_null_band"], "no noise band")
     )
     if pd.isna(row["baseline_score"]) or pd.isna(row["delta"]):
         return f"{row['probe']}\nscore {row['score']:.4f}, no baseline"
@@ -111,7 +111,7 @@ def _hover(row: Mapping[Any, Any]) -> str:
     )
 
 
-_SHADED = "Shaded: each evaluator's null band, in its colour."
+_SHADED = "Shaded: each evaluator's noise band, in its colour."
 
 
 def shift_curves(
@@ -131,7 +131,7 @@ def shift_curves(
         title: of the figure.
         along: what the strength counts.
         colours: of the evaluators, ``#rrggbb``.
-        reaches: how far from 0 each evaluator's null band goes, in percent; NaN where it has none. Those of the
+        reaches: how far from 0 each evaluator's noise band goes, in percent; NaN where it has none. Those of the
             evaluators that are drawn are shaded in their colours.
     """
     strengths = {name: strength for strength, name in points.items()}
@@ -215,7 +215,7 @@ def _table(figures: Mapping[str, Figure], heads: Mapping[str, str], bands: Mappi
     return (
         f'<table style="--many:{len(figures)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr></thead>'
         f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>{lines}'
-        f'<tr class="said"><th scope="row">Null band</th>{reach}</tr></tbody></table>'
+        f'<tr class="said"><th scope="row">Noise band</th>{reach}</tr></tbody></table>'
     )
 
 

@@ -43,7 +43,8 @@ class PositionMap:
     Args:
         columns: x of the object's centroid at each place, in pixels, float64 [k]; rises.
         rows: y, likewise.
-        percent: evaluator -> %Δ from the unedited pair, float64 [k, k], rows first; NaN where the object would cover
+        percent: evaluator -> % change from the unedited pair, float64 [k, k], rows first; NaN where the object would
+        cover
             another one, where the baseline scores 0, and where nothing was scored yet.
         failures: evaluator -> why it could not score.
         done: whether the last pass is in.
@@ -163,7 +164,7 @@ def _shifts(
     pool: Pool,
     cache: EmbeddingCache | None,
 ) -> np.ndarray:
-    """%Δ of each picture, named by its hash, from the unedited one, float64 [n]."""
+    """% change of each picture, named by its hash, from the unedited one, float64 [n]."""
     held = {bench.image_key: bench.pixels, **dict(zip(keys, images, strict=True))}
     pairs = list(dict.fromkeys((key, caption) for key in (bench.image_key, *keys)))
     others = references_of(bench.item.captions, caption)

@@ -1,7 +1,7 @@
 """The worst harmless edit: within bounds that nobody minds, what moves one evaluator most on one picture?
 
 A picture may be turned by up to 3°, enlarged or shrunk by up to 5 %, moved by up to 5 % of its sides and saved as JPEG
-of quality 85 or more, all at once. Differential evolution looks for the largest |%Δ| among such edits [1]; every
+of quality 85 or more, all at once. Differential evolution looks for the largest |% change| among such edits [1]; every
 candidate is an edit that can be made again from its five numbers. What is found is a lower bound: an edit that moves
 the score at least so far exists, and a longer search may find a worse one.
 
@@ -83,7 +83,7 @@ class Candidate:
 
     Args:
         after: its score, on the evaluator's own scale; NaN where it has none.
-        percent: %Δ against the picture as it is; NaN where it has no score.
+        percent: % change against the picture as it is; NaN where it has no score.
     """
 
     edit: HarmlessEdit
@@ -97,9 +97,9 @@ class Worst:
 
     Args:
         evaluator: whose score the edit moves.
-        edit: the one with the largest |%Δ|.
+        edit: the one with the largest |% change|.
         before, after: scores, on the evaluator's own scale.
-        percent: %Δ; NaN where the score of the picture as it is is 0 or below.
+        percent: % change; NaN where the score of the picture as it is is 0 or below.
         candidates: everything that was tried, in the order of the search.
     """
 
@@ -112,7 +112,7 @@ class Worst:
 
     @property
     def sizes(self) -> tuple[float, ...]:
-        """|%Δ| of every candidate that has one, in the order of the search."""
+        """|% change| of every candidate that has one, in the order of the search."""
         return tuple(abs(each.percent) for each in self.candidates if not np.isnan(each.percent))
 
     @property
@@ -142,13 +142,13 @@ def worst_edit(
         show: given the worst so far after each generation.
 
     Raises:
-        InvariscopeError: if the picture as it is cannot be scored or has no %Δ, or no candidate has a score.
+        InvariscopeError: if the picture as it is cannot be scored or has no % change, or no candidate has a score.
     """
     copies = Copies(evaluator, pixels, caption, references)
     name = copies.name
     before, why = copies.whole()
     if not why and np.isnan(percent_change(before, before)):
-        why = f"it scores {before:.4g}, and %Δ needs more than 0"
+        why = f"it scores {before:.4g}, and % change needs more than 0"
     if why:
         raise InvariscopeError(f"{name} gives this pair nothing to compare with: {why}")
     tried: list[Candidate] = []
@@ -191,7 +191,7 @@ def candidates(found: Sequence[Worst]) -> pd.DataFrame:
 
     Returns:
         A row a candidate in the order of the search: ``evaluator``, the five numbers of :class:`HarmlessEdit`,
-        ``before``, ``after``, ``percent`` (%Δ) and ``worst``, whether it is the one that was chosen.
+        ``before``, ``after``, ``percent`` (% change) and ``worst``, whether it is the one that was chosen.
     """
     records = [
         {

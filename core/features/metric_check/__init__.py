@@ -4,7 +4,7 @@ from core.features.feature import Command, Feature, JobKind, Part, View
 
 FEATURE = Feature(
     name="metric_check",
-    summary="Whether a metric drops where the meaning breaks: contrast tests, and the check of a metric of one's own.",
+    summary="Whether a metric drops where the meaning breaks: contrast tests, and the check of one's own metric.",
     views=(
         View(
             "contrast_tests",
@@ -26,7 +26,7 @@ FEATURE = Feature(
         Command(
             "check",
             "core.features.metric_check.check_command:check",
-            "Test a metric of your own; the exit code says whether it passed.",
+            "Test your own metric; the exit code says whether it passed.",
             place=70,
         ),
     ),

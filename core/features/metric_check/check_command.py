@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from core.jobs.progress import ProgressFile
 
 EPILOG = exit_codes(
-    ok="every promise is kept, no family is shown to move it further than the threshold, no broken meaning escapes it",
-    failures="a promise is broken, a family is shown to move it further, broken meanings escape it, or with --strict a "
+    ok="every promise is kept, no family is shown to change it more than the threshold, no broken meaning escapes it",
+    failures="a promise is broken, a family is shown to change it more, broken meanings escape it, or with --strict a "
     "family is undecided",
 )
 
 
 def check(
     evaluator: Annotated[str, typer.Argument(help="path/to/file.py, file.py:Name, or a name from 'evaluators'.")],
-    threshold: Annotated[float, typer.Option(help="Most that a family may move the score: median |%Δ|.")] = 5.0,
+    threshold: Annotated[float, typer.Option(help="Most that a family may change the score: median |% change|.")] = 5.0,
     items: Annotated[int, typer.Option(min=3, help="How many items of the demo corpus.")] = 24,
     probes: Annotated[
         list[str] | None, typer.Option(help="Probes, families or axes, comma-separated; default: the usual ones.")
@@ -61,7 +61,7 @@ def check(
     few items for one, the family is undecided. Each also has the difference of two scores below which it would often
     turn their order round, of two captions of one picture where the items have them. With --directional each family
     that breaks the meaning has a line too: how often the broken caption or picture scores at least as high as the right
-    one; and the selectivity, the probability that a broken meaning costs more than a harmless edit moves the score.
+    one; and the selectivity, the probability that a broken meaning costs more than a harmless edit.
     --selectivity-at-least judges how far it lies above this metric's own chance: what it has where right and wrong
     sides are exchanged.
     """
@@ -147,7 +147,7 @@ def _print(report: "MetricReport") -> None:
         title=report.evaluator,
     )
     table(
-        ("", "family", "median |%Δ|", "95 % interval", "median %Δ", "n", "without", "drift shown by"),
+        ("", "family", "median |% change|", "95 % interval", "median % change", "n", "without", "drift shown by"),
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )

@@ -1,4 +1,4 @@
-"""What a check judges of each family: harmless edits by how far they move the score, broken meanings by its drop."""
+"""What a check judges of each family: harmless edits by how much they change the score, broken meanings by its drop."""
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -228,13 +228,15 @@ class FamilyShift:
     """How far one family moves the metric.
 
     Args:
-        size: median over items of an item's median |%Δ|, with its BCa interval; items of one source count together.
-        shift: median over items of an item's median %Δ, signed, likewise.
+        size: median over items of an item's median |% change|, with its BCa interval; items of one source count
+        together.
+        shift: median over items of an item's median % change, signed, likewise.
         direction: which of median, movers and mean show that scores drift, in words, after Holm's correction over the
             families that are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
-        missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
+        missing: pairs without a % change: rejected, unscored, or with a baseline of 0.
         verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
-            it lies astride or there is none; NOTHING where no pair has a %Δ; WITHHELD where the metric gives negative
+            it lies astride or there is none; NOTHING where no pair has a % change; WITHHELD where the metric gives
+            negative
             baselines. Neither of the last two decides anything.
     """
 
@@ -270,7 +272,7 @@ def _places(found: Sequence[tuple[Any, ...]]) -> np.ndarray:
 def evidence_of(
     family: str, rows: Sequence[Sequence[LabRow]], others: Mapping[int, Sequence[LabRow]], groups: np.ndarray
 ) -> FamilyEvidence:
-    """Gap of evidence of one family.
+    """Trustworthy gap of one family.
 
     Args:
         family: its name.
@@ -294,7 +296,7 @@ def evidence_of(
 def shifts_of(
     probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray
 ) -> tuple[FamilyShift, ...]:
-    """How far every harmless family moves the metric, the null edits first.
+    """How far every harmless family moves the metric, the invisible edits first.
 
     Args:
         probes: that change no meaning.

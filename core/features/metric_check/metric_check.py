@@ -321,7 +321,7 @@ def check_metric(
         reference: a name, ``path/to/file.py:Name``, or any other reference.
         items: of a corpus; those with an English caption serve, evenly spread, ``count`` of them.
         probes: those that expect the score to stay; with ``directional`` those too that expect it to drop.
-        threshold: percent; a family fails where the interval of its median |%Δ| lies above.
+        threshold: percent; a family fails where the interval of its median |% change| lies above.
         directional: judge the probes that expect the score to drop too, and the selectivity.
         most_failures: percent; a directional family that fails more often fails.
         least_above: how far above the metric's own chance its selectivity must lie; None: it is told and not judged.

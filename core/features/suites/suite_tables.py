@@ -48,7 +48,7 @@ BEFORE_NOTE = (
 
 DECISION_NOTE = (
     "Every decision between the suite's file and the number, with how many ratings, pairs or captions it concerns; "
-    "where the other choice has a number of its own, it stands beside the one reported."
+    "where the other choice has its own number, it stands beside the one reported."
 )
 
 RANK_NOTE = (
@@ -153,7 +153,7 @@ def reached_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
 
 
 def decision_table(result: SuiteResult) -> pd.DataFrame:
-    """Every decision; where another choice has a number of its own, a row for each evaluator with both."""
+    """Every decision; where another choice has its own number, a row for each evaluator with both."""
     rows = list[dict[str, object]]()
     choices = otherwise(result.convention)
     for decision in result.decisions:

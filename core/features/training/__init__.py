@@ -9,7 +9,7 @@ FEATURE = Feature(
         Command(
             "train",
             "core.features.training.train_command:app",
-            "Train an evaluator of your own (mcs, pr-mcs).",
+            "Train your own evaluator (mcs, pr-mcs).",
             place=210,
         ),
     ),

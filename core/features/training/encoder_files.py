@@ -50,7 +50,7 @@ def keep_encoder(network: Any, encoder: Path, beside: Sequence[Place] = ()) -> N
         write_folder_whole(encoder, partial(_save, network.cpu().eval()), standing="replaced")
     except StoreError:
         raise
-    except Exception as error:  # safetensors has an error of its own for a full disk
+    except Exception as error:  # safetensors has its own error for a full disk
         raise StoreError(f"{encoder} cannot be written: {error!s:.200}; start again with --resume") from error
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EPILOG = exit_codes(ok="trained")
 
-app = typer.Typer(help="Train an evaluator of your own: MCS, PR-MCS.", no_args_is_help=True, epilog=EPILOG)
+app = typer.Typer(help="Train your own evaluator: MCS, PR-MCS.", no_args_is_help=True, epilog=EPILOG)
 
 _Root = Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")]
 _Option = Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=train2017.")]
@@ -35,7 +35,7 @@ _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start over.")]
 
 @app.callback()
 def group() -> None:
-    """Train an evaluator of your own: MCS, PR-MCS."""
+    """Train your own evaluator: MCS, PR-MCS."""
 
 
 @app.command("pr-mcs", epilog=EPILOG, short_help="Tune MCS's text encoder against perturbed captions.")

@@ -206,7 +206,7 @@ class Gain:
     """Held-out images before and after.
 
     Args:
-        spearman: between clean scores before and after, over all held-out captions.
+        spearman: between unedited scores before and after, over all held-out captions.
     """
 
     before: HeldOut

@@ -44,7 +44,7 @@ def _random(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
 
 
 _KINDS: dict[str, tuple[Candidates, str]] = {
-    "plausible": (_plausible, "a category of its own kind that is annotated absent"),
+    "plausible": (_plausible, "a category of the same kind that is annotated absent"),
     "object": (_object, "another object of the picture, which the caption does not name"),
     "random": (_random, "a category of another kind that is annotated absent"),
 }

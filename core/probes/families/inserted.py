@@ -1,4 +1,4 @@
-"""The societal probes in a caption of one's own: the same words, put before the object's noun in what somebody wrote.
+"""The societal probes in one's own caption: the same words, put before the object's noun in what somebody wrote.
 
 Named ``inserted-family:word``, e.g. ``inserted-cultural:African`` and ``inserted-cultural:typical``: the other
 construction of ``cultural:African``, which writes ``There is an African dog.``. A modifier's baseline is the control of

@@ -1,4 +1,4 @@
-"""The null family: edits that nobody can see. What an evaluator does under them is its noise floor."""
+"""The null family: invisible edits. What an evaluator does under them is its noise floor."""
 
 from core.probes.base import Axis
 from core.probes.families.spatial import image_probe

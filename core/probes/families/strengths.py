@@ -1,6 +1,6 @@
 """Edits of the whole image at several strengths: how far must one go until a score leaves its margin?
 
-Every point is a probe of its own, chosen by ``strength-sweep``; its fact tells the strength. The way that an edit goes
+Every point is its own probe, chosen by ``strength-sweep``; its fact tells the strength. The way that an edit goes
 (clockwise or not, left or right, lighter or darker) is drawn once an item, so that the points of a sweep go one way.
 """
 

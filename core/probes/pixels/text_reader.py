@@ -157,7 +157,8 @@ def lacking() -> str:
             found = version(name)
         except PackageNotFoundError:
             return (
-                f"reading text in pictures needs the optional extra invariscope[reader] ({name} is not here): {INSTALL}"
+                f"reading text in pictures needs the optional extra invariscope[reader] ({name} is not installed): "
+                f"{INSTALL}"
             )
         if found != wanted:
             return f"text in pictures is read by {name} {wanted}, and {found} is here: {INSTALL}"

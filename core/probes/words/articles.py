@@ -118,7 +118,7 @@ def _numbered(genders: Collection[str], found: Sequence[Word], here: _Article, l
 
 
 def _apart(found: Sequence[Word], phrases: Sequence[Phrase]) -> tuple[list[Word], list[Phrase]]:
-    """Words with French l' and d' as words of their own, and where the phrases stand among them."""
+    """Words with French l' and d' as their own words, and where the phrases stand among them."""
     apart, places = list[Word](), list[int]()
     for word in found:
         if word.kind == "elided":

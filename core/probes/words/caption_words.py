@@ -330,7 +330,7 @@ def is_adjective(text: str) -> bool:
 
 
 def holds_clause(caption: str) -> bool:
-    """Whether an English caption is a clause of its own, as *A dog plays.*, and no noun phrase, as *A dog at play.*
+    """Whether an English caption is its own clause, as *A dog plays.*, and no noun phrase, as *A dog at play.*
 
     A clause holds a finite verb: a word of the dictionary's verbs that is no noun where it stands, no adjective or
     adverb, and has not the ending of a participle. A rule, not a parser: a phrase with a relative clause counts as one.

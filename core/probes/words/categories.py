@@ -187,7 +187,7 @@ def another_kind(item: Item, rng: np.random.Generator) -> str:
     found = tuple(label for label in absent(item) if vocabulary()[label] not in kinds and label != "person")
     if not found or not annotated(item):
         raise ProbeRejected(
-            "no-absent-category", f"no category is known to be absent from item {item.id!r}, of a kind of its own"
+            "no-absent-category", f"no category is known to be absent from item {item.id!r}, of its own kind"
         )
     found = surest(item, found)
     return found[int(rng.integers(len(found)))]

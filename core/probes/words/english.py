@@ -115,7 +115,7 @@ def kinds(words: Sequence[str]) -> list[str]:
     """Say of each word of a caption whether it is a noun or an adjective.
 
     Args:
-        words: in lower case, signs apart as words of their own.
+        words: in lower case, signs apart as their own words.
 
     Returns:
         NOUN, ADJECTIVE or OTHER for each.

@@ -43,7 +43,7 @@ class Tagger(Protocol):
     """What reads captions.
 
     Attributes:
-        name: of TAGGERS, or of a tagger of one's own.
+        name: of TAGGERS, or of one's own tagger.
         single: whether a caption counts only where it names exactly one object.
     """
 
@@ -96,7 +96,7 @@ def head_by_rules(caption: str, objects: Sequence[ObjectNoun]) -> ObjectNoun | N
 
 
 def stands_alone(caption: str, noun: str) -> bool:
-    """Whether a caption says a noun as a word of its own that is no part of another one, and does not deny it."""
+    """Whether a caption says a noun as a separate word that is no part of another one, and does not deny it."""
     try:
         noun_place(caption, noun)
     except ProbeRejected as rejection:

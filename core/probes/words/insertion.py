@@ -1,6 +1,6 @@
 """A word put before the noun of an object in a sentence that somebody wrote.
 
-The noun is the object's label, in the singular or the plural, as a word of its own. Nothing else of the sentence
+The noun is the object's label, in the singular or the plural, as a separate word. Nothing else of the sentence
 changes but what English asks for: *a* or *an* before the word that now follows it, and the capital of a noun that
 began the sentence.
 
@@ -140,7 +140,7 @@ def _noun_place(caption: str, label: str) -> NounPlace | _Refused:
     refused = [(span, compound(found, nouns, *span, label)) for span in spans]
     alone = [span for span, reason in refused if not reason]
     if not spans:
-        told = f"the caption does not say {label!r} as a word of its own; name the object as the caption does"
+        told = f"the caption does not say {label!r} as a separate word; name the object as the caption does"
         return _Refused("not-named", told)
     if not alone:
         return _Refused("compound", f"in the caption, {refused[0][1]}")

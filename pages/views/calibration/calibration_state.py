@@ -35,12 +35,13 @@ OPENS_ON = "orbit"
 MEASURES = {
     "sensitivity": (
         "By family",
-        "Median over items of an item's median |Δ|, in SD of the clean scores of the same side",
+        "Median over items of an item's median |Δ|, in SD of the unedited scores of the same side",
     ),
-    "percent": ("In percent", "Median over items of an item's median |%Δ|"),
+    "percent": ("In percent", "Median over items of an item's median |% change|"),
     "flip risk": (
         "Flip risk",
-        "Risk of ranking flip at a gap that is a share of the interquartile range of the same side's clean scores; it "
+        "Risk of ranking flip at a gap that is a share of the interquartile range of the same side's unedited "
+        "scores; it "
         "can never exceed 50 %",
     ),
     "agreement": ("Agreement", "Rank correlations of the score with each H"),

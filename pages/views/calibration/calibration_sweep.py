@@ -42,7 +42,7 @@ LED = (OF_AXES, "spearman")
 
 
 def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
-    """Say how much less the axes move at a strength, and what becomes of the order of the clean scores.
+    """Say how much less the axes move at a strength, and what becomes of the order of the unedited scores.
 
     Args:
         changed: ``core.features.calibration.effect.before_after`` of the held-out items, or what was measured of them:
@@ -64,7 +64,7 @@ def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
     of = f"{counts[0]} to {counted(counts[-1], 'held-out item')}" if counts[1:] else counted(counts[0], "held-out item")
     said = listed(moved)
     order = f" Order of the unedited scores: {'; '.join(kept)}." if kept else ""
-    return f"**{said[0].upper()}{said[1:]}** at λ = {strength:g}, {safe(basis)}, on {of}.{order}"
+    return f"**{said[0].upper()}{said[1:]}** at strength {strength:g}, {safe(basis)}, on {of}.{order}"
 
 
 def _moved(row: dict[Any, Any]) -> str:
@@ -74,10 +74,10 @@ def _moved(row: dict[Any, Any]) -> str:
     ends = f"{number(row['before'])} → {number(row['after'])} SD"
     between = "" if math.isnan(low) else f"; after / before {low:.2f} to {high:.2f}"
     if round(abs(share)) == 0:
-        return f"{safe(row['axis'])} edits move the score as far as before ({ends}{between})"
+        return f"{safe(row['axis'])} edits change the score as far as before ({ends}{between})"
     told = f"{abs(share):.0f} % {'less' if share < 0 else 'more'}"
     chance = ", which may be chance" if low <= 1 <= high else ""
-    return f"{safe(row['axis'])} edits move the score {told}{chance} ({ends}{between or '; no interval'})"
+    return f"{safe(row['axis'])} edits change the score {told}{chance} ({ends}{between or '; no interval'})"
 
 
 def _order(row: dict[Any, Any]) -> str:
@@ -90,7 +90,7 @@ _NAMED = (
     (
         "Selectivity",
         "value",
-        "Probability that a broken meaning costs more than a harmless edit moves the score",
+        "Probability that a broken meaning costs more than a harmless edit",
     ),
     ("Nuisance, SD", "nuisance", "Median over items of an item's median shift under the calibrated edits"),
     ("Signal, SD", "signal", "Median over items of what a broken meaning costs; a correction of known edits leaves it"),
@@ -103,7 +103,7 @@ def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> N
     Args:
         view: of the scores that the fit was made of, with every family that they hold.
     """
-    st.markdown("**Calm or deaf: selectivity, held out**")
+    st.markdown("**Stable or deaf: selectivity, held out**")
     held = view()
     if why := lacking(held, found):
         _audited(held, found, why)
@@ -112,7 +112,7 @@ def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> N
     if not made.before.value.n:
         st.caption("No held-out item has both a broken meaning that is known to be one and a calibrated edit.")
         return
-    after = f"λ = {strength:g}"
+    after = f"strength {strength:g}"
     rows = moved(made, found.evaluator, after)
     _plane(rows, ((found.evaluator, after),), "calibration-plane")
     tiles = st.grid(3, min_column_width=200)
@@ -156,8 +156,8 @@ def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) ->
     draw(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
     figure_buttons(figure, rows, stem, title="Nuisance and signal", key=f"calib.{stem}.files")
     st.caption(
-        "Across: how far the calibrated edits move the score; up: what a broken meaning costs, both with their "
-        "intervals; along a slanted line signal to nuisance is the same. An arrow to the left is calm; one that "
+        "Across: how much the calibrated edits change the score; up: what a broken meaning costs, both with their "
+        "intervals; along a slanted line signal to nuisance is the same. An arrow to the left is more stable; one that "
         "also leads down is deaf. A click opens nothing: a point is all pairs of an evaluator."
     )
 
@@ -180,9 +180,23 @@ def draw_lead(key: tuple[object, ...], found: Fit, source: Source) -> None:
 
 def _lead(key: tuple[object, ...], found: Fit, own: Measured | None, strength: float) -> None:
     for sentence in found.caveats(strength, measured=own is not None):  # before any number
-        st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+        _caveat(sentence)
     scored = lead(own.effect(strength, measures=LED), strength, "measured, every score scored") if own else ""
     st.markdown(scored or lead(effect(key, strength, LED, found), strength, found.basis))
+
+
+def _caveat(sentence: str) -> None:
+    """Draw what must be said before a number; of a long one the first words, the rest on a click."""
+    first, _, rest = sentence.partition(": ")
+    if len(sentence) < _LONG or not rest:
+        st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+        return
+    with st.expander(f"{safe(first)}: what the formula does", icon=":material/priority_high:"):
+        st.markdown(safe(f"{rest[0].upper()}{rest[1:]}", limit=800))
+
+
+_LONG = 200
+"""Letters from which a caveat is folded."""
 
 
 @st.fragment
@@ -214,16 +228,18 @@ def draw_sweep(
         _sensitivity(state, table, strength, usual)
     st.caption(
         f"Solid: held-out test split, {counted(found.n_test, 'item')}, {found.basis}; dashed: dev split, "
-        f"{counted(found.n_dev, 'item')}{', which chose λ*' if usual.whence == CHOSEN else ''}."
+        f"{counted(found.n_dev, 'item')}{', which chose the best one' if usual.whence == CHOSEN else ''}."
         f"{' Dotted: held out, every score scored.' if own else ''}"
-        f"{' Dash and dot: dev, every score scored; it chose λ*.' if 'measured dev' in measured else ''} "
+        f"{' Dash and dot: dev, every score scored; it chose the best one.' if 'measured dev' in measured else ''} "
         f"{' '.join(filter(None, ('Nothing of one source is on both sides.', safe(found.left_out))))} "
-        "Shaded: strengths that keep every ρ within ε and move no family past the 95 % interval of its uncalibrated "
+        "Shaded: strengths that cost no agreement above the limit and push no family past the 95 % interval of its "
+        "uncalibrated "
         "shift, on dev. Bands: 95 %, "
-        f"{BAND_RESAMPLES} bootstrap samples of sources, one set for all λ. A click on a line chooses its λ."
+        f"{BAND_RESAMPLES} bootstrap samples of sources, one set for all strengths. A click on a line chooses its "
+        f"strength."
     )
     draw_measured(source, key, found, strength, own, stale)
-    st.header(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
+    st.header(f"Before and after, strength {strength:g}, {found.basis}", anchor=False)
     _tiles(changed((OF_AXES,)), usual, strength)
     draw_selectivity(found, strength, view)
     _changes(state, changed, found, source)
@@ -237,13 +253,13 @@ def _slider(state: PageState, usual: Settled) -> float:
     st.session_state[key] = chosen if state.get("strength") is None else state.get("strength")
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_strength")
     row.select_slider(
-        "Strength λ",
+        "Strength",
         LAMBDAS,
         key=key,
         format_func=lambda value: f"{value:g}",
         on_change=_dragged,
         args=(state, key),
-        help="0 leaves the score as it is, 1 is the full correction",
+        help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
     )
     row.button(
         usual.told,
@@ -279,7 +295,7 @@ _BACK = {
 
 
 def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float, usual: Settled) -> None:
-    st.markdown("**Agreement with the others along λ**")
+    st.markdown("**Agreement with other metrics, by strength**")
     # of unedited pairs every score was stored: what was measured of them is the same
     rows = table[(table["measure"] == "spearman") & table["split"].isin(("dev", "test"))]
     if rows.empty:
@@ -292,11 +308,11 @@ def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float
         alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
         picked=partial(_picked, state),
     )
-    figure_buttons(figure, rows, "calibration-spearman", title="Agreement along λ", key="calib.s")
+    figure_buttons(figure, rows, "calibration-spearman", title="Agreement by strength", key="calib.s")
 
 
 def _sensitivity(state: PageState, table: pd.DataFrame, strength: float, usual: Settled) -> None:
-    st.markdown("**Sensitivity by axis along λ**")
+    st.markdown("**Unwanted change, by strength**")
     rows = table[table["measure"] == "axis sensitivity"]
     axes = {axis: _AXES.get(axis, PALETTE[4]) for axis in rows["name"].unique()}
     figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axes)
@@ -306,7 +322,7 @@ def _sensitivity(state: PageState, table: pd.DataFrame, strength: float, usual: 
         alt=f"Sensitivity of {', '.join(axes) or 'no axis'} along the strength",
         picked=partial(_picked, state),
     )
-    figure_buttons(figure, rows, "calibration-sensitivity", title="Sensitivity along λ", key="calib.a")
+    figure_buttons(figure, rows, "calibration-sensitivity", title="Unwanted change by strength", key="calib.a")
 
 
 def _tiles(axes: pd.DataFrame, usual: Settled, strength: float) -> None:
@@ -318,7 +334,8 @@ def _tiles(axes: pd.DataFrame, usual: Settled, strength: float) -> None:
         allowed,
         border=True,
         height="stretch",
-        help="Keeps every ρ within ε, and moves no family further than the 95 % interval of its uncalibrated shift",
+        help="Costs no agreement above the limit, and pushes no family further than the 95 % interval of its "
+        "uncalibrated shift",
     )
     for row in axes.to_dict("records"):
         with tiles.container(border=True, height="stretch"):
@@ -412,7 +429,7 @@ def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: st
     st.caption(
         f"The file corrects the scores of a run. It is no evaluator by itself: {safe(why_not, limit=300)}."
         if why_not
-        else "The file is an evaluator of its own wherever one is named, and corrects the scores of a run:"
+        else "The file is its own evaluator wherever one is named, and corrects the scores of a run:"
     )
     st.code(
         f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv",

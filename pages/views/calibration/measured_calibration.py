@@ -131,9 +131,11 @@ def _show(key: Key, found: Fit, strength: float, own: Measured, source: Source) 
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]
     st.caption(
-        f"Median over items of an item's median \\|Δ\\|, in SD of the clean scores of the same side, held-out items. "
+        f"Median over items of an item's median \\|Δ\\|, in SD of the unedited scores of the same side, held-out "
+        f"items. "
         f"Measured: the evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants, "
-        f"on {safe(own.file.made)}. The clean scores' SD is {number(100 * spread, digits=1)} % of what it was.{OPENS}"
+        f"on {safe(own.file.made)}. The unedited scores' SD is {number(100 * spread, digits=1)} % of what it "
+        f"was.{OPENS}"
     )
     figure_buttons(figure, rows, "calibration-measured", title="Measured calibration", key="calib.measured.f")
     _numbers(rows)

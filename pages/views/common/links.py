@@ -222,7 +222,7 @@ def draw_doors(doors: Sequence[Door]) -> None:
 
 def draw_no_run(
     *,
-    none: str = "No run is here yet",
+    none: str = "No runs yet",
     evaluators: tuple[str, ...] = ("conse-lite0",),
     more: str = "",
     command: str = "",

@@ -211,7 +211,7 @@ def unsure_words(files: Signature, scope: Narrowed) -> frozenset[str]:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def null_bands(files: Signature) -> dict[str, NullBand]:
-    """Null band of single pairs of every evaluator of the usual scope, by the key of its fingerprint."""
+    """Noise band of single pairs of every evaluator of the usual scope, by the key of its fingerprint."""
     if not files or not store(files).runs():
         return {}
     try:

@@ -54,7 +54,7 @@ def draw_table(
         frame: the rows.
         column_config: as of ``st.dataframe``; the formats of its numbers are printf's.
         families: columns whose values are names of families.
-        looks: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has a look of its own.
+        looks: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has its own look.
         hide_index: whether the names of the rows are left out.
         drawn: everything else that ``st.dataframe`` takes.
     """

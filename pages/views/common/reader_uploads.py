@@ -1,4 +1,4 @@
-"""What readers brought, in memory: each session has a quota of its own, and nobody's upload makes another's vanish."""
+"""What readers brought, in memory: each session has its own quota, and nobody's upload makes another's vanish."""
 
 import time
 from collections.abc import Callable

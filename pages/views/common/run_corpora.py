@@ -33,7 +33,7 @@ def corpus_origins(files: Signature | None = None) -> Mapping[str, Origin]:
     """Corpora that can be read here by their names, and how, the demo first.
 
     A corpus that needs a folder is looked for in ``data/corpora/<name>``, then where a run read it, the newest first.
-    One that a run read otherwise, from another folder or with other options, has a name of its own: ``coco of RUN``.
+    One that a run read otherwise, from another folder or with other options, has its own name: ``coco of RUN``.
 
     Args:
         files: what :func:`pages.views.common.open_runs.present` told the page; None: the runs are looked at again,

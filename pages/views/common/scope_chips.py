@@ -45,7 +45,7 @@ def choose_scope(
     Args:
         state: a page's state that holds :func:`scope_fields`, restored.
         files: what the store depends on.
-        row: where the chips are drawn; a row of their own by default.
+        row: where the chips are drawn; their own row by default.
         across: say what is left out of every corpus, not of the one in view alone.
         usual: the scope of a reader who chose nothing, e.g. one that prefers directional probes; None: Scope().
 
@@ -95,7 +95,7 @@ def choose_scope(
 
 
 def say_withheld(files: Signature, scope: Narrowed) -> None:
-    """Name the evaluators of a scope of whose scores no %Δ is told; nothing where there is none."""
+    """Name the evaluators of a scope of whose scores no % change is told; nothing where there is none."""
     if told := scores(files, scope).withheld_said():
         st.caption(safe(told, limit=600))
 
@@ -132,7 +132,8 @@ _TITLES = {"run": "Run", "corpus": "Corpus", "subject": "Caption", "language": "
 _HELP = {
     "run": "One audit: a corpus under probes, scored by evaluators. Where nothing is chosen, the largest run of each "
     "corpus counts.",
-    "corpus": "A named, ordered set of items. Every number is of this one; only Results · RQ4 and the report look at "
+    "corpus": "A named, ordered set of items. Every number is of this one; only Findings · Corpora and the report "
+    "look at "
     "several.",
     "subject": "The caption that stays while the picture is edited: the template “There is a …” or the item's human "
     "caption. An item counts once, so numbers are of one of them.",

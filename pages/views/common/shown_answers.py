@@ -67,10 +67,10 @@ def _answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options:
     return questions(files, scope)[id_].compute(view(files, scope, chosen), options)
 
 
-_NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
+_NAMES = {"percent": "Median % change", "standardised": "Median Δ, SD", "delta": "Median Δ"}
 _ENDS = "95 % interval; the files hold both ends as numbers"
 _MORE = (
-    Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a %Δ: nothing to divide by"),
+    Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a % change: nothing to divide by"),
     Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),
 )
 _FROZEN = 2

@@ -23,7 +23,7 @@ from pages.views.common.text import as_percent, counted, listed, safe, thousands
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field
 
 _LABELS = {
-    "axes": ("Axis", "Spatial: the image is edited. Societal: the caption is. Null: edits that nobody can see."),
+    "axes": ("Axis", "Spatial: the image is edited. Societal: the caption is. Null: invisible edits."),
     "families": ("Family", "Probes with one meaning, such as the four rotations."),
     "probes": ("Probe", "One controlled edit of an item."),
     "modifiers": ("Modifier", "The word that a societal probe puts before the noun."),

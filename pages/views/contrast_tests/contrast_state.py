@@ -201,7 +201,7 @@ def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[st
             "test",
             "Test",
             list(scopes),
-            help="What breaks the meaning. A test that comes with a caption of its own names it.",
+            help="What breaks the meaning. A test that comes with its own caption names it.",
             format_func=lambda name: _said(name, scopes[name], scope),
         )
         evaluator = choose_evaluator(state, scores(files, scopes[family]))

@@ -246,7 +246,7 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         draw_nothing(files, scope, question.title)
         return
     drawing = question.figures[0]
-    draw_figure(_called(drawing.figure(frame)), every, drawing.id, title=drawing.title, note=drawing.note)
+    draw_figure(drawing.figure(frame), every, drawing.id, title=drawing.title, note=drawing.note)
 
     def numbers() -> None:
         most = choose_bar(state)
@@ -257,12 +257,6 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         state.publish()
 
     draw_folded("The numbers, with ties, tests and what each is taken for", numbers, key=NUMBERS)
-
-
-def _called(figure: Figure) -> Figure:
-    """The matrix with families by their titles, also those that a family is taken for."""
-    said = {label: ", like ".join(map(family_title, words.split(", like "))) for label, words in figure.names.items()}
-    return replace(figure, names=said)
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:

@@ -69,7 +69,7 @@ def headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
 
 
 def deciding(pair: pd.Series, rows: pd.DataFrame, chosen: Sequence[str], order: str) -> tuple[str, ...]:
-    """Evaluators whose shifts decide the pair's place: the one that moves furthest, or the two furthest apart.
+    """Evaluators whose shifts decide the pair's place: the one that changes most, or the two furthest apart.
 
     Args:
         chosen: evaluators of the scope.
@@ -143,7 +143,7 @@ def captions(rows: pd.DataFrame) -> None:
 
 
 def marked(changes: Sequence[Change]) -> str:
-    """Write changes as markdown: removed words struck out, added words bold, each on a colour of its own."""
+    """Write changes as markdown: removed words struck out, added words bold, each on its own colour."""
     said = []
     for each in changes:
         lead, text, trail = _stripped(each.text)
@@ -157,13 +157,13 @@ def marked(changes: Sequence[Change]) -> str:
 
 
 def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -> None:
-    """Draw the same pair under every evaluator: score before and after, %Δ, standardised Δ, times the null band.
+    """Draw the same pair under every evaluator: score before and after, % change, standardised Δ, times the noise band.
 
     Args:
         bold: evaluators whose shifts decide the pair's place.
-        floor: share of the typical clean score below which a baseline is marked.
+        floor: share of the typical unedited score below which a baseline is marked.
     """
-    lines = ["| Evaluator | Score | %Δ | SD | × null |", "|:--|--:|--:|--:|--:|"]
+    lines = ["| Evaluator | Score | % change | SD | × null |", "|:--|--:|--:|--:|--:|"]
     told = [dict(zip(rows.columns, values, strict=True)) for values in rows.to_numpy(dtype=object)]
     for row in told:
         name = safe(str(row["evaluator"]), limit=40)

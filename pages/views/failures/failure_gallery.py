@@ -162,14 +162,15 @@ _ORDERS = {
 }
 _ORDERS_HELP = """What comes first. A pair counts its largest shift over the evaluators of the scope.
 
-- **Standardised change**: |Δ| over the standard deviation of that evaluator's clean scores; comparable.
-- **Percent change**: |%Δ| against the baseline's score. Of a tiny baseline it is large whatever happened.
+- **Standardised change**: |Δ| over the standard deviation of that evaluator's unedited scores; comparable.
+- **Percent change**: |% change| against the baseline's score. Of a tiny baseline it is large whatever happened.
 - **Absolute change**: |Δ| on each evaluator's own scale; an evaluator on 0 to 10 comes before one on 0 to 1.
 - **Disagreement**: the largest minus the smallest standardised shift of one pair over its evaluators."""
 
-_CARD_HELP = """**Score** is that of the baseline → that of the variant. **%Δ** is the change in percent of
-the baseline. **SD** is the change in standard deviations of that evaluator's clean scores. **× null** is \\|%Δ\\| as
-a multiple of the evaluator's null band, which holds 95 of 100 edits that nobody can see; “within” is no more than that
+_CARD_HELP = """**Score** is that of the baseline → that of the variant. **% change** is the change in percent of
+the baseline. **SD** is the change in standard deviations of that evaluator's unedited scores. **× null** is \\|%
+change\\| as
+a multiple of the evaluator's noise band, which holds 95 of 100 invisible edits; “within” is no more than that
 noise. **†** marks a baseline below the smallest one that counts.
 
 Words that the edit took away are :orange-background[~~struck out~~], words that it brought are
@@ -253,13 +254,13 @@ def draw_gallery(
 
 
 def _null_bands(rows: pd.DataFrame) -> str:
-    """Say how far edits that nobody can see move each evaluator of the page."""
+    """Say how far invisible edits move each evaluator of the page."""
     known = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
     said = [
         f"{safe(str(row['evaluator']))} ±{row['null_percent']:.1f} % (n = {counted(int(row['n_null']), 'edit')})"
         for _, row in known.iterrows()
     ]
-    return f"Null band, which holds 95 of 100 edits that nobody can see: {', '.join(said)}." if said else ""
+    return f"Noise band, which holds 95 of 100 invisible edits: {', '.join(said)}." if said else ""
 
 
 def _paged(state: PageState, key: str) -> None:

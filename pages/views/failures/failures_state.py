@@ -27,7 +27,7 @@ Named = tuple[tuple[str, str], ...] | None
 """The only (item, probe) to look at; None: every one."""
 
 FLOORS = (0, 1, 5, 10, 25)
-"""Choices of the smallest baseline, in % of the evaluator's typical clean score."""
+"""Choices of the smallest baseline, in % of the evaluator's typical unedited score."""
 
 MARKS: Mapping[str, str] = {"object": "Moved object", "changes": "Changed pixels", "none": "None"}
 """What is marked on the pictures -> its words."""

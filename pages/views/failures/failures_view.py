@@ -1,4 +1,4 @@
-"""Failures: the pairs that move the furthest, each beside its original and under every evaluator."""
+"""Failures: the pairs that change the most, each beside its original and under every evaluator."""
 
 import streamlit as st
 
@@ -29,9 +29,9 @@ def draw() -> None:
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
     header(
-        "The pairs that edits which should not matter move the furthest; words that may be true come last.",
+        "The pairs that harmless edits change most, side by side. Words that may be true come last.",
         state,
-        words=("null band", "shift"),
+        words=("noise band", "shift"),
     )
     with drawn(state):
         if not store(files).runs():

@@ -116,7 +116,7 @@ def tag_button(pair: Pair, held: Held, *, key: str, before: Callable[[], None] |
             key=f"failures.tag.{key}",
             on_click=_ask,
             args=(pair, held.of(pair), before),
-            help="Tags and a note of your own",
+            help="Your tags and note",
         )
 
 

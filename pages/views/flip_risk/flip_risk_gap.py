@@ -51,7 +51,7 @@ from pages.views.common.url_state import Field, PageState, joined, one_of, some_
 from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 
 USUAL = 0.007
-"""The gap where no family has a gap of evidence."""
+"""The gap where no family has a trustworthy gap."""
 
 _UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
 _UNIT_TOLD = {
@@ -86,7 +86,7 @@ def evident(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
 def usual_gap(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> float:
-    """The slider's gap nearest to the middle gap of evidence: at a small one every risk is near its ceiling."""
+    """The slider's gap nearest to the middle trustworthy gap: at a small one every risk is near its ceiling."""
     nearest = nearest_gap(cells_of(files, scope, chosen), GAPS, unit=unit)
     return USUAL if math.isnan(nearest) else nearest
 
@@ -145,7 +145,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
     same = SAME in set(cells["pairs"])
     if same:
         _became(turned(files, scope, chosen))
-    st.header("The risk at a gap of your own", anchor=False)
+    st.header("The risk at your own gap", anchor=False)
     how = (
         "A harmless edit moves both: the **risk of ranking flip** (RRF) is half the share of such pairs of captions "
         "whose difference it moves by more than *d*, since either may be the one ahead."
@@ -189,9 +189,9 @@ def _gaps(found: pd.DataFrame) -> None:
             "said": st.column_config.TextColumn("In words", width="large"),
             "d": number("Gap", format="%.4g", help="In units of the score"),
             "ends": look,
-            "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's clean scores"),
-            "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's clean scores"),
-            "null_d": number("Null edits' gap", format="%.4g", help="The same of edits that nobody can see"),
+            "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's unedited scores"),
+            "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's unedited scores"),
+            "null_d": number("Invisible edits' gap", format="%.4g", help="The same of invisible edits"),
             "pairs": "Captions of",
             "apart_d": number("If of different pictures", format="%.4g", help=f"The gap {IF_APART}"),
             "apart_ends": look,
@@ -395,7 +395,7 @@ def _numbers(cells: pd.DataFrame) -> None:
             "pairs": "Captions of",
             "apart_risk": percent("If of different pictures", format="%.1f", help=f"The risk {IF_APART}"),
             "apart_ends": look,
-            "null_risk": percent("Null edits", format="%.1f"),
+            "null_risk": percent("Invisible edits", format="%.1f"),
             "over": percent("Less null", format="%+.1f", help="Risk less that of the null family"),
             "over_ends": over_look,
             "n_items": percent("n items"),
@@ -407,7 +407,7 @@ def _numbers(cells: pd.DataFrame) -> None:
     data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")
 
 
-VIEWS = {"gap": "At a fixed gap", "systems": "Two systems of your own"}
+VIEWS = {"gap": "At a fixed gap", "systems": "Your own two systems"}
 
 UNITS = {"iqr": IQR, "scale": SCALE}
 """Word in the link -> unit of the gap."""
@@ -469,7 +469,7 @@ def flip_state(files: Signature) -> PageState:
 
 
 def image_probes() -> dict[str, Probe]:
-    """Edits of the image that must not matter, null edits included, in the order of the catalogue."""
+    """Edits of the image that must not matter, invisible edits included, in the order of the catalogue."""
     wanted = (Axis.SPATIAL, Axis.NULL)
     return {
         probe.name: probe

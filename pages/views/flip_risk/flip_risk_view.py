@@ -18,16 +18,16 @@ def draw() -> None:
     state = flip_state(files)
     state.restore()
     header(
-        "How often an edit that should not matter inverts which of two captioners is ahead.",
+        "How often does a harmless edit change which of two captioners is ahead?",
         state,
-        words=("flip risk", "gap of evidence"),
+        words=("flip risk", "trustworthy gap"),
     )
     state.switch("show", "Show", VIEWS, label_visibility="collapsed")
     with drawn(state):
         if state.get("show") == "systems":
             draw_systems(state)
         elif not store(files).runs():
-            draw_no_run(more="Two systems of your own need none, either: choose them above.")
+            draw_no_run(more="Your own two systems need none, either: choose them above.")
         else:
             row = chips(state)
             scope = choose_scope(state, files, row=row).only()

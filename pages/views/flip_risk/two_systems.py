@@ -230,7 +230,7 @@ def _choices(state: PageState, matched: Matched) -> None:
         key=state.key("edits"),
         placeholder="Choose at least one",
         format_func=title,
-        help="Each is applied to every picture; the null edits are those that nobody can see",
+        help="Each is applied to every picture; invisible edits are the noise floor",
     )
     most = min(MOST, len(matched.items))
     if state.get("count") > most:

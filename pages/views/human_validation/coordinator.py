@@ -355,7 +355,7 @@ def draw_coordinator() -> None:
         st.warning(safe(problem, limit=500))
     if state.get("study") is None:
         st.info(
-            "No study is here yet. One draws pairs from a run, and you send each annotator a personal link.",
+            "No studies yet. One draws pairs from a run, and you send each annotator a personal link.",
             icon=":material/how_to_vote:",
         )
         draw_create(state, first=True)

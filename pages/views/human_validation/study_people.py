@@ -374,7 +374,7 @@ def _draw_people(people: pd.DataFrame, *, live: bool) -> None:
 def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
     st.header("Evaluators on the same comparisons", anchor=False)
     if evaluators.empty:
-        st.info(safe(f"The scores of run {study.definition.run} are not here, so no evaluator stands beside people."))
+        st.info(safe(f"The scores of run {study.definition.run} are missing, so no evaluator stands beside people."))
         return
     draw_table(evaluators, width="stretch", column_config=_compared_columns(evaluators))
     data_buttons(evaluators, f"{study.id}-failures", key="study.failures")

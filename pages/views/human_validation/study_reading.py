@@ -185,19 +185,19 @@ _REANALYSED = {
     "family": st.column_config.TextColumn("Family", pinned=True),
     "analysis": st.column_config.TextColumn("Pairs left out"),
     "n_all": st.column_config.NumberColumn("n, all"),
-    "median_all": st.column_config.NumberColumn("Median %Δ, all", format="%+.2f"),
+    "median_all": st.column_config.NumberColumn("Median % change, all", format="%+.2f"),
     "low_all": st.column_config.NumberColumn("95 % from", format="%+.2f"),
     "high_all": st.column_config.NumberColumn("to", format="%+.2f"),
     "n_kept": st.column_config.NumberColumn("n, kept"),
-    "median_kept": st.column_config.NumberColumn("Median %Δ, kept", format="%+.2f"),
+    "median_kept": st.column_config.NumberColumn("Median % change, kept", format="%+.2f"),
     "low_kept": st.column_config.NumberColumn("95 % from", format="%+.2f"),
     "high_kept": st.column_config.NumberColumn("to", format="%+.2f"),
     "change": st.column_config.NumberColumn("Change, points", format="%+.2f"),
     "flips": st.column_config.CheckboxColumn("Sign changes"),
     "direction": st.column_config.TextColumn(
-        "Direction", help="Same or turned where the interval of those kept lies on a side of 0, else it cannot be told"
+        "Direction", help="Same or turned where the interval of those kept lies on a side of 0, else it is unclear"
     ),
-    "power": st.column_config.TextColumn("Where it cannot be told"),
+    "power": st.column_config.TextColumn("Why it is unclear"),
     "note": st.column_config.TextColumn("Remark"),
 }
 
@@ -331,7 +331,7 @@ def draw_scores(study: Study, state: PageState) -> None:
         change, flips, turned = found.largest_change(analysis), found.flips(analysis), found.turned(analysis)
         st.markdown(
             f"**{analysis.capitalize()}**: {counted(found.dropped[analysis], 'pair')} of {found.n_pairs} fall out; "
-            f"the largest change of a median %Δ is {number(change, digits=2)} points, and "
+            f"the largest change of a median % change is {number(change, digits=2)} points, and "
             f"{counted(flips, 'sign')} {'changes' if flips == 1 else 'change'}, of which {turned} by an interval on "
             "the other side of 0."
         )

@@ -62,9 +62,9 @@ def draw_card(
     """
     _draw_worst_families(card, risks)
     st.caption(
-        "Of each axis the family that moves an evaluator furthest: median \\|%Δ\\| over items, with its 95 % BCa "
+        "Of each axis the family that changes an evaluator most: median \\|% change\\| over items, with its 95 % BCa "
         "bootstrap interval, picked after seeing the data, so its interval is that of a maximum. *Drifts* is about the "
-        "signed median, *scatters* about how far items move whichever way. "
+        "signed median, *unstable* about how much items change, in either direction. "
         f"“{MAY_BE_TRUE.capitalize()}”: {WHY}."
     )
     for sentence in not_on_card(contrasts):
@@ -86,7 +86,7 @@ def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "Evaluator": rows["evaluator"].tolist(),
         "Axis": rows["axis"].tolist(),
         "Worst family": [_family_said(row) for row in records],
-        "Median |%Δ|": [
+        "Median |% change|": [
             f"{row['median_abs_percent']:.1f} % ({between(row['abs_low'], row['abs_high'], row['n_items'], scale=1)})"
             for row in records
         ],
@@ -150,7 +150,7 @@ def _draw_families(
                 link_to(CONTRAST, "Contrast tests", icon=":material/rule:", query_params=carried() | {"of": name})
     st.caption(
         "Filled: the worst family of its axis; in how many draws of the same items it is the worst stands beside it. "
-        "Grey: the median shift under edits that nobody can see."
+        "Grey: the median shift under invisible edits."
     )
 
 
@@ -179,7 +179,7 @@ def _sure(worst_in: float) -> str:
 
 
 def _beside_null(row: pd.Series) -> str:
-    """What the same items do under null edits, in words; empty where none was scored."""
+    """What the same items do under invisible edits, in words; empty where none was scored."""
     if not (often := further_said(row)):
         return ""
     said = str(row["than_null"])
@@ -195,7 +195,7 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
     if found.empty or math.isnan(found["risk"].iloc[0]):
         return "Flip risk unknown"
     each = found.iloc[0]
-    floor = "" if math.isnan(each["null_risk"]) else f", null edits {100 * each['null_risk']:.1f} %"
+    floor = "" if math.isnan(each["null_risk"]) else f", invisible edits {100 * each['null_risk']:.1f} %"
     return (
         f"Flip risk {100 * each['risk']:.1f} % ({between(each['low'], each['high'], each['n_items'])}{floor}) "
         f"{_whose(each)} "
@@ -218,7 +218,7 @@ def _evidence(row: pd.Series) -> str:
         [] if math.isnan(row["evidence_low"]) else [f"95 % CI {row['evidence_low']:.3g} to {row['evidence_high']:.3g}"]
     )
     known += [] if math.isnan(row["of_iqr"]) else [f"{row['of_iqr']:.0f} % of its spread"]
-    known += [] if math.isnan(row["null_evidence"]) else [f"null edits: {row['null_evidence']:.3g}"]
+    known += [] if math.isnan(row["null_evidence"]) else [f"invisible edits: {row['null_evidence']:.3g}"]
     said = str(row["said"])
     return f"{said[0].upper()}{said[1:]}" + (f" ({'; '.join(known)})" if known else "")
 
@@ -237,10 +237,10 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "evaluator": "Evaluator",
             "axis": "Axis",
             "family": "Worst family",
-            "median_percent": percent("Median %Δ", format="%+.2f"),
+            "median_percent": percent("Median % change", format="%+.2f"),
             "low": percent("CI low", format="%+.2f"),
             "high": percent("CI high", format="%+.2f"),
-            "median_abs_percent": percent("Median |%Δ|", format="%.2f"),
+            "median_abs_percent": percent("Median |% change|", format="%.2f"),
             "abs_low": percent("CI low", format="%.2f"),
             "abs_high": percent("CI high", format="%.2f"),
             "beyond": percent("Edits beyond the margin, %", format="%.0f"),
@@ -248,10 +248,10 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "conflict": "Where interval and test differ",
             "n_items": percent("n items"),
             "n_shifts": percent("n shifts"),
-            "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0 or less"),
+            "n_zero_baseline": percent("Zero baseline", help="Shifts without % change: the baseline scores 0 or less"),
             "n_missing": percent("Unscored"),
             "drift": "Drift",
-            "scatter": "Scatter",
+            "scatter": "Stability",
             "n_families": percent("Of families"),
             "alike": percent(
                 "Alike",
@@ -264,11 +264,11 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
                 help="Bootstrap draws of the same items, or their "
                 "sources, in which this family is the worst of its axis",
             ),
-            "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
-            "further": percent("Further than null, %", format="%.0f"),
+            "null_median": percent("Invisible edits' median |% change|", format="%.2f"),
+            "further": percent("More than invisible edits, %", format="%.0f"),
             "further_low": percent("CI low", format="%.0f"),
             "further_high": percent("CI high", format="%.0f"),
-            "than_null": "Beside null edits",
+            "than_null": "Beside invisible edits",
             "null_detectable": percent("Further it would have shown, pp", format="%.1f"),
         },
     )
@@ -286,15 +286,15 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "high": percent("CI high", format="percent"),
         "pairs": "Captions of",
         "apart_risk": percent("If of different pictures", format="percent", help=f"The flip risk {IF_APART}"),
-        "null_risk": percent("Null edits", format="percent"),
+        "null_risk": percent("Invisible edits", format="percent"),
         "over": percent("Less null", format="percent"),
         "over_low": percent("CI low", format="percent"),
         "over_high": percent("CI high", format="percent"),
-        "evidence": percent("Gap of evidence", format="%.4g", help=EVIDENCE),
+        "evidence": percent("Trustworthy gap", format="%.4g", help=EVIDENCE),
         "evidence_low": percent("CI low", format="%.4g"),
         "evidence_high": percent("CI high", format="%.4g"),
         "of_iqr": percent("in % of the IQR", format="%.1f"),
-        "null_evidence": percent("Null edits'", format="%.4g"),
+        "null_evidence": percent("Invisible edits'", format="%.4g"),
         "apart_evidence": percent("If of different pictures", format="%.4g", help=f"The gap {IF_APART}"),
         "n_items": percent("n items"),
         "n_shifts": percent("n shifts"),
@@ -365,23 +365,24 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
     for axis in axes:
         shown[f"Worst {axis} edits"] = [_worst_said(row, axis) for row in records]
         configured[f"Worst {axis} edits"] = st.column_config.Column(
-            help="The family that moves it most: median |%Δ| and its 95 % interval"
+            help="The family that changes it most: median |% change| and its 95 % interval"
         )
-        shown[f"Scatter, {axis}"] = [_claim(row, axis, "scatter") for row in records]
-        configured[f"Scatter, {axis}"] = st.column_config.Column(help=meaning("scatter"))
+        shown[f"Stability, {axis}"] = [_claim(row, axis, "scatter") for row in records]
+        configured[f"Stability, {axis}"] = st.column_config.Column(help=meaning("stability"))
         shown[f"Drift, {axis}"] = [_drift(row, axis) for row in records]
         configured[f"Drift, {axis}"] = st.column_config.Column(help=meaning("drift"))
     shown[_GAP] = [_gap(row) for row in records]
     configured[_GAP] = st.column_config.Column(
-        help=meaning("gap of evidence") + " Of the families in this row, the one that needs the largest."
+        help=meaning("trustworthy gap") + " Of the families in this row, the one that needs the largest."
     )
     if selective_of:
         shown["Selectivity"] = [_between(row, "selectivity", 2) for row in records]
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
     draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
-        "By name: who keeps still is no better for it alone. Each dot is the family that moves the evaluator most on "
-        "that axis, picked after seeing them all, with the 95 % interval of its median \\|%Δ\\|. "
+        "In order of names: a stable score alone is no merit. Each dot is the family that changes the evaluator most "
+        "on "
+        "that axis, picked after seeing them all, with the 95 % interval of its median \\|% change\\|. "
         + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
     figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")
@@ -424,7 +425,7 @@ def _gap(row: Mapping[str, Any]) -> str:
         return "none was found"
     share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
     of = listed([family_title(name) for name in row["evidence_of"].split(AND)])
-    floor = "" if math.isnan(row["null_evidence"]) else f"; null edits from {row['null_evidence']:.3g} on"
+    floor = "" if math.isnan(row["null_evidence"]) else f"; invisible edits from {row['null_evidence']:.3g} on"
     return f"from {row['evidence']:.3g} on{share} ({of}, {row['evidence_pairs']}{floor})"
 
 

@@ -85,7 +85,8 @@ def choose_thresholds(state: PageState) -> None:
         choose_margin(
             state,
             "Margin, ± %",
-            help="A family is a finding where the interval of its median |%Δ| lies above this margin. How small a "
+            help="A family is a finding where the interval of its median |% change| lies above this margin. How "
+            "small a "
             "change would not matter to you?",
         )
         st.number_input(
@@ -94,7 +95,8 @@ def choose_thresholds(state: PageState) -> None:
             max_value=LARGEST_LEAST,
             step=10,
             key=state.key("least"),
-            help=f"At least so many items with a %Δ behind a finding or a slice; under {LEAST_N} there is no interval.",
+            help=f"At least so many items with a % change behind a finding or a slice; under {LEAST_N} there is "
+            f"no interval.",
         )
         st.caption(
             "Findings, slices and the verdicts of the fairness card on this page follow. The card to print and "
@@ -145,7 +147,7 @@ def _why(row: pd.Series) -> str:
 
 def _interval(row: pd.Series) -> str:
     return (
-        f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
+        f"Median \\|% change\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
         f"n = {counted(int(row['n_items']), 'item')}"
     )
 
@@ -206,7 +208,10 @@ EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 230, 176
 def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
     """Draw each of the worst findings as a card with its example, linked into Try a picture."""
     if found.empty:
-        st.info(f"No other family: of none does the interval of the median \\|%Δ\\| lie above the margin{held.said()}.")
+        st.info(
+            f"No other family: of none does the interval of the median \\|% change\\| lie above the "
+            f"margin{held.said()}."
+        )
         return
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():
@@ -257,7 +262,7 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
     """The item's picture, and what the probe made of it if it edits the image; or why neither can be shown."""
     corpus = corpus_name_of(row["run"], row["corpus"])
     if corpus is None:
-        return f"The pictures of corpus {row['corpus']} are not here; put its folder at data/corpora/{row['corpus']}."
+        return f"The pictures of corpus {row['corpus']} are missing; put its folder at data/corpora/{row['corpus']}."
     try:
         found = item_and_edit(corpus, row["item"], offered_probes().get(row["probe"]))
     except InvariscopeError as error:
@@ -279,7 +284,7 @@ def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thres
     name = state.choose(st.container(width=280), "of", "Evaluator", list(table.evaluators), help="Whose slices")
     frame = answer(files, scope, Slice(evaluators=(name,)), ID, Options(least=held.least))
     if frame.empty:
-        st.info(f"No cell of category, coverage and family has {held.least} items with a %Δ, of as many sources.")
+        st.info(f"No cell of category, coverage and family has {held.least} items with a % change, of as many sources.")
         return
     st.markdown(_said(frame.iloc[0], frame, held))
     drawing = question.figures[0]
@@ -302,7 +307,7 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     return (
         f"Of **{row['n_cells']} groups**, {which} {safe(row['evaluator'])} furthest for certain: "
         f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
-        f"{covers} % of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for "
+        f"{covers} % of the picture, median \\|% change\\| **{median} %** (interval adjusted for "
         f"{row['n_cells']} groups: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "
         f"(95 % CI {least} to {most}, n = {row['n_whole']}). "
         f"The intervals of {above} of the {len(frame)} groups shown lie above the margin of ±{held.margin:g} %."

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core.analysis.both_demands import FALLS, demands, demands_figure, half_asked
+from core.analysis.both_demands import demands, demands_figure, half_asked, told_together
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
@@ -31,9 +31,7 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
     st.caption(safe(figure.note, limit=500))
     if both is None:
         return
-    told = [f"{name} {said}." for name, said in sorted(falls_of(files, scope).items()) if said != FALLS]
-    if told:
-        st.markdown(safe(" ".join(told), limit=600))
+    st.markdown(safe(told_together(falls_of(files, scope)), limit=600))
     if own != scope:
         of = f"run {own.run} (captions: {own.subject}, {own.language})"
         st.caption(safe(f"Shown for {of}, because the scope above breaks no meaning.", limit=300))

@@ -30,7 +30,7 @@ from pages.views.failures.failure_pictures import LARGE
 from pages.views.probe_lab.lab_picture import forget_object
 from pages.views.probe_lab.lab_state import shared
 
-COLUMNS = ("Evaluator", "Score", "%Δ", "Null band, ±", "")
+COLUMNS = ("Evaluator", "Score", "% change", "Noise band, ±", "")
 
 
 def variant_slide(
@@ -74,7 +74,9 @@ def _digits(result: LabResult, evaluator: str) -> str:
 
 def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:
     band = result.bands[row.evaluator].reach
-    where = "" if row.in_null_band is None else "within the null band" if row.in_null_band else "outside the null band"
+    where = (
+        "" if row.in_null_band is None else "within the noise band" if row.in_null_band else "outside the noise band"
+    )
     if row.dropped is not None:
         where = "the meaning is broken; " + ("it drops" if row.dropped else "it does not drop")
     moved = "—" if row.percent is None else signed(row.percent)
@@ -323,6 +325,6 @@ def _beside(result: LabResult, row: LabRow) -> str:
         return "The meaning is broken; " + ("the score drops" if row.dropped else "the score does not drop")
     band = result.bands[row.evaluator]
     if row.in_null_band is None:
-        return "No null band to hold it against"
+        return "No noise band to hold it against"
     where = "inside" if row.in_null_band else "outside"
-    return f"{where.capitalize()} the null band of ±{number(band.reach, digits=1)} %, one picture"
+    return f"{where.capitalize()} the noise band of ±{number(band.reach, digits=1)} %, one picture"

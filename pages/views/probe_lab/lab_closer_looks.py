@@ -87,16 +87,17 @@ def _draw_hidden(
             st.image(small, width="stretch", alt=f"Percent change under {evaluator} when a part is hidden: {name}")
             _words(heard)
     st.caption(
-        "%Δ of the score when the part is hidden, or the word left out: orange falls, so the score rests on it; blue "
+        "% change of the score when the part is hidden, or the word left out: orange falls, so the score rests on "
+        "it; blue "
         f"rises. One scale for both pictures, strongest at {number(reach, digits=1)} %. The parts that matter most are "
         "hidden quarter by quarter; of the others one number stands four times."
         if reach > 0
-        else "The score moves under none of it, or there is no %Δ since it is 0 or less."
+        else "The score moves under none of it, or there is no % change since it is 0 or less."
     )
 
 
 def _percent(seen: OcclusionMap) -> np.ndarray:
-    """%Δ from the whole picture to the one with the part hidden, float64 like the map."""
+    """% change from the whole picture to the one with the part hidden, float64 like the map."""
     return percent_change(seen.score - seen.loss, np.full(seen.loss.shape, seen.score))
 
 

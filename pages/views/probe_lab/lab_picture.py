@@ -264,7 +264,7 @@ def _named(state: PageState, item: Item) -> Item:
 def _from_corpus(state: PageState) -> _Found | None:
     names = corpus_names()
     if not names:
-        st.info("No corpus is here yet: `python -m core corpora` lists them. Upload a picture instead.")
+        st.info("No corpora yet: `python -m core corpora` lists them. Upload a picture instead.")
         return None
     if len(names) > 1:
         st.selectbox("Corpus", names, key=state.key("corpus"), on_change=_forget_item, args=(state,))
@@ -355,7 +355,7 @@ def _pixels_of(corpus: str, item: str) -> np.ndarray:
 
 
 def _on_bench(state: PageState, item: Item, read: Callable[[], np.ndarray]) -> Workbench:
-    """Put the item on a bench of its own; the same picture, label and box share one."""
+    """Put the item on its own bench; the same picture, label and box share one."""
     box, painted = typed_box(state, item), painted_mask(state, item)
     corpus = state.get("corpus") if state.get("source") == "corpus" else item.corpus
     key = (corpus, item.id, item.label, item.category, box, painted)

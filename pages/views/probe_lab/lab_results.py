@@ -299,7 +299,7 @@ def _preview(state: PageState, bench: Workbench, probe: Probe, made: Variant, ca
 
 
 def charts(bench: Workbench, result: LabResult) -> None:
-    """Draw every evaluator's shifts beside the others', each on its own scale, over its null band."""
+    """Draw every evaluator's shifts beside the others', each on its own scale, over its noise band."""
     for name, sentence in result.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
     for note in result.notes.values():
@@ -369,7 +369,7 @@ def curves(result: LabResult) -> None:
                 alt=f"Percent change along the strength of {family_title(family)}, by evaluator",
             )
             if figure.shades:
-                st.caption("Shaded: each evaluator’s null band, in its colour.")
+                st.caption("Shaded: each evaluator’s noise band, in its colour.")
 
 
 def _scale(name: str) -> str:
@@ -402,9 +402,9 @@ def _below(bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFram
 
 def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
     if not result.bands[name].n:
-        yield "No null band: no edit that nobody can see has a percent change here."
+        yield "No noise band: no invisible edit has a percent change here."
     elif name not in result.stored:
-        yield "The null band is of this picture alone: no run with null edits under this evaluator is open."
+        yield "The noise band is of this picture alone: no run with invisible edits under this evaluator is open."
     broken = rows["dropped"].dropna()
     if len(broken):
         lower = int(broken.astype(bool).sum())
@@ -412,7 +412,7 @@ def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -
     zero, rejected = int(rows["zero_baseline"].sum()), int(rows["rejected"].sum())
     unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
     if zero:
-        yield f"{counted(zero, 'probe')} without %Δ: the baseline scores 0 or less."
+        yield f"{counted(zero, 'probe')} without % change: the baseline scores 0 or less."
     if unscored:
         yield f"{counted(unscored, 'probe')} without a score, see the table."
     if rejected:
@@ -429,7 +429,7 @@ def _spoken(name: str, rows: pd.DataFrame) -> str:
         top = rows.iloc[int(sizes.argmax())]
         same = int((sizes == sizes.max()).sum()) - 1
         return (
-            f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the null band; "
+            f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the noise band; "
             f"largest {title(top['probe'])} {signed(top['percent'])}" + (f" and {same} more as large" if same else "")
         )
     return f"Percent change under {name}: none is defined for {len(rows)} probes"
@@ -442,7 +442,7 @@ _MADE_OF = (
 
 
 def table(result: LabResult) -> None:
-    """Draw every row with its score, Δ, %Δ and what to mind about it."""
+    """Draw every row with its score, Δ, % change and what to mind about it."""
     rows = result.table()
     shown = pd.DataFrame(
         {
@@ -471,7 +471,9 @@ def table(result: LabResult) -> None:
             "score": st.column_config.NumberColumn("Score", format="%.4f"),
             "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
             "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
-            "percent": st.column_config.NumberColumn("%Δ", format="%+.2f", help="— where the baseline is 0 or less"),
+            "percent": st.column_config.NumberColumn(
+                "% change", format="%+.2f", help="— where the baseline is 0 or less"
+            ),
             "mind": st.column_config.TextColumn("To note", width="medium"),
             "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
             "inside": st.column_config.NumberColumn(
@@ -488,9 +490,9 @@ def _mind(row: pd.Series) -> str:
     if row["dropped"] is False:
         said.append("the meaning is broken and the score does not drop")
     if row["in_null_band"] is False:
-        said.append("outside the null band")
+        said.append("outside the noise band")
     if row["zero_baseline"]:
-        said.append("baseline scores 0 or less, no %Δ")
+        said.append("baseline scores 0 or less, no % change")
     if row["truncated"]:
         said.append("caption truncated")
     if pd.notna(row["object_inside"]) and row["object_inside"] < 0.9:

@@ -178,7 +178,7 @@ def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Seq
         for name, sentence in kept.failures.items():
             st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=400)}", icon=":material/block:")
         st.caption(
-            "%Δ from the unedited pair with the object's centroid in the cell; orange falls, blue rises, each "
+            "% change from the unedited pair with the object's centroid in the cell; orange falls, blue rises, each "
             "evaluator on its own scale. A cell without a number would cover another object, or its baseline scores 0 "
             "or less."
         )
@@ -194,7 +194,7 @@ def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Seq
 
 
 def _map(held: Shared, key: Hashable, bench: Workbench, caption: str, names: Sequence[str], tell: Tell) -> PositionMap:
-    """Runs in a thread of its own: nothing of Streamlit is called here."""
+    """Runs in its own thread: nothing of Streamlit is called here."""
     known = partial(held.embeddings_of, bench)
     for found in position_map(bench, caption, names, pool=shared_pool(), cache=known):
         tell(found, found.share)
@@ -240,7 +240,7 @@ def draw_worst(home: DeltaGenerator, bench: Workbench, caption: str, names: Sequ
             ask("Search", "worst", key, icon=":material/search:")
             st.caption(
                 f"The picture may be {BOUNDS}, all at once. {CANDIDATES} such edits are tried for each of "
-                f"{counted(len(names), 'evaluator')}; the one that moves its score furthest is shown. It takes about "
+                f"{counted(len(names), 'evaluator')}; the one that changes its score most is shown. It takes about "
                 f"{len(names) * CANDIDATES * A_SCORE_S:.0f} s, and goes on while you look elsewhere."
             )
         return
@@ -262,7 +262,7 @@ def draw_worst(home: DeltaGenerator, bench: Workbench, caption: str, names: Sequ
 
 
 def _search(held: Shared, key: Hashable, bench: Workbench, caption: str, names: Sequence[str], tell: Tell) -> Table:
-    """Runs in a thread of its own, two evaluators at a time: nothing of Streamlit is called here."""
+    """Runs in its own thread, two evaluators at a time: nothing of Streamlit is called here."""
     others, lock = references_of(bench.item.captions, caption), Lock()
     so_far = dict[str, Worst]()
 
@@ -282,7 +282,7 @@ def _search(held: Shared, key: Hashable, bench: Workbench, caption: str, names: 
 
 
 def _crossed(bench: Workbench, caption: str, found: Sequence[Worst]) -> pd.DataFrame:
-    """Every edit that was found under every evaluator: one row an edit, a column of %Δ an evaluator."""
+    """Every edit that was found under every evaluator: one row an edit, a column of % change an evaluator."""
     edits, others = [each.edit for each in found], references_of(bench.item.captions, caption)
     rows: dict[str, list[object]] = {
         "worst for": [each.evaluator for each in found],
@@ -331,7 +331,7 @@ def _draw_cards(bench: Workbench, found: Sequence[Worst], *, done: bool) -> None
 
 def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None:
     _draw_cards(bench, found, done=True)
-    numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="%Δ") for name in table.columns[2:]}
+    numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="% change") for name in table.columns[2:]}
     draw_table(
         table,
         alt="Every edit that was found, under every evaluator",
@@ -350,5 +350,6 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
         icon=":material/table:",
         on_click="ignore",
         key="lab.worst.csv",
-        help="Each with the evaluator, its five numbers in full, both scores and %Δ, so that it can be made again",
+        help="Each with the evaluator, its five numbers in full, both scores and % change, so that it can be made "
+        "again",
     )

@@ -198,9 +198,9 @@ def choose_evaluators(
     missing = {name: found for name, found in availabilities().items() if not found.ready}
     if missing or known.broken or gone:
         said = (
-            f"{len(missing) + len(gone)} not here"
+            f"{len(missing) + len(gone)} more to install"
             if folded
-            else f"{counted(len(missing) + len(gone), 'evaluator')} not available here"
+            else f"{counted(len(missing) + len(gone), 'evaluator')} more to install"
         )
         panel = st.popover(
             said,

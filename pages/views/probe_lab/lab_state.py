@@ -4,7 +4,7 @@ A picture that a reader brought is held in memory, packed without a loss, unpack
 day on the disk. A few readers work at once, the others stand in line in the order in which they came.
 
 Evaluators of files that stored runs were given by path: an operator scores with them by their names. The server imports
-no such file: what a page scores with one is scored in a process of its own. Viewers see their stored scores alone. A
+no such file: what a page scores with one is scored in its own process. Viewers see their stored scores alone. A
 link may name one whose file is, byte for byte, the one that the run was made with.
 """
 
@@ -170,7 +170,7 @@ class Shared:
     def embeddings_of(self, bench: Workbench, name: str) -> EmbeddingCache:
         """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator.
 
-        The code of an evaluator of one's own may change without its fingerprint, so nothing of it outlives the server.
+        The code of one's own evaluator may change without its fingerprint, so nothing of it outlives the server.
         """
         kind = find(name)
         if issubclass(kind, Remote):  # a changed file is another class

@@ -33,7 +33,8 @@ from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, c
 from pages.views.probe_lab.lab_state import lab_state, warm
 
 _HOW = (
-    "Each bar is the percent change against the probe's baseline. The grey null band holds 95 of 100 edits that nobody "
+    "Each bar is the percent change against the probe's baseline. The grey noise band holds 95 of 100 edits that "
+    "nobody "
     "can see, of the evaluator's run; a faint bar lies inside it. Where a probe breaks the meaning its colour says "
     "whether the score drops, as it must."
 )
@@ -45,7 +46,7 @@ def draw() -> None:
     state.restore()
     take_picked(state)
     header(
-        "Edit a picture or its caption so that the meaning stays, and see which metric moves.",
+        "Edit a picture or its caption without changing its meaning, and see which scores change.",
         state,
         lost=_lost(state),
     )
@@ -123,7 +124,7 @@ def _shifts(
     with stage:
         if not caption or not names:
             missing = "Name the object or type a caption" if not caption else "Choose an evaluator"
-            st.info(f"{missing} to see how far each probe moves the score.", icon=":material/edit:")
+            st.info(f"{missing} to see how much each probe changes the score.", icon=":material/edit:")
             return None
         bars = st.empty()  # one column after the other, as it is scored
 

@@ -70,7 +70,7 @@ class _Stopped(Exception):
 
 
 class Work:
-    """Something that is worked out in a thread of its own, whoever looks.
+    """Something that is worked out in its own thread, whoever looks.
 
     Args:
         make: works it out; is given what tells a partial result and the share of the work that is done, in [0, 1].

@@ -90,8 +90,9 @@ def draw_check(evaluators: Sequence[str]) -> None:
             THRESHOLD,
             0.5,
             key="run.check.threshold",
-            help="Most that a family may move the score: the median over items of |%Δ|. A family fails where the 95 % "
-            "interval lies above it, and is undecided where the interval lies astride or there are fewer than 10 "
+            help="Most that a family may change the score: the median over items of |% change|. A family fails "
+            "where the "
+            "95 % interval lies above it, and is undecided where the interval lies astride or there are fewer than 10 "
             "items.",
         )
         items = middle.number_input(
@@ -142,7 +143,7 @@ def _bounds() -> tuple[float, float | None]:
         0.05,
         key="run.check.least",
         placeholder="Not judged",
-        help="How far the probability that a broken meaning costs more than a harmless edit moves it lies above what "
+        help="How far the probability that a broken meaning costs more than a harmless edit lies above what "
         "this metric has by chance: its right and wrong sides exchanged.",
     )
     return most, least

@@ -82,7 +82,7 @@ def _workers(state: PageState) -> None:
         step=1,
         key=state.key("workers"),
         width=200,
-        help="Processes that render and score, each with models of its own: faster with cores and memory for them. "
+        help="Processes that render and score, each with its own models: faster with cores and memory for them. "
         "The tables are the same to the bit for as many threads each.",
     )
     if right is not None:

@@ -89,9 +89,9 @@ def _families(report: CheckReport) -> None:
         {
             "Family": each.family,
             "": _VERDICTS.get(each.verdict, each.verdict),
-            "Median |%Δ|": each.size.estimate,
+            "Median |% change|": each.size.estimate,
             "95 % interval": _interval(each.size),
-            "Median %Δ": each.shift.estimate,
+            "Median % change": each.shift.estimate,
             "Drift shown by": each.direction,
             "n items": each.size.n,
             "Without": each.missing,
@@ -104,9 +104,9 @@ def _families(report: CheckReport) -> None:
         alt="How far each family moves it",
         families=("Family",),
         column_config={
-            "Median |%Δ|": st.column_config.NumberColumn(format="%.2f"),
-            "Median %Δ": st.column_config.NumberColumn(format="%+.2f"),
-            "Without": st.column_config.NumberColumn(help="Pairs without a %Δ"),
+            "Median |% change|": st.column_config.NumberColumn(format="%.2f"),
+            "Median % change": st.column_config.NumberColumn(format="%+.2f"),
+            "Without": st.column_config.NumberColumn(help="Pairs without a % change"),
         },
     )
 

@@ -287,7 +287,7 @@ def choose_audit(state: PageState) -> Asked:
     )
     st.header("Probes", anchor=False)
     chosen = choose_probes(state)
-    own_probes = _own_code("Probes of your own", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
+    own_probes = _own_code("Your own probes", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
     asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
     with told:
         _tell_corpus(asked, folder)
@@ -310,7 +310,7 @@ def _corpus(state: PageState) -> str | None:
     loader = corpora.catalogue().get(state.get("corpus"))
     told = loader.summary.removesuffix(".")
     st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))
-    own = _own_code("Corpus of your own", CORPUS_FILE, "path/to/file.py:Name, in place of the one chosen above")
+    own = _own_code("Your own corpus", CORPUS_FILE, "path/to/file.py:Name, in place of the one chosen above")
     known = None if own else corpus_roots().get(loader.name)
     folder: str | None = None
     if loader.needs_root or own:
@@ -382,9 +382,9 @@ def _hold_captions(state: PageState, folder: str | None) -> None:
 
 def _further_evaluators() -> list[str]:
     """Evaluators by path. They are not in the link: naming a file runs it, and a link must not run anything."""
-    with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
+    with st.expander("Your own evaluators", expanded=bool(st.session_state.get(FILES))):
         text = st.text_input(
-            "Evaluators of your own",
+            "Your own evaluators",
             key=FILES,
             max_chars=1000,
             label_visibility="collapsed",

@@ -16,7 +16,7 @@ def draw() -> None:
     state = run_state()
     state.restore()
     header(
-        "Every item of a corpus, under every probe, scored by every evaluator.",
+        "Score your pictures with your metrics under every edit.",
         state,
         words=("item", "corpus", "evaluator", "probe"),
     )

@@ -16,7 +16,7 @@ def draw() -> None:
     state = suites_state(changed())
     state.restore()
     header(
-        "How far evaluators agree with people's judgements, and why a number is what it is.",
+        "How well does each metric agree with people's judgements?",
         state,
     )
     above = st.container()

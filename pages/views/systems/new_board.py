@@ -145,11 +145,11 @@ def draw_new(state: PageState) -> None:
 
 def draw_none(state: PageState) -> None:
     """Say that no leaderboard is kept, and let the reader try one."""
-    st.info("No leaderboard is kept here yet.", icon=":material/leaderboard:")
+    st.info("No leaderboards yet.", icon=":material/leaderboard:")
     doors = [
         Door(
             "Bring files of captions",
-            "One file a system, keys are names of the pictures",
+            "One file per captioner, keys are names of the pictures",
             ":material/upload_file:",
             act=partial(state.put, "show", "new"),
             key="bring",
@@ -167,10 +167,11 @@ def _example(state: PageState) -> list[Door]:
     if not may_operate() or not corpus_names() or not ready_evaluators():
         return []
     told = (
-        f"Three “captioners” on {FEW} pictures: the corpus's first captions, a template, and the template with an "
-        "ending that says nothing"
+        f"Ranks three captioners on {FEW} pictures: people's captions, a template, and the template with an ending "
+        f"that "
+        "says nothing"
     )
-    return [Door("Try an example", told, ":material/play_circle:", act=partial(_try, state), key="example")]
+    return [Door("Try an example", told, ":material/play_circle:", act=partial(_try, state), key="example", first=True)]
 
 
 @operators_only
@@ -228,8 +229,9 @@ def example_table(corpus: Corpus) -> pd.DataFrame:
 
 
 def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
+    first = st.container()
     files = st.file_uploader(
-        "One file a system, or a table with a column for each",
+        "Or your own captions: one file per captioner, or a table with a column for each",
         type=[each.removeprefix(".") for each in ENDINGS],
         accept_multiple_files=True,
         key="systems.files",
@@ -237,13 +239,15 @@ def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
     )
     if not files:
         example = corpus.items[0].id if corpus.items else "image"
-        st.info(
-            "Upload the captions of any number of systems. A JSON file holds one, named as the file; a CSV has the "
-            "column image and one column a system. Keys are names of the pictures:",
-            icon=":material/upload_file:",
-        )
-        st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
-        draw_doors(_example(state))
+        with first:
+            draw_doors(_example(state))
+        with st.expander("What a file looks like", icon=":material/description:"):
+            st.markdown(
+                "A JSON file has the captions of one captioner and is named after it; a CSV has the column image and "
+                "one "
+                "column per captioner. Keys are names of the pictures:"
+            )
+            st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
         st.download_button(
             "The example as a file",
             lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
@@ -273,7 +277,7 @@ def _choices(state: PageState, entered: Entered) -> None:
         key=state.key("edits"),
         placeholder="None",
         format_func=title,
-        help="Each is applied to every picture; nobody can see the null edits",
+        help="Each is applied to every picture; invisible edits are the noise floor",
     )
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].toggle(

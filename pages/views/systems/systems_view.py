@@ -39,10 +39,11 @@ def draw() -> None:
         state.put("show", "kept")
         state.put("board", made)
     header(
-        "Which captioner stands above which, how surely, and whether a harmless edit would swap them.",
+        "Which captioner ranks above which, how surely, and would a harmless edit swap them?",
         state,
     )
-    state.switch("show", "Show", VIEWS, label_visibility="collapsed")
+    if list_leaderboards():
+        state.switch("show", "Show", VIEWS, label_visibility="collapsed")
     with drawn(state):
         if state.get("show") == "new":
             draw_new(state)

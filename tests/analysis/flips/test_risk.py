@@ -111,7 +111,7 @@ def test_two_corpora_have_cells_and_spreads_of_their_own(tmp_path: Path) -> None
     found = cell_risks(shift_cells(view), gaps=(0.4,), unit=IQR)
     expected = one_by_one(scores, 0.4, IQR)
     pd.testing.assert_frame_equal(of_the_risk(found), expected, check_dtype=False, rtol=1e-12)
-    assert found["note"].str.endswith("less null: no edit that nobody can see was scored on these items").all()
+    assert found["note"].str.endswith("less null: no invisible edit was scored on these items").all()
     assert set(found["corpus"]) == {"c", "d"}
 
 

@@ -50,7 +50,7 @@ def test_people_fail_where_two_thirds_do_not_prefer_the_right_side(folder: Path,
         assert found.loc[(evaluator, "denied"), ["people", "n_people"]].tolist() == [0, 6]
         row = found.loc[(evaluator, "swapped")]
         assert (row["people"], row["n_people"]) == (pytest.approx(100 * 2 / 6), 6)
-        low, high = proportion_confint(2, 6, method="wilson")  # each of the six is of a source of its own
+        low, high = proportion_confint(2, 6, method="wilson")  # each of the six is of its own source
         assert 0 < row["people_low"] < 100 * low < 100 * high < row["people_high"] < 100  # people are a sample too
         assert found.loc[[(evaluator, "denied: near"), (evaluator, "denied: far")], "people"].isna().all()
     shown = [each.name for each in asked_of_people(asked, found).columns]

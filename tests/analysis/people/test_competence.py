@@ -1,4 +1,4 @@
-"""Competence of a study's annotators: who guesses is found, beside counts by hand; what cannot be told is said."""
+"""Competence of a study's annotators: who guesses is found, beside counts by hand; what is unclear is said."""
 
 import math
 from pathlib import Path

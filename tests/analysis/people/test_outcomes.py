@@ -120,7 +120,7 @@ def test_of_one_or_two_annotators_shares_have_no_interval_and_the_page_says_why(
     assert told["low"].isna().all()
     named = "1 annotator" if people == "a" else "2 annotators"
     assert list(told["note"]) == [f"{named} cannot tell how far people differ, 3 can"]
-    assert f"cannot be told: {told['note'].iloc[0]}" in told["more"].iloc[0]
+    assert f"is unclear: {told['note'].iloc[0]}" in told["more"].iloc[0]
 
 
 def test_rates_of_votes_are_their_means_and_say_what_would_halve_their_interval(study: Study) -> None:

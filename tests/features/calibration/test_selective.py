@@ -1,4 +1,4 @@
-"""Selectivity before and after a calibration: from the raw rows, and where it cannot be told."""
+"""Selectivity before and after a calibration: from the raw rows, and where it is unclear."""
 
 from collections.abc import Iterator
 from pathlib import Path

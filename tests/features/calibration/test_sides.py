@@ -30,7 +30,7 @@ def scored(clean: np.ndarray, shifts: np.ndarray) -> Orbits:
 @pytest.mark.parametrize("n", [10, 30, 100])
 def test_sensitivities_and_their_ratio_are_where_their_intervals_say(n: int) -> None:
     _, before, after = drawn(np.random.default_rng(1), 500_000)
-    one, other = (np.median(np.abs(each), axis=1) for each in (before, after))  # clean scores have a deviation of 1
+    one, other = (np.median(np.abs(each), axis=1) for each in (before, after))  # unedited scores have a deviation of 1
     held = np.zeros(3)
     for run in range(RUNS):
         clean, before, after = drawn(np.random.default_rng((7, run)), n)

@@ -181,7 +181,7 @@ def test_before_and_after_are_those_of_the_split() -> None:
     flip = test.families["flip"].shifts
     after = calibrated(test, terms, 1.0)
     spread, middle = after.clean.std(ddof=1), np.subtract(*np.quantile(after.clean, [0.75, 0.25]))
-    assert spread == pytest.approx(test.clean.std(ddof=1))  # shift leaves clean scores alone
+    assert spread == pytest.approx(test.clean.std(ddof=1))  # shift leaves unedited scores alone
     assert table.loc[("sensitivity", "flip"), "before"] == pytest.approx(np.median(np.abs(flip)) / spread)
     assert table.loc[("sensitivity", "flip"), "after"] < table.loc[("sensitivity", "flip"), "before"]
     assert table.loc[("flip risk", "flip"), "after"] == pytest.approx(

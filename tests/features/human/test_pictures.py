@@ -23,7 +23,7 @@ from tests.plans import make_plan
 
 @pytest.fixture
 def mine(tmp_path: Path) -> tuple[Path, Store]:
-    """A folder of pairs under a name of its own, whose pictures lie elsewhere, and a run of it."""
+    """A folder of pairs under its own name, whose pictures lie elsewhere, and a run of it."""
     root, elsewhere = tmp_path / "pairs", tmp_path / "photographs"
     root.mkdir()
     elsewhere.mkdir()

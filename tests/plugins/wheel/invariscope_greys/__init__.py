@@ -1,4 +1,4 @@
-"""A probe, an evaluator and a corpus as a stranger would publish them: in a package of its own."""
+"""A probe, an evaluator and a corpus as a stranger would publish them: in its own package."""
 
 from collections.abc import Sequence
 from pathlib import Path

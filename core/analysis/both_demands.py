@@ -6,7 +6,6 @@ orders or names evaluators by stability alone praises the deaf.
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -44,7 +43,7 @@ NOTE = (
     "Up and to the left is better. On the line 2 × a broken meaning costs twice what a harmless edit changes. SD: "
     "standard deviations of the unedited scores; bars are 95 % intervals."
 )
-_ACROSS, _UP = "change under harmless edits, SD", "drop when the meaning breaks, SD"
+_ACROSS = "change under harmless edits, SD"
 
 
 def falls(n: float, signal: float, low: float, high: float) -> str:
@@ -137,8 +136,7 @@ def demands_figure(view: View) -> Figure:
     several = len(set(found["corpus"])) > 1
     kept = {str(name): unverified(rows) for name, rows in found.groupby("corpus")}
     said = [": ".join(filter(None, (name if several else "", kept[name]))) for name in found["corpus"].astype(str)]
-    drawn = plane(found.assign(panel=said), PLANE, TITLE, NOTE)
-    return replace(drawn, axis=_UP, along=replace(drawn.along, title=_ACROSS))
+    return plane(found.assign(panel=said), PLANE, TITLE, NOTE)
 
 
 def _one_axis(found: pd.DataFrame, note: str) -> Figure:

@@ -36,6 +36,7 @@ _UNSEEN = {"size": 12, "color": "rgba(0,0,0,0)", "line": {"width": 0}, "symbol":
 _MINUS = re.compile(r"(?<![\w.\-–])-(?=\d)")
 """A minus sign: before a digit, and after nothing that it could join to it (*conse-lite0*, *2026-11-25*, *gpt-4*)."""
 
+_FITS = 7  # letters that an outline has room for
 _CLICKED = 40  # px: of a map's cell around its middle, what answers to a click
 
 WIDTHS = (280.0, 420.0, 600.0, 780.0, 1000.0)
@@ -347,13 +348,20 @@ def _open_cells(rows: np.ndarray, bare: np.ndarray, said: np.ndarray | None, hov
     """Outlines in the place of colours, with their words in a colour that any background shows."""
     down, across = np.nonzero(bare)
     there = rows[down, across]
+    longest = 0 if said is None else max(len(line) for row in there for line in str(said[row]).split("\n"))
     return {
         "type": "scatter",
         "x": across.tolist(),
         "y": down.tolist(),
         "mode": "markers+text",
         "showlegend": False,
-        "marker": {"size": _CLICKED, "symbol": "square-open", "color": NEUTRAL, "line": {"width": 1.5}},
+        "marker": {
+            "size": _CLICKED,
+            "symbol": "square-open",
+            "color": NEUTRAL,
+            "line": {"width": 1.5},
+            "opacity": 1.0 if longest <= _FITS else 0.0,
+        },
         "text": ["" if said is None else _lines(said[row]) for row in there],
         "textfont": {"color": NEUTRAL, "size": 12},
         "hoverinfo": "text",

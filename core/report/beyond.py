@@ -101,7 +101,7 @@ _PEOPLE = {
     "S-human-scores": ("Do the findings stand without the pairs that people did not accept?", (
         _STUDY, Column("evaluator", "Evaluator", kind="text"), _FAMILY, Column("analysis", "Analysis", kind="text"),
         Column("n_all", "n before", digits=0),
-        Column("median_all", "Median % change, all judged pairs [95 % CI]", signed=True, low="low_all", high="high_all"),
+        Column("median_all", "Median % change, all judged [95 % CI]", signed=True, low="low_all", high="high_all"),
         Column("n_kept", "n after", digits=0),
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("direction", "Direction", kind="text"),

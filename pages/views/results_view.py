@@ -14,7 +14,7 @@ from core.analysis.questions.columns import Dots
 from core.analysis.questions.families import PART as NOT_AUDITED
 from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
-from core.analysis.verdicts import MARGIN
+from core.analysis.verdicts import MARGIN, SCATTERS
 from core.charts.spec import Shade
 from core.probes.base import Axis
 from core.probes.titles import family_title
@@ -344,6 +344,8 @@ def _draw(
     link = {name: text for name, text in slice_link(state).items() if name not in idle}
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
+    elif said := _answered(frame):
+        st.markdown(f"**{safe(said, limit=600)}**")
     for drawing in question.figures:
         _draw_figure(state, question, drawing, frame, measure, options, link)
     if idle:
@@ -357,6 +359,18 @@ def _draw(
         if not question.figures:
             data_buttons(frame, question.id, key=f"results.{question.id}")
         st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
+
+
+def _answered(frame: pd.DataFrame) -> str:
+    """How many of the families tested are shown to change each evaluator, in a sentence; empty for other answers."""
+    if not {"evaluator", "corpus", "axis", "tests", "scatter"} <= set(frame) or len(set(frame["corpus"])) > 1:
+        return ""
+    tested = frame[(frame["tests"] != "") & (frame["axis"] != "null")]
+    if tested.empty or tested.duplicated(["evaluator", "label"]).any():
+        return ""
+    counts = tested["scatter"].eq(SCATTERS).groupby(tested["evaluator"]).agg(["sum", "size"])
+    told = ", ".join(f"{name} by {row['sum']} of {row['size']}" for name, row in counts.iterrows())
+    return f"Changed by more than the margin on a typical picture, up or down: {told} kinds of edits."
 
 
 def _draw_figure(

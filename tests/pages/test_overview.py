@@ -176,7 +176,7 @@ def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_
     app = open_page(OVERVIEW)
     assert not app.exception
     assert "Stable and sensitive?" in said(app)
-    assert "Shown for run broken (captions: human, en), because the scope above breaks no meaning" in said(app)
+    assert "Shown for run broken (human captions, en): the scope above breaks no meaning" in said(app)
     assert "Shown for run" not in said(open_page(OVERVIEW, subject="human"))
 
 

@@ -175,7 +175,7 @@ def _matrix() -> Question:
         "C-matrix",
         "How often each evaluator misses the error",
         "Share of comparisons in which the broken side scores at least as high, with its 95 % interval. Darker is "
-        "worse; an outline has too few items to judge. Hover for n, ties, and the harmless edit that the error is most "
+        "worse. Hover for n, ties, and the harmless edit that the error is most "
         "easily taken for.",
         _matrix_figure,
         opens=TEST,
@@ -309,7 +309,10 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     )
     data = data.assign(
         n=[row["n"] for row in kept],
-        text=[f"{row['failure']:.0f} %{_ends(row)}" for row in kept],
+        text=[
+            f"n {row['n']}: {row['verdict']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_ends(row)}"
+            for row in kept
+        ],
         hollow=[row["verdict"] in NO_CLAIM for row in kept],
         hover=[failure_said(row) for row in kept],
     )

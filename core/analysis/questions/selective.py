@@ -224,13 +224,13 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
         title,
         note,
         data,
-        "signal: median drop, SD",
+        "drop when the meaning breaks, SD",
         kind="scatter",
         span=(1.1 * least, 1.1 * most),
-        along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * far)),
+        along=Axis("change under harmless edits, SD", span=(0.0, 1.1 * far)),
         rays=_rays(own["signal"] / own["nuisance"]),
         references=(Reference(0.0, dash="dot"),),
-        height=340,
+        height=300,
         moves=moves,
     )
 

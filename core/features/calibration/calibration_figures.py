@@ -38,7 +38,7 @@ def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float | None
     Returns:
         The test split as a line with its band, the dev split dashed, the allowed strengths shaded, both λ marked.
     """
-    return _along(table, strength, chosen, colour, axis="Spearman's ρ", span=(None, None))
+    return _along(table, strength, chosen, colour, axis="rank agreement (Spearman's ρ)", span=(None, None))
 
 
 def sensitivity_along(
@@ -52,7 +52,7 @@ def sensitivity_along(
         chosen: λ*; None where nothing chose one.
         colour: ``#rrggbb`` by axis.
     """
-    return _along(table, strength, chosen, colour, axis="median |Δ|, SD", span=(0, None))
+    return _along(table, strength, chosen, colour, axis="median change, SD", span=(0, None))
 
 
 def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Figure:
@@ -184,7 +184,7 @@ def _along(
         for split, words in _SPLITS.items()
         if split in set(table["split"])
     }
-    marks = [] if chosen is None else [Reference(chosen, "along", "λ*", "dot")]
+    marks = [] if chosen is None else [Reference(chosen, "along", "best", "dot")]
     marks += [Reference(strength, "along", "λ")] if strength != chosen else []
     grid = table.drop_duplicates("strength").sort_values("strength")
     allowed = _stretches(grid["strength"].to_numpy(float), grid["allowed"].to_numpy(bool))

@@ -63,7 +63,7 @@ def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
     counts = sorted({int(row["n"]) for row in axes})
     of = f"{counts[0]} to {counted(counts[-1], 'held-out item')}" if counts[1:] else counted(counts[0], "held-out item")
     said = listed(moved)
-    order = f" Order of the unedited scores: {'; '.join(kept)}." if kept else ""
+    order = f" Rank agreement (Spearman): {'; '.join(kept)}." if kept else ""
     return f"**{said[0].upper()}{said[1:]}** at strength {strength:g}, {safe(basis)}, on {of}.{order}"
 
 
@@ -83,7 +83,7 @@ def _moved(row: dict[Any, Any]) -> str:
 def _order(row: dict[Any, Any]) -> str:
     change = float(row["after"]) - float(row["before"])
     told = "as it was" if round(change, 3) == 0 else f"{'+' if change > 0 else '−'}{abs(change):.3f}"
-    return f"ρ with {safe(row['name'])} {told} ({number(row['before'])} → {number(row['after'])})"
+    return f"with {safe(row['name'])} {told} ({number(row['before'])} → {number(row['after'])})"
 
 
 _NAMED = (

@@ -33,8 +33,8 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
         return
     st.markdown(safe(told_together(falls_of(files, scope)), limit=600))
     if own != scope:
-        of = f"run {own.run} (captions: {own.subject}, {own.language})"
-        st.caption(safe(f"Shown for {of}, because the scope above breaks no meaning.", limit=300))
+        of = f"run {own.run} ({own.subject} captions, {own.language})"
+        st.caption(safe(f"Shown for {of}: the scope above breaks no meaning.", limit=300))
     link_to(CONTRAST, "Does it notice? All tests", icon=":material/rule:")
 
 

@@ -214,11 +214,13 @@ def _ask() -> None:
 
 
 def _entered(state: PageState) -> Entered | None:
+    if state.get("source") != "captions" and not st.session_state.get("systems.files"):
+        draw_doors(_example(state))
     row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
     state.switch("source", "Captions", SOURCES, place=row)
     row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
     corpus = load_corpus(state.get("images"))
-    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(state, corpus)
+    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(corpus)
     return enter(corpus, systems, people=state.get("human")) if systems else None
 
 
@@ -228,8 +230,7 @@ def example_table(corpus: Corpus) -> pd.DataFrame:
     return pd.DataFrame(held).rename_axis("image").reset_index()
 
 
-def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
-    first = st.container()
+def _uploaded(corpus: Corpus) -> list[System]:
     files = st.file_uploader(
         "Or your own captions: one file per captioner, or a table with a column for each",
         type=[each.removeprefix(".") for each in ENDINGS],
@@ -239,8 +240,6 @@ def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
     )
     if not files:
         example = corpus.items[0].id if corpus.items else "image"
-        with first:
-            draw_doors(_example(state))
         with st.expander("What a file looks like", icon=":material/description:"):
             st.markdown(
                 "A JSON file has the captions of one captioner and is named after it; a CSV has the column image and "

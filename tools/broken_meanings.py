@@ -99,14 +99,14 @@ def _table(
 
 
 def _cell(own: pd.DataFrame, *, rising: bool) -> str:
-    """Share in percent with its Wilson interval and counts; comparisons of one item are taken together."""
+    """Share in percent with its Wilson interval and n; comparisons of one item are taken together."""
     if own.empty:
         return "—"
     right, wrong = own["right"].to_numpy(), own["wrong"].to_numpy()
     hit = np.asarray(wrong > right if rising else wrong >= right)
     found = share(hit, groups=own["item"].to_numpy() if own["item"].duplicated().any() else None)
-    ends = "no interval" if np.isnan(found.low) else f"{100 * found.low:.0f} to {100 * found.high:.0f}"
-    return f"{100 * found.estimate:.0f} ({ends}; {hit.sum()} of {len(hit)})"
+    ends = "no interval" if np.isnan(found.low) else f"{100 * found.low:.0f}–{100 * found.high:.0f}"
+    return f"{100 * found.estimate:.0f} ({ends}; n {len(hit)})"
 
 
 def _refused(refused: pd.DataFrame, probes: Sequence[str]) -> str:

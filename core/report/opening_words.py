@@ -39,8 +39,8 @@ NULL = "null_median"
 """Column of the families' table that holds the median |% change| of invisible edits."""
 
 METHODS = (
-    "An item is a picture with its caption. A probe edits either; probes of one kind are a family. % change is the "
-    "change in percent of the score before. An item counts once, by the median over a family's "
+    "An item is a picture with its caption. A probe edits either; probes of one kind are a family. % change is "
+    "of the score before. An item counts once, by the median over a family's "
     "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
     "one source count together, of two likewise. What is named worst has one allowing for the picking. Below "
@@ -49,7 +49,7 @@ METHODS = (
     f"where that "
     f"of "
     "its median % change, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
-    "Invisible edits are those that nobody can see. A harm is the absolute shift under a harmless edit, a "
+    "Nobody sees invisible edits. A harm is the absolute shift under a harmless edit, a "
     "drop the right side's score minus the wrong's; both in standard deviations of the unedited scores. "
     "Selectivity is the probability that, of one item, a "
     "drop exceeds a harm, ties one half. Differences are no evidence below the gap at which a harmless edit inverts "

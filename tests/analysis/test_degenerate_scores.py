@@ -222,7 +222,7 @@ def test_negative_baselines_have_no_percent_change_and_the_row_says_so(opened: O
     for column in ("median_percent", "low", "high", "median_abs_percent"):
         assert math.isnan(row[column]), column
     assert row["note"].startswith("% change withheld: the baseline is negative in 12 of 12 items")
-    assert "no scatter is told: its margin is one of % change" in row["note"]
+    assert "stability is not reported: its margin is one of % change" in row["note"]
     assert ("SD of the unedited scores on would have shown" in row["note"]) == (row["drift"] == "undecided")
     assert row["n_items"] == 12
     assert (row["drift"] == DRIFTS) == (row["delta_low"] > 0 or row["delta_high"] < 0)

@@ -287,7 +287,7 @@ def test_no_claim_on_the_card_hides_what_a_median_cannot_see(card: pd.DataFrame,
     assert judge["beyond_low"] > 5
     assert judge["conflict"] == ""  # of few backgrounds that disagree, movers and mean show no way
     turned = card.set_index(["evaluator", "axis"]).loc[("grounding-judge", "spatial")]
-    assert (turned["drift"], turned["conflict"]) == ("drifts", "")
+    assert (turned["drift"], turned["conflict"]) == ("drifts one way", "")
     assert "of those that move 70 % [62, 77] fall" in turned["direction"]
     moved = own.groupby("item")["delta"].median().dropna()
     assert judge["still"] == pytest.approx(100 * (moved == 0).mean())

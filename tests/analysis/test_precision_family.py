@@ -148,6 +148,7 @@ def test_page_report_and_card_say_the_same(run: Path, tmp_path: Path, monkeypatc
     assert f"median |% change| {row['median_abs_percent']:.2f} ({row['abs_low']:.2f} to {row['abs_high']:.2f})" in said
     assert f"at most {row['largest']:.2f}; {row['than_null']}; {row['scatter']}, n = {row['n_items']}." in said
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    page.query_params["card"] = "yes"
     page.switch_page("pages/start.py").run()
     drawn = [each.value for each in page.caption if "alone moves the unedited items" in each.value]
     assert len(drawn) == 1

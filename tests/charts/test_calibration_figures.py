@@ -36,9 +36,9 @@ def test_allowed_strengths_are_shaded_and_both_strengths_marked(draw) -> None:
     )
     areas = [(shape.x0, shape.x1) for shape in figure.layout.shapes if shape.type == "rect"]
     assert areas == [(0.0, 0.375), (0.625, 0.875)]
-    assert [note.text for note in figure.layout.annotations] == ["λ*", "λ"]
+    assert [note.text for note in figure.layout.annotations] == ["best", "here"]
     one = plot(draw(along("x", [True] * 5), strength=0.25, chosen=0.25, colour={"H": "#0079BD"}))
-    assert [note.text for note in one.layout.annotations] == ["λ*"]
+    assert [note.text for note in one.layout.annotations] == ["best"]
     assert [(shape.x0, shape.x1) for shape in one.layout.shapes if shape.type == "rect"] == [(0.0, 1.0)]
 
 

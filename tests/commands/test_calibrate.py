@@ -210,7 +210,7 @@ def test_a_measured_calibration_is_told_beside_what_holds_by_construction(
     assert told["whence"] == "chosen on dev, measured"
     assert 0 <= told["chosen"] < 1
     usual = invoke("calibrate", *MEASURE, "--reading", "orbit", "--weights", "each", "--sweep", tmp_path / "s.csv")
-    assert f"λ* = {told['chosen']:g}, chosen on dev, measured" in usual.stderr
+    assert f"Best strength {told['chosen']:g}, chosen on dev, measured" in usual.stderr
     assert f"λ = {told['chosen']:g}, held-out split" in usual.stdout
     assert {"measured", "measured dev"} <= set(pd.read_csv(tmp_path / "s.csv")["split"])
     assert told["measured"]["images"] > 0

@@ -48,7 +48,7 @@ def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> 
     assert "200 bootstrap samples" in told
     assert "exactly invariant" in told
     assert "up to 6 variants a picture" in told
-    assert "Before and after, λ = " in told
+    assert "Before and after, strength " in told
     charts = app.get("plotly_chart")
     assert len(charts) == 4
     assert f"the evaluator scored {counted(10_079, 'picture')}" in told
@@ -105,7 +105,7 @@ def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) ->
     app = page(reading="shift", axes="spatial")
     app.select_slider(key="calib.strength.widget").set_value(0.5).run()
     assert not app.exception
-    assert "λ = 0.5" in said(app)
+    assert "strength 0.5" in said(app)
     assert app.query_params["strength"] == "0.5"
     table = unfolded(app).dataframe[0].value.set_index(["measure", "name"])
     known = table.dropna(subset=["before_low"])  # flip risks of few sources have no interval
@@ -211,7 +211,7 @@ def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path:
     ends = [number(each.value.estimate, digits=3) for each in (made.before, made.after)]
     assert f"{ends[0]} → **{ends[1]}**" in told
     assert "Harms: rotation, vertical-flip." in told or "Harms: vertical-flip, rotation." in told
-    assert planes(app) == [("calibration-plane", {"e", f"λ = {float(app.select_slider[0].value):g}"})]
+    assert planes(app) == [("calibration-plane", {"e", f"strength {float(app.select_slider[0].value):g}"})]
     orbit = open_page(PAGE, evaluator="e", reading="orbit")
     assert "needs the scores of its own edits" in said(orbit)
     assert not planes(orbit)

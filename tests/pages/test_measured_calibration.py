@@ -70,7 +70,7 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
     measured_now()
     app = corners(weights="each")
     told = said(app)
-    assert "Measured, λ = 1" in told
+    assert "Measured, strength 1" in told
     assert "Not measured yet" not in told
     assert "By construction, not measured" in "".join(warning.value for warning in app.warning)
     assert "Dotted: held out, every score scored" in told
@@ -84,7 +84,7 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
         own, _ = find(found, store.runs()[0], subject="human", language="en")
     assert own is not None
     assert own.choice is not None
-    assert app.button(key="calib.back").label == f"λ* = {own.choice.strength:g}, chosen on dev, measured"
+    assert app.button(key="calib.back").label == f"Best strength {own.choice.strength:g}, chosen on dev, measured"
     assert "dev, every score scored; it chose λ*" in told
     effect = own.effect(1.0).set_index(["measure", "name"])
     for _, row in table.iterrows():
@@ -115,7 +115,7 @@ def test_readings_that_need_no_measurement_say_so(corners: Corners, reading: str
     assert sentence in told
     assert "Not measured yet" not in told
     heading = "by construction" if reading == "ridge" else "measured on stored scores"
-    assert f"Before and after, λ = 1, {heading}" in told
+    assert f"Before and after, strength 1, {heading}" in told
 
 
 def test_families_that_edit_captions_are_refused_on_the_page(open_page: Open, demo: Path) -> None:

@@ -303,7 +303,7 @@ def test_links_between_pages_take_the_scope_along(open_page: Open, scoped: Path)
 def test_a_link_with_a_scope_opens_on_an_empty_store(open_page: Open, page: str) -> None:
     app = open_page(page, run="first", corpus="squares", evaluators="ant")
     assert not app.exception
-    assert "run is here yet" in said(app)
+    assert "No runs yet" in said(app)
     assert "There is no corpus 'squares' here" in said(app)
 
 

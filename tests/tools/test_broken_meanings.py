@@ -50,7 +50,7 @@ def halves(tmp_path: Path) -> list[Path]:
 
 def said(hits: list[bool], groups: list[str] | None = None) -> str:
     found = share(hits, groups=groups)
-    return f"{100 * found.estimate:.0f} ({100 * found.low:.0f} to {100 * found.high:.0f}; {sum(hits)} of {len(hits)})"
+    return f"{100 * found.estimate:.0f} ({100 * found.low:.0f}–{100 * found.high:.0f}; n {len(hits)})"
 
 
 def test_rates_are_of_the_items_of_both_runs_ties_among_the_failures(halves: list[Path]) -> None:

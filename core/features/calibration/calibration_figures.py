@@ -185,7 +185,7 @@ def _along(
         if split in set(table["split"])
     }
     marks = [] if chosen is None else [Reference(chosen, "along", "best", "dot")]
-    marks += [Reference(strength, "along", "λ")] if strength != chosen else []
+    marks += [Reference(strength, "along", "here")] if strength != chosen else []
     grid = table.drop_duplicates("strength").sort_values("strength")
     allowed = _stretches(grid["strength"].to_numpy(float), grid["allowed"].to_numpy(bool))
     frame["opens"] = [f"{each:g}" for each in frame["label"]]

@@ -82,7 +82,7 @@ def draw_measured(
     if found.basis == MEASURED:
         st.caption(safe(_refused(key, found), limit=400))
         return
-    st.header(f"Measured, λ = {strength:g}", anchor=False)
+    st.header(f"Measured, strength {strength:g}", anchor=False)
     if why := _refused(key, found):
         st.info(safe(why, limit=600), icon=":material/straighten:")
         return

@@ -63,7 +63,7 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
     files = present()
     runs = [run.id for run in store(files).runs() if run.status == "complete"]
     if not runs:
-        draw_no_run(none="No finished run is here yet for a study to draw its pairs from")
+        draw_no_run(none="No finished run yet for a study to draw its pairs from")
         return
     with st.container(width=720 if first else "stretch"):
         title = st.text_input(

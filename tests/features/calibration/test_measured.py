@@ -136,7 +136,7 @@ def test_without_a_measurement_of_the_dev_half_a_reading_by_construction_has_no_
 ) -> None:
     found = learnt(opened)
     assert (settled(found).whence, settled(found).chosen) == (FIXED, None)
-    assert settled(found).told == f"λ = {found.choice.strength:g}, {FIXED}"
+    assert settled(found).told == f"Strength {found.choice.strength:g}, {FIXED}"
     held = {item for _, item in found.scores.items}
     kept = [place for place, item in enumerate(made.items) if item in held]
     half = made.model_copy(

@@ -260,8 +260,8 @@ def test_an_evaluator_without_a_row_is_named_with_its_reason(tmp_path: Path) -> 
         assert len(worst_findings(store, read_table(store).view())) == 1
     assert card["evaluator"].tolist() == ["usual"]
     assert not_on_card(families) == (
-        "below on c is not on the card: % change withheld: the baseline is negative in 12 of 12 items; no scatter "
-        "is told: its margin is one of % change.",
+        "below on c is not on the card: % change withheld: the baseline is negative in 12 of 12 items; "
+        "stability is not reported: its margin is one of % change.",
         "nought on c is not on the card: every score is 0: nothing can move.",
         "silent on c is not on the card: no score.",
         "still on c is not on the card: constant: invariance says nothing.",
@@ -288,6 +288,6 @@ def test_no_claim_on_the_card_hides_what_a_median_cannot_see(card: pd.DataFrame,
     assert judge["conflict"] == ""  # of few backgrounds that disagree, movers and mean show no way
     turned = card.set_index(["evaluator", "axis"]).loc[("grounding-judge", "spatial")]
     assert (turned["drift"], turned["conflict"]) == ("drifts one way", "")
-    assert "of those that move 70 % [62, 77] fall" in turned["direction"]
+    assert "of those that do 70 % [62, 77] fall" in turned["direction"]
     moved = own.groupby("item")["delta"].median().dropna()
     assert judge["still"] == pytest.approx(100 * (moved == 0).mean())

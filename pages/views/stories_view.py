@@ -202,7 +202,7 @@ def _stage(state: PageState, told: Telling) -> None:
         st.caption(safe(slide.of, limit=400))
 
 
-TITLE = "An example: what moves these metrics"
+TITLE = "An example: what changes these scores"
 PAIRS = 3
 """Pairs of the story, one an item."""
 

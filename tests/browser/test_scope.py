@@ -56,7 +56,7 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
     to_view(page, "Start")
     settled(page)
     assert query(page) == chosen
-    page.get_by_role("link", name="See its failures").first.click()
+    page.get_by_role("link", name="See its pairs").first.click()
     at_view(page, "Findings", "Pictures")
     settled(page)
     assert query(page).items() >= chosen.items()

@@ -98,7 +98,7 @@ def test_references_are_an_h_and_the_page_says_of_what(page: Calibrated) -> None
 def test_every_kind_of_weights_says_what_it_does(page: Calibrated, weights: str) -> None:
     app = page(weights=weights, axes="spatial", reading="orbit")
     assert "Weights: " in said(app)
-    assert "By construction, not measured" in "".join(warning.value for warning in app.warning)
+    assert "By construction, not measured" in "".join(each.label for each in app.expander)
 
 
 def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) -> None:
@@ -207,7 +207,7 @@ def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path:
         held = read_table(store).view()
         made = change(held, fit(held, evaluator="e"), float(app.select_slider[0].value))
     told = said(app)
-    assert "Calm or deaf: selectivity, held out" in told
+    assert "Stable or deaf: selectivity, held out" in told
     ends = [number(each.value.estimate, digits=3) for each in (made.before, made.after)]
     assert f"{ends[0]} → **{ends[1]}**" in told
     assert "Harms: rotation, vertical-flip." in told or "Harms: vertical-flip, rotation." in told
@@ -233,7 +233,7 @@ def planes(app: AppTest) -> list[tuple[str, set[str]]]:
     return [
         ("calibration-plane", {trace.get("name") for trace in each["data"] if trace.get("name")})
         for each in drawn
-        if "nuisance" in json.dumps(each["layout"])
+        if "change under harmless edits" in json.dumps(each["layout"])
     ]
 
 

@@ -37,8 +37,8 @@ def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
     ) == (
         "**Spatial edits change the score 25 % less (0.400 → 0.300 SD; after / before 0.60 to 0.90), societal edits "
         "change the score 25 % more, which may be chance (0.200 → 0.250 SD; after / before 0.90 to 1.40) and object "
-        "edits change the score as far as before (0.300 → 0.300 SD; after / before 0.80 to 1.20)** at λ = 0.5, "
-        "measured, on 40 held-out items. Order of the unedited scores: ρ with people −0.020 (0.810 → 0.790)."
+        "edits change the score as far as before (0.300 → 0.300 SD; after / before 0.80 to 1.20)** at strength 0.5, "
+        "measured, on 40 held-out items. Rank agreement (Spearman): with people −0.020 (0.810 → 0.790)."
     )
 
 
@@ -57,21 +57,21 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
         row("spearman", "people", math.nan, math.nan),
     )
     assert some == (
-        "**A edits change the score 50 % less (0.400 → 0.200 SD; no interval)** at λ = 0.5, measured, on 12 held-out "
-        "items."
+        "**A edits change the score 50 % less (0.400 → 0.200 SD; no interval)** at strength 0.5, measured, on 12 "
+        "held-out items."
     )
 
 
 def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     first = said(open_page(CALIBRATION))
-    assert "held-out items. Order of the unedited scores: ρ with" in first
+    assert "held-out items. Rank agreement (Spearman): with" in first
 
 
 def test_the_page_opens_on_a_measured_reading_under_which_agreement_moves(open_page: Open, demo: object) -> None:
     told = said(open_page(CALIBRATION))
     assert "Calibrated for edits that need the picture alone: Mirrored, Turned and Upside down" in told
     assert "measured, every score scored" in told
-    changes = [float(each) for each in re.findall(r"ρ with \S+ [+−](0\.\d{3})", told)]
+    changes = [float(each) for each in re.findall(r"with \S+ [+−](0\.\d{3})", told)]
     assert changes
     assert min(changes) > 0
 
@@ -82,11 +82,11 @@ def test_options_are_folded_below_the_sentence_and_another_strength_has_its_own(
     assert {each.label for each in options.get("button_group")} >= {"Reading", "Weights", "ε"}
     assert not options.proto.expanded
     inside = {each.value for each in options.markdown}
-    sentences = [each for each in app.markdown if "held-out items. Order" in each.value]
+    sentences = [each for each in app.markdown if "held-out items. Rank agreement" in each.value]
     assert len(sentences) == 1
     assert sentences[0].value not in inside
     other = open_page(CALIBRATION, strength="0.05")
-    assert len([each for each in other.markdown if "held-out items. Order" in each.value]) == 2
+    assert len([each for each in other.markdown if "held-out items. Rank agreement" in each.value]) == 2
 
 
 def test_few_held_out_items_are_said_before_any_number(open_page: Open, demo: object) -> None:

@@ -16,20 +16,25 @@ def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: P
     assert {"a_value", "b_value", "difference", "low", "high", "a_n", "b_n", "p_holm", "verdict"} <= set(table)
     assert {"a_size", "b_size", "size_difference", "size_low", "size_high", "size_p_holm", "scatter"} <= set(table)
     assert set(table["scatter"]) <= {
-        "scatter differs",
-        "scatter differs, but within the margin",
+        "size differs",
+        "size differs, but within the margin",
         "undecided",
-        "scatter alike within the margin",
+        "size alike within the margin",
     }
     assert len(app.get("plotly_chart")) == 4
-    for name in ("Both sides: drift", "A − B: drift", "Both sides: scatter", "A − B: scatter"):
+    for name in (
+        "Both sides: signed change",
+        "A − B: signed change",
+        "Both sides: size of the change",
+        "A − B: size of the change",
+    ):
         assert name in said(app)
     drift, _, scatter, _ = (chart.proto.alt for chart in app.get("plotly_chart"))
     row = table.set_index("label").loc["Upside down"]
     assert f"Upside down: A {row['a_value']:+.2f}, " in drift
     assert f"Upside down: A {row['a_size']:+.2f}, B {row['b_size']:+.2f}, " in scatter
     rows = table[table["label"] != "All together"]
-    less = ((rows["scatter"] == "scatter differs") & (rows["size_difference"] < 0)).sum()
+    less = ((rows["scatter"] == "size differs") & (rows["size_difference"] < 0)).sum()
     assert f"A is more stable than B in **{less} of {len(rows)} family rows**" in said(app)
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 

@@ -56,7 +56,7 @@ def test_the_page_offers_to_measure_with_its_cost_and_starts_a_job(corners: Corn
     assert "by construction" in told
     assert "The dev items then choose λ by what was measured" in told
     assert app.button(key="calib.back").label.endswith("not chosen: fixed by construction")
-    assert "λ*" not in app.button(key="calib.back").label
+    assert "Best strength" not in app.button(key="calib.back").label
     button = app.button(key="calib.measuring")
     assert not button.disabled
     button.click().run()
@@ -72,9 +72,9 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
     told = said(app)
     assert "Measured, strength 1" in told
     assert "Not measured yet" not in told
-    assert "By construction, not measured" in "".join(warning.value for warning in app.warning)
+    assert "By construction, not measured" in "".join(each.label for each in app.expander)
     assert "Dotted: held out, every score scored" in told
-    assert "What was measured stands beside it" in "".join(warning.value for warning in app.warning)
+    assert "What was measured stands beside it" in told
     table = next(each.value for each in app.dataframe if "Measured / before" in each.value)
     assert list(table["Family"]) == ["horizontal-flip", "vertical-flip"]
     assert (table["By construction, SD"] == "0.0000").all()
@@ -85,7 +85,7 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
     assert own is not None
     assert own.choice is not None
     assert app.button(key="calib.back").label == f"Best strength {own.choice.strength:g}, chosen on dev, measured"
-    assert "dev, every score scored; it chose λ*" in told
+    assert "dev, every score scored; it chose the best one" in told
     effect = own.effect(1.0).set_index(["measure", "name"])
     for _, row in table.iterrows():
         expected = effect.loc[("sensitivity", row["Family"])]

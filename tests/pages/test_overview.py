@@ -246,7 +246,7 @@ def test_the_worst_slices_are_those_of_the_question_and_name_how_many_were_looke
     for name in view.evaluators[:2]:
         app = open_page(OVERVIEW, **UNFOLDED, of=name)
         first = worst_slices(view)[lambda rows, own=name: rows["evaluator"] == own].iloc[0]
-        assert f"Of **{first['n_cells']} groups**, the one that moves {name} furthest" in said(app)
+        assert f"Of **{first['n_cells']} groups**, the one that changes {name} most" in said(app)
         assert f"{family_title(first['family'])}* on items of category {first['category']}" in said(app)
         assert f"the whole family: {first['whole']:.1f} %" in said(app)
 

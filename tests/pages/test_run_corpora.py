@@ -21,7 +21,7 @@ from core.store.run_sources import note_audited
 from pages.views.common.run_corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
-from tests.pages.opening import FAILURES, FLIP_RISK, LAB, OVERVIEW, Open, said
+from tests.pages.opening import FAILURES, FLIP_RISK, LAB, OVERVIEW, UNFOLDED, Open, said
 from tests.plans import make_plan
 
 
@@ -136,7 +136,7 @@ def test_pages_show_and_open_the_corpus_of_the_run_in_view(
     open_page: Open, halves: tuple[Run, Run], run: str, corpus: str
 ) -> None:
     for page in (OVERVIEW, FAILURES):
-        app = open_page(page, run=run)
+        app = open_page(page, run=run, **UNFOLDED if page == OVERVIEW else {})
         assert not app.exception
         assert "has no item" not in said(app)
         ways = [

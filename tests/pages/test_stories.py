@@ -142,7 +142,7 @@ def test_an_example_is_made_of_the_run_by_a_click(open_page: Open, demo: Path, o
     assert not app.error
     (story,) = stories()
     told = story.read()
-    assert told.title == "An example: what moves these metrics"
+    assert told.title == "An example: what changes these scores"
     first, *pairs = told.slides
     assert "run demo" in first.of
     assert first.rows
@@ -151,7 +151,7 @@ def test_an_example_is_made_of_the_run_by_a_click(open_page: Open, demo: Path, o
     for slide in told.slides:
         assert slide.pictures
         assert slide.signature.startswith("invariscope:")
-    assert app.selectbox(key="stories.story").options == ["An example: what moves these metrics · 4 slides"]
+    assert app.selectbox(key="stories.story").options == ["An example: what changes these scores · 4 slides"]
     furthest = open_page(FAILURES)
 
     assert pairs[0].title.split(": ")[1] in said(furthest)

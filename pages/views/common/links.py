@@ -398,7 +398,7 @@ def _findings(files: Signature) -> list[Place]:
     rows = findings(files, narrowed(files, Scope()).only())
     return [
         Place(
-            f"Finding · {row['evaluator']} moves by {row['median_abs_percent']:.1f} % under "
+            f"Finding · {row['evaluator']} changes by {row['median_abs_percent']:.1f} % under "
             f"{family_title(row['family'])}",
             FAILURES,
             failures_link(row),

@@ -255,7 +255,7 @@ def _draw_example(row: pd.Series) -> None:
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
         link_to(FAILURES, "See its pairs", icon=":material/photo_library:", query_params=failures_link(row))
         if not isinstance(example, str):
-            link_to(LAB, "Try it", icon=":material/science:", query_params=lab_link(row))
+            link_to(LAB, "Open in Try a picture", icon=":material/science:", query_params=lab_link(row))
 
 
 def _example(row: pd.Series) -> list[np.ndarray] | str:
@@ -303,9 +303,9 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     whole, least, most = (number(row[name], digits=1) for name in ("whole", "whole_low", "whole_high"))
     covers = safe(row["coverage_bin"].replace("-", " to "))
     same = int((frame["abs_low"] == row["abs_low"]).sum())
-    which = "the one that moves" if same == 1 else f"the first of {same} alike by their lower bound, which move"
+    which = "the one that changes" if same == 1 else f"the first of {same} alike by their lower bound, which change"
     return (
-        f"Of **{row['n_cells']} groups**, {which} {safe(row['evaluator'])} furthest for certain: "
+        f"Of **{row['n_cells']} groups**, {which} {safe(row['evaluator'])} most for certain: "
         f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
         f"{covers} % of the picture, median \\|% change\\| **{median} %** (interval adjusted for "
         f"{row['n_cells']} groups: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "

@@ -101,7 +101,7 @@ def _families(report: CheckReport) -> None:
     draw_table(
         pd.DataFrame(rows),
         width="stretch",
-        alt="How far each family moves it",
+        alt="How much each family changes it",
         families=("Family",),
         column_config={
             "Median |% change|": st.column_config.NumberColumn(format="%.2f"),

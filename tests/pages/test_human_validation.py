@@ -545,3 +545,48 @@ def test_agreement_below_chance_has_a_real_minus_and_measures_begin_alike(study:
     assert re.search(r"Fleiss κ: \*\*−0\.\d\d\*\*", told)
     assert not re.search(r"[ *(]-0\.\d", told)
     assert "Percent agreement: **0.00**" in told
+
+
+def test_who_is_invited_to_a_study_that_is_full_meets_a_sentence_and_the_coordinator_how_to_go_on(
+    open_page: Open, study: Study, results: None
+) -> None:
+    people = study.invite(["Ada", "Bo", "Cy"])
+    for name in people:
+        finish(study, name)
+    (late,) = study.invite(["Dee"])
+    app = annotate(study.token(late))
+    assert "Nothing is left to judge" in texts(app)
+    assert not {"Begin", "Skip"} & {each.label for each in app.button}
+    assert "Item 0" not in texts(app)
+    told = " ".join(each.value for each in open_page(HUMAN).warning)
+    assert "Nothing is left for Dee: every item has its 3 votes" in told
+    assert "create a study of the same run with more annotators an item" in told
+    study.withdraw(people[0])
+    assert "Before you begin" in texts(annotate(study.token(late)))
+
+
+def test_links_that_only_this_machine_opens_say_so(
+    open_page: Open, study: Study, results: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study.invite(["Ada"])
+    assert "Only this machine can open these links" in " ".join(each.value for each in open_page(HUMAN).warning)
+    monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", "https://study.example.org")
+    assert "Only this machine" not in " ".join(each.value for each in open_page(HUMAN).warning)
+
+
+def test_agreement_answers_before_it_measures(open_page: Open, study: Study, results: None) -> None:
+    for name in study.invite(["Ada", "Bo"]):
+        finish(study, name)
+    app = open_page(HUMAN, part="agreement")
+    first = next(each.value for each in app.markdown if "agree in" in each.value)
+    assert re.fullmatch(
+        r"\*\*Two people agree in \d+(\.\d)?\s% of cases\*\* on .*\(\d+ items, \d+ judgements\)\.", first
+    )
+    assert [each.value for each in app.markdown].index(first) < next(
+        place for place, each in enumerate(app.markdown) if "Fleiss κ" in each.value
+    )
+
+
+def test_instructions_tell_no_answer(open_page: Open, study: Study) -> None:
+    (ada,) = study.invite(["Ada"])
+    assert "no worse" not in texts(annotate(study.token(ada)))

@@ -198,6 +198,14 @@ class Study:
             item = waiting[0] if waiting else None
             return self._place(found, item, len(done) + 1, total, done[-1] if done else None, revisited=False)
 
+    def has_nothing_for(self, annotator: str) -> bool:
+        """Whether somebody who was invited came too late: nothing is theirs, and nobody left anything behind."""
+        with self._lock:
+            self._refresh()
+            found = self._annotator(annotator)
+            late = found.active and found.pid is None and not found.done and not found.queue
+            return late and not left_behind(self._ledger, found, silent_since=self._silent_since())
+
     def next_items(self, annotator: str, count: int) -> tuple[StudyItem, ...]:
         """The next items of an annotator, so that their pictures can be made ahead."""
         with self._lock:

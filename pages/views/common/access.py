@@ -194,7 +194,9 @@ START = "start"
 HUMAN = "human_validation"
 AUDIT = "run_audit"
 
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names under which a machine reaches itself and nobody else does."""
+
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 _ADMITTED = "access.admitted"
 
@@ -450,7 +452,7 @@ def _local() -> bool:
     headers = st.context.headers
     host = urlsplit(f"//{headers.get('Host', 'localhost')}").hostname or ""
     proxied = any(name in headers for name in _FORWARDED)
-    return address in _LOCAL and host in _LOCAL and not proxied and not isinstance(st.context.ip_address, str)
+    return address in LOCAL and host in LOCAL and not proxied and not isinstance(st.context.ip_address, str)
 
 
 Given = ParamSpec("Given")

@@ -15,7 +15,7 @@ from core.corpora.schema import OWN
 from core.errors import InvariscopeError
 from core.features.feature import VIEW, address, entries, views
 from core.settings import public_url
-from pages.views.common.access import HUMAN, visible
+from pages.views.common.access import HUMAN, LOCAL, visible
 from pages.views.common.collect import begin
 from pages.views.common.hints import meaning
 from pages.views.common.text import safe
@@ -223,6 +223,17 @@ def code_svg(address: str) -> str:
     code = QRCode(error_correction=ERROR_CORRECT_M, image_factory=SvgPathFillImage)
     code.add_data(address)
     return str(code.make_image().to_string(encoding="unicode"))
+
+
+def say_whom_links_reach() -> None:
+    """Say plainly where links to this server open on this machine alone, and what changes that."""
+    host = urlsplit(annotators_address()).hostname or ""
+    if host in LOCAL:
+        st.warning(
+            f"Only this machine can open these links: they begin with {host}. Open this page under the address that "
+            "others reach, or set `INVARISCOPE_PUBLIC_URL` where the server starts.",
+            icon=":material/link_off:",
+        )
 
 
 def annotators_address() -> str:

@@ -24,6 +24,7 @@ from pages.views.human_validation.annotator_steps import (
     draw_practice,
     draw_rules,
     draw_screened,
+    draw_too_late,
     feedback_shown,
     go,
     opened,
@@ -112,6 +113,8 @@ def _draw(study: Study, annotator: str | None, link: Link) -> None:
     if state.status != OPEN:
         _draw_message()
         draw_not_open(study, found, link)
+    elif found is not None and study.has_nothing_for(found.id):
+        draw_too_late()
     elif found is None:
         _draw_message()
         draw_newcomer(study, link)

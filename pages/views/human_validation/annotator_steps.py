@@ -253,6 +253,15 @@ def draw_done(study: Study, annotator: Annotator) -> None:
         _draw_too_many_skips(state, annotator)
 
 
+def draw_too_late() -> None:
+    """Draw what somebody meets for whom nothing is left, before they read a word of instructions."""
+    st.title("Nothing is left to judge", anchor=False)
+    st.markdown(
+        "Every item of this study is answered or given to others, so there is none for you. Thank you for coming. "
+        "Nothing that you do here is stored; if you think that this is a mistake, tell who sent you the link."
+    )
+
+
 def _draw_too_many_skips(state: Ledger, annotator: Annotator) -> None:
     done, needed = answered(state, annotator)
     st.title("Almost done", anchor=False)

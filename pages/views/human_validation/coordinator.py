@@ -105,7 +105,8 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             1,
             format="%d %%",
             key="study.new.rate",
-            help="Share of items with a known answer: a caption that names what is not there",
+            help="Items with a known answer, a caption that names what is not there, as a share of what an annotator "
+            "is shown. They come beside the pairs: at 5 %, whose share is 10 pairs is shown 11 items",
         )
         seed = narrow.number_input(
             "Seed",
@@ -413,7 +414,10 @@ def _draw_head(study: Study) -> None:
     cells = st.grid(4, min_column_width=150, gap="small")
     cells.metric("Items", len(cover), help="Paired items, or single images; items with a known answer are not counted")
     cells.metric(
-        "Votes", int(cover["votes"].sum()), help=f"Complete votes; wanted: {definition.per_item} an item, {wanted}"
+        "Votes",
+        int(cover["votes"].sum()),
+        help=f"Complete votes, one of an annotator on an item; wanted: {definition.per_item} an item, {wanted}. "
+        "Agreement counts judgements: a vote on a pair judges two versions",
     )
     cells.metric("Items with enough votes", f"{enough} of {len(cover)}" if len(cover) else "—")
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")

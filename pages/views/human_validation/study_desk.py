@@ -43,7 +43,7 @@ from core.features.human.studies import Refused, Study, studies_dir
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons
 from pages.views.common.open_runs import Shelf
-from pages.views.common.page_head import annotators_address
+from pages.views.common.page_head import annotators_address, say_whom_links_reach
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 
@@ -336,6 +336,7 @@ def _draw_link(study: Study) -> None:
         st.warning("The link works, but it cannot be shown: the study's secret is gone. Close it and open a new one.")
         return
     st.code(f"{annotators_address()}?{query}", language=None, wrap_lines=True)
+    say_whom_links_reach()
     joined = [each for each in study.state().annotators.values() if each.pid is not None]
     st.caption(
         f"{counted(len(joined), 'participant')} joined. Paste the link as it stands into the study at Prolific; "

@@ -22,9 +22,9 @@ from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_charts import draw, titled
-from pages.views.common.page_head import annotators_address, code_svg
+from pages.views.common.page_head import annotators_address, code_svg, say_whom_links_reach
 from pages.views.common.page_tables import draw_table
-from pages.views.common.text import counted, safe
+from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.study_desk import desk
 
@@ -129,6 +129,7 @@ def draw_people(study: Study, _state: PageState) -> None:
         )
         return
     _draw_links(study)
+    _draw_idle(study)
     links = {each.id: link for each in study.state().annotators.values() if (link := _link(study, each.id))}
     draw_reminders(study, quality, links)
     st.header("Quality", anchor=False)
@@ -165,6 +166,7 @@ def _draw_links(study: Study) -> None:
         st.caption(
             "A link opens one annotator's items and nothing else. Send each to its person only; revoke it below."
         )
+        say_whom_links_reach()
         for name, told, link in rows:
             label, code = st.columns([1, 4], vertical_alignment="center")
             label.markdown(f"**{safe(name)}** {safe(told)}")
@@ -174,6 +176,18 @@ def _draw_links(study: Study) -> None:
                 pd.DataFrame(rows, columns=["annotator", "name", "link"]), f"{study.id}-links", key="study.links"
             )
             _draw_code({f"{name} {told}".strip(): link for name, told, link in rows})
+
+
+def _draw_idle(study: Study) -> None:
+    """Say who is invited and has nothing to judge, and how they get something."""
+    idle = [each.name or each.id for each in study.state().annotators.values() if study.has_nothing_for(each.id)]
+    if idle and study.state().status == OPEN:
+        st.warning(
+            f"Nothing is left for {safe(listed(idle), limit=300)}: every item has its {study.definition.per_item} "
+            "votes, or they are promised to others. Their link says so. To give them items, hand over what somebody "
+            "else has left (*Change an annotator*), or create a study of the same run with more annotators an item.",
+            icon=":material/person_off:",
+        )
 
 
 def _draw_code(links: Mapping[str, str]) -> None:

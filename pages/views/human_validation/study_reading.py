@@ -255,6 +255,12 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
 def draw_agreement(study: Study, _state: PageState) -> None:
     """Draw what more annotators or items would do, and every measure of agreement beside its n and interval."""
     rows, pairs, rates = _agreements(study.id, study.log_path.stat().st_size)
+    for row in rows[rows["measure"] == "percent agreement"].to_dict("records"):
+        if not pd.isna(row["estimate"]):
+            st.markdown(
+                f"**Two people agree in {as_percent(row['estimate'])} of cases** on {safe(str(row['question']))} "
+                f"({counted(int(row['n_items']), 'item')}, {counted(int(row['n_votes']), 'judgement')})."
+            )
     _draw_rates(study, rates)
     st.caption(
         "No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
@@ -268,7 +274,7 @@ def draw_agreement(study: Study, _state: PageState) -> None:
         with cells.container(border=True):
             st.markdown(
                 f"**{safe(str(question)).capitalize()}**, {counted(int(table['n_items'].iloc[0]), 'item')}, "
-                f"{counted(int(table['n_votes'].iloc[0]), 'vote')}"
+                f"{counted(int(table['n_votes'].iloc[0]), 'judgement')}"
             )
             for row in table.to_dict("records"):
                 called = f"{row['measure'][0].upper()}{row['measure'][1:]}"

@@ -19,7 +19,7 @@ import torch
 
 from bench.checkpoints import write
 from bench.report import row
-from core.audit.machine import cores
+from core.audit.fingerprints import cores
 from core.audit.plan import Plan, make_plan
 from core.audit.render import render
 from core.audit.request import OFFLINE, AuditRequest, choice_of
@@ -31,7 +31,7 @@ from core.evaluators.metrics.conse import ConseLite0
 from core.evaluators.offline.class_texts import shared_class_texts
 from core.evaluators.offline.image_tower import ImageTower
 from core.evaluators.pool import Pool
-from core.probes.pixels.kept_plates import kept_plates
+from core.probes.pixels.inpainting import kept_plates
 from core.store.store import Store
 
 INSERTED = tuple(f"inserted-{family}" for family in ("cultural", "economic", "gender", "emotion", "occupational"))

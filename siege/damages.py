@@ -17,7 +17,7 @@ from typing import Any
 from core import settings
 from core.audit.run import run_audit
 from core.errors import StoreError
-from core.evaluators.network.journal import Journal
+from core.evaluators.network.asking import Journal
 from core.evaluators.pool import Pool
 from core.features.human.studies import Study
 from core.jobs import job_queue

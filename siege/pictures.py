@@ -5,7 +5,7 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from core.corpora.decoding import DecodedImage
+from core.corpora.image_header import DecodedImage
 from core.corpora.images import check_rgb
 
 

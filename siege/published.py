@@ -8,8 +8,8 @@ import duckdb
 
 from core import settings
 from core.errors import StoreError
+from core.store.publishing import accept_published
 from core.store.store import Store
-from core.store.uploads import accept_published
 from core.store.verification import verify
 from siege.forged import Stranger, forged_file
 from siege.links import open_page

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from core.corpora.decoding import decode_image
+from core.corpora.image_header import decode_image
 from core.corpora.images import decode_stranger
 from core.errors import BadImage
 from siege import endpoint

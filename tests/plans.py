@@ -8,7 +8,7 @@ from core.audit.plan import Plan
 from core.audit.plan import make_plan as planned
 from core.audit.request import AuditRequest, choice_of
 from core.corpora.schema import Corpus
-from core.evaluators.video.idf import Idf
+from core.evaluators.video.formula import Idf
 
 
 def make_plan(corpus: Corpus, *, subjects: Any = ("template",), idf: Idf | None = None, **asked: Any) -> Plan:

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from core.audit.machine import GET_RAY as GET
+from core.audit.fingerprints import GET_RAY as GET
 from core.settings import ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

@@ -1,14 +1,72 @@
-"""Facts of variants: what a probe told of the edit that it made, item by item, as tables are sliced by them."""
+"""Facts of variants: what a probe told of the edit that it made, item by item, as tables are sliced by them.
 
-from collections.abc import Mapping
+Words that may be true: edits of which nobody knows that the picture does not decide them.
+
+*A bed* and *an African bed* are said to mean the same of one photograph. Where the picture shows an African bed they do
+not, and a score that moves is right to. Whether a word is true of a picture is in no annotation, so that such a family
+heads no finding, unless people were asked and accepted both versions. A flip, a moved object and a JPEG change no word.
+
+Columns of one table beside the rows of another, by a key; pandas' merge takes longer where rows are few.
+"""
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.memo import once
 from core.analysis.table import ScoreTable
-from core.probes.base import FALSITY, KNOWN_WRONG, Expectation
+from core.errors import InvalidInput
+from core.probes.base import FALSITY, KNOWN_WRONG, Axis, Expectation
+
+MAY_BE_TRUE = "a word that may be true"
+WHY = "the picture may support the word, and nobody was asked"
+
+
+def may_be_true(table: ScoreTable, accepted: Collection[str] = ()) -> frozenset[str]:
+    """Families whose edit puts a word before a noun that the picture may support.
+
+    Args:
+        table: of the scores.
+        accepted: families both of whose versions people accept, of
+        :func:`core.features.human.study_outcomes.accepted_by_people`.
+    """
+    rows = table.probes
+    words = rows.loc[(rows["axis"] == Axis.SOCIETAL.value) & ~rows["control"], "family"].dropna()
+    return frozenset(map(str, words.unique())) - frozenset(accepted)
+
+
+def keyed(table: pd.DataFrame, names: Iterable[str]) -> list[tuple[Any, ...]]:
+    """Some columns of each row, a tuple a row."""
+    return list(zip(*(table[name].tolist() for name in names), strict=True))
+
+
+def looked_up(
+    rows: pd.DataFrame,
+    keys: Iterable[Hashable],
+    known: Iterable[tuple[Hashable, tuple[Any, ...]]],
+    usual: Mapping[str, object],
+) -> pd.DataFrame:
+    """Rows with more columns.
+
+    Args:
+        rows: [n].
+        keys: what each row is looked up by, [n].
+        known: keys, each once, with their values in the order of the new columns.
+        usual: new column -> its value where a row's key is not known.
+
+    Raises:
+        InvalidInput: if a key is known twice.
+    """
+    pairs = list(known)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidInput(f"of {len(pairs)} keys that rows are looked up by {len(pairs) - len(found)} come again")
+    told = [found.get(key, tuple(usual.values())) for key in keys]
+    return rows.assign(**{name: [each[place] for each in told] for place, name in enumerate(usual)})
+
 
 MOST_LEVELS = 24
 """Values of a fact up to which tables are sliced by it: more are names or numbers, not kinds."""

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import families, pairs
-from core.analysis.lookup import keyed, looked_up
+from core.analysis.facts import keyed, looked_up
 from core.analysis.ranking import check
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice, recorded, where

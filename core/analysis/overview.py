@@ -9,9 +9,9 @@ import pandas as pd
 
 from core.analysis.effect_of_items import known_sizes
 from core.analysis.effects import Group, effects, family_groups
+from core.analysis.facts import may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
-from core.analysis.true_words import may_be_true
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N, Interval, adjusted_level, median_bca
@@ -422,7 +422,7 @@ def worst_findings(
         count: how many at most.
         families: as for :func:`fairness_card`.
         least: items below which a family is no finding; LEAST_N or more.
-        accepted: families both of whose versions people accept; see :mod:`core.analysis.true_words`.
+        accepted: families both of whose versions people accept; see :mod:`core.analysis.facts`.
 
     Returns:
         At most ``count`` rows: evaluator, axis, family, median_abs_percent, abs_low, abs_high, n_items,

@@ -22,8 +22,8 @@ from core.evaluators.imported import told_origin
 from core.probes.base import Expectation
 from core.probes.pixels.text_reader import HELD
 from core.probes.scene import MASK_SOURCE
-from core.probes.words.natural_names import read_name
-from core.store.manifest import Run
+from core.probes.words.natural_captions import read_name
+from core.store.run_files import Run
 from core.store.store import Store
 
 # Where every row of a scope stands in the table of scores, by the names that it holds.

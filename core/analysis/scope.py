@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.errors import InvalidInput
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.store import Store
 
 SUBJECTS = ("template", "human")

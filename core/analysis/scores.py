@@ -44,7 +44,7 @@ class Scores:
         inside: share of the object inside the evaluator's crop, float32 [E, P, N]; NaN where it is not known.
         accepted: share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged.
         upheld: share of people who uphold a comparison (they accept its right side and refuse the wrong one, or prefer
-            the right one; see :func:`core.features.human.ratings.verdicts`), float32 [P, N]; NaN where nobody judged.
+            the right one; see :func:`core.features.human.votes.verdicts`), float32 [P, N]; NaN where nobody judged.
         diagnostics: what was measured of every variant, by name (bg_delta, seam_energy, seam_ratio, fill_ratio,
             texture_ratio, object_kept).
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left

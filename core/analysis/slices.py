@@ -11,7 +11,7 @@ from core.analysis.scope import Narrowed
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.store import Store
 
 CHOICES: Mapping[str, str] = {

@@ -13,9 +13,9 @@ import pandas as pd
 from core.corpora.schema import Item
 from core.probes.base import ENGLISH
 from core.probes.words.caption_words import is_adjective
-from core.probes.words.lexicons import families
+from core.probes.words.categories import WORD
 from core.probes.words.natural_captions import find_in
-from core.probes.words.object_nouns import WORD
+from core.probes.words.screening import families
 from core.probes.words.taggers import Tagger
 from core.statistics.agreement import two_readers
 

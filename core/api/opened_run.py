@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from core.analysis.questions import Options
     from core.analysis.table import ScoreTable
-    from core.store.manifest import Run as Stored
+    from core.store.run_files import Run as Stored
     from core.store.store import Store
 
 
@@ -23,8 +23,8 @@ def place(reference: str) -> Path:
     Raises:
         InvalidInput: where there is none.
     """
-    from core.corpora.ordinary_paths import ordinary
-    from core.store.manifest import list_runs, run_folders
+    from core.corpora.corpus_files import ordinary
+    from core.store.run_files import list_runs, run_folders
 
     if ordinary(Path(reference)).exists():
         return Path(reference)
@@ -205,7 +205,7 @@ class Run:
         where: str | Iterable[str] = (),
     ) -> str:
         """The line that says what the numbers depend on, to be cited beside them."""
-        from core.report.signature import signature_of
+        from core.report.document import signature_of
 
         return signature_of(self._table(subject, language, evaluators, where), self._store.runs())
 

@@ -5,4 +5,4 @@ Start at :mod:`core.audit.request`, then :mod:`core.audit.plan` and :mod:`core.a
 writes the same pairs out for a metric that runs elsewhere, :mod:`core.audit.imports` reads its scores back.
 """
 
-__all__ = ["again", "estimate", "export", "imports", "plan", "request", "run"]
+__all__ = ["estimate", "export", "imports", "plan", "request", "run"]

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.audit.machine import cores, describe_machine, usual_threads
+from core.audit.fingerprints import cores, describe_machine, usual_threads
 from core.audit.plan import Cost, Plan
 from core.errors import InvalidInput
 from core.evaluators.base import Availability, DualEncoder, Evaluator
-from core.store.manifest import Run, list_runs
+from core.store.run_files import Run, list_runs
 
 BYTES_A_ROW = 40
 """Disk of a finished run by its rows of scores, as measured on the demo corpus."""

@@ -17,7 +17,7 @@ from core.audit.rows import Gathered, RowMaker, rejections_table
 from core.audit.run import Progress, RunStopped
 from core.audit.shards import CORPUS_REJECTIONS, Finished, ShardCounts, only_one
 from core.corpora.images import encode_png
-from core.corpora.pair_ids import (
+from core.corpora.score_files import (
     CANDIDATES,
     PAIRS,
     REFERENCES,
@@ -30,7 +30,7 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.evaluators.scoring import PairScores
 from core.probes.pairs import Draft, LeftOut
-from core.store.manifest import COMPLETE
+from core.store.run_files import COMPLETE
 from core.store.text_files import remove_leftovers, write_json
 from core.writing import cannot_write, write_bytes, write_whole
 

@@ -20,7 +20,7 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.base import describe
 from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
 from core.probes.rejections import coded
-from core.store.manifest import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
+from core.store.run_files import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
 from core.store.seal import IMPORT
 from core.store.text_files import write_json

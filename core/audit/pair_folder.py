@@ -3,7 +3,7 @@
 - ``plan.json``: all that decides the pairs, its digest, counts, whether the folder is complete.
 - ``images/ab/abcd….png``: every unique image once, lossless, named by the hash of its pixels; of a video a folder of
   that name, without ``.png``, with its frames ``00001.png``, ``00002.png``, …
-- ``pairs.jsonl``, ``candidates.json``, ``references.json``: see :mod:`core.corpora.pair_ids`.
+- ``pairs.jsonl``, ``candidates.json``, ``references.json``: see :mod:`core.corpora.score_files`.
 - ``rows/``: the tables of the run that an import makes, without an evaluator and without scores, shard by shard, and
   beside each row of its scores the pair that it is of.
 """
@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from core.audit.plan import Plan
 from core.audit.record import DECIDES, first_manifest
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder
-from core.corpora.pair_ids import DIGITS, GivenPair
+from core.corpora.score_files import DIGITS, GivenPair
 from core.errors import StoreError
-from core.store.manifest import COMPLETE, RUNNING, TABLES
+from core.store.run_files import COMPLETE, RUNNING, TABLES
 from core.store.schema import SCHEMAS
 
 PLAN, IMAGES, ROWS, BY_PAIR = "plan.json", "images", "rows", "by-pair"

@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.audit.fingerprints import corpus_fingerprint, describe_probe
-from core.audit.fitting import applicable, check_references, usual_subjects
-from core.audit.request import SUBJECT_CHOICES, AuditRequest
-from core.corpora.balanced_sample import stratified
+from core.audit.request import SUBJECT_CHOICES, AuditRequest, applicable, check_references, usual_subjects
+from core.corpora.curation import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
 from core.evaluators.metric_source import the_metric
 from core.evaluators.registry import find
-from core.evaluators.video.idf import Idf, read_idf
+from core.evaluators.video.formula import Idf, read_idf
 from core.evaluators.video.items import asks, for_items
 from core.evaluators.video.video_evaluator import VideoEvaluator
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
@@ -27,7 +26,7 @@ from core.probes.families.ground import ALONG_GROUND
 from core.probes.pixels import text_reader
 from core.probes.registry import with_baselines, with_taggers
 from core.probes.tables import BACKDROPS, lexicons_fingerprint, words_fingerprint
-from core.probes.words.named_places import VIDEO
+from core.probes.words.mentions import VIDEO
 from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION

@@ -17,7 +17,7 @@ from core.evaluators.references import references_of
 from core.evaluators.scoring import BATCH_BYTES
 from core.probes.base import HUMAN, IDENTITY, Probe, Subject
 from core.probes.pairs import Draft, LeftOut, Pairs, subjects_of
-from core.store.manifest import MANIFEST, read_run
+from core.store.run_files import MANIFEST, read_run
 
 LEAST_BYTES, MOST_BYTES = 128 * MB, BATCH_BYTES
 

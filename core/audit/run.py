@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.audit import rows
-from core.audit.machine import usual_threads
+from core.audit.fingerprints import usual_threads
 from core.audit.plan import Plan
 from core.audit.record import check_same, first_manifest, now, outcome
 from core.audit.render import Begun, begun_with, settle
@@ -26,7 +26,7 @@ from core.audit.workers.teams import crew
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
-from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
+from core.store.run_files import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 from core.store.run_sources import note_audited
 from core.store.seal import AUDIT, Part
 from core.store.text_files import write_json

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from core.errors import StoreError
 from core.file_contents import file_sha256
-from core.store.manifest import MANIFEST, TABLES
+from core.store.run_files import MANIFEST, TABLES
 from core.store.schema import SCHEMA_VERSION
 from core.store.seal import Part, with_seal
 from core.store.text_files import remove_leftovers, write_json

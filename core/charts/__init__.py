@@ -5,4 +5,4 @@ A function such as ``lab_figures.shift_bars`` makes a :class:`core.charts.spec.F
 It may import nothing but the foundation. Start at :mod:`core.charts.spec`.
 """
 
-__all__ = ["interactive", "panels", "spec", "still", "style"]
+__all__ = ["interactive", "panels", "spec", "still"]

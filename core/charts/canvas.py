@@ -1,13 +1,20 @@
-"""Pictures that a page draws on: small ones, a mask, a metric's crop, a map over a picture, all on one sheet."""
+"""Pictures that a page draws on: small ones, a mask, a metric's crop, a map over a picture, all on one sheet.
 
+What an edit changed, made visible: words of a caption, pixels of a picture, the place of an object.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from io import BytesIO
-from typing import Protocol
+from typing import Literal, Protocol
 
 import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+
+from core.errors import InvalidInput
 
 ACCENT = (213, 94, 0)
 """RGB of outlines: Okabe and Ito's vermillion, seen on nearly any photograph."""
@@ -173,3 +180,174 @@ def _fit(draw: ImageDraw.ImageDraw, text: str, width: int, font: Font) -> str:
     while shown and draw.textlength(shown + "...", font=font) > width:
         shown = shown[:-1]
     return shown + "..."
+
+
+Kind = Literal["same", "removed", "added"]
+
+MOST_WORDS = 400
+"""Words of a caption that are compared; a longer one is taken as one change from its first to its last difference."""
+
+NOTICED = 24
+"""Least change of a channel, of 255, at which a pixel counts as changed: below it lies what JPEG does."""
+
+_WORDS = re.compile(r"[぀-ヿ㐀-鿿가-힣]|\s+|[^\W_]+(?:['’-][^\W_]+)*|.", re.DOTALL)
+"""A word, one character of a script that writes without spaces, white space, or a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A stretch of text that both captions share, or that one of them has alone."""
+
+    kind: Kind
+    text: str
+
+
+def word_changes(before: str, after: str) -> tuple[Change, ...]:
+    """Compare two captions word by word.
+
+    Returns:
+        Stretches in reading order. Those that are ``same`` or ``removed`` make up ``before``, those that are
+        ``same`` or ``added`` make up ``after``.
+
+    Example:
+        >>> [(each.kind, each.text) for each in word_changes("a plain bed", "a red bed")]
+        [('same', 'a '), ('removed', 'plain'), ('added', 'red'), ('same', ' bed')]
+    """
+    first, second = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(first), len(second)) > MOST_WORDS:
+        return _ends(before, after)
+    found: list[Change] = []
+    for tag, start, stop, other_start, other_stop in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.append(Change("same", "".join(first[start:stop])))
+            continue
+        gone, come = "".join(first[start:stop]), "".join(second[other_start:other_stop])
+        found += [Change("removed", gone)] if gone else []
+        found += [Change("added", come)] if come else []
+    return _joined(found)
+
+
+def side_by_side(before: np.ndarray, after: np.ndarray, *, gap: int = 6) -> np.ndarray:
+    """Return two pictures beside each other on white, each uint8 RGB [H, W, 3], the smaller one centred in height."""
+    height = max(before.shape[0], after.shape[0])
+    sheet = np.full((height, before.shape[1] + gap + after.shape[1], 3), 255, np.uint8)
+    for picture, left in ((before, 0), (after, before.shape[1] + gap)):
+        top = (height - picture.shape[0]) // 2
+        sheet[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
+    return sheet
+
+
+def changed_share(before: np.ndarray, after: np.ndarray) -> float:
+    """Share of pixels of which some channel changed by at least NOTICED, in [0, 1].
+
+    Raises:
+        InvalidInput: if the pictures differ in size.
+    """
+    return float(_changed(before, after).mean())
+
+
+def with_changes(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return ``after`` in grey with the changed pixels in colour and their regions outlined.
+
+    Args:
+        before, after: uint8 RGB [H, W, 3] of one size.
+
+    Raises:
+        InvalidInput: if the pictures differ in size.
+    """
+    changed = _changed(before, after)
+    grey = cv2.cvtColor(cv2.cvtColor(after, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
+    drawn = (0.45 * grey + 0.55 * 128).astype(np.uint8)
+    drawn[changed] = after[changed]
+    closed = cv2.morphologyEx(changed.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    edges, _ = cv2.findContours(closed, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    large = [edge for edge in edges if cv2.contourArea(edge) >= changed.size / 2000]
+    return cv2.drawContours(drawn, large, -1, ACCENT, 1)
+
+
+def with_boxes(pixels: np.ndarray, *, box: Box | None, old: Box | None = None, side: int) -> np.ndarray:
+    """Return a picture at most ``side`` px long with the object's box drawn, and dashed where it was before.
+
+    Args:
+        pixels: uint8 RGB [H, W, 3].
+        box, old: in the pixels of ``pixels``; None: not drawn.
+    """
+    small = thumbnail(pixels, side=side)
+    drawn = small if small is not pixels else pixels.copy()
+    scale = drawn.shape[1] / pixels.shape[1], drawn.shape[0] / pixels.shape[0]
+    if old is not None:
+        _frame(drawn, old, scale, dash=5)
+    if box is not None:
+        _frame(drawn, box, scale, dash=0)
+    return drawn
+
+
+def _changed(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    if before.shape != after.shape:
+        raise InvalidInput(f"two pictures of one size are compared, got {before.shape[:2]} and {after.shape[:2]} px")
+    return np.asarray(cv2.absdiff(before, after).max(axis=2) >= NOTICED)
+
+
+def _frame(drawn: np.ndarray, box: Box, scale: tuple[float, float], *, dash: int) -> None:
+    """White below the accent, so that the frame stands out from any picture."""
+    height, width = drawn.shape[:2]
+    left, right = (min(max(round(value * scale[0]), 1), width - 2) for value in (box.x, box.right))
+    top, bottom = (min(max(round(value * scale[1]), 1), height - 2) for value in (box.y, box.bottom))
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    for colour, thickness in (((255, 255, 255), 4), (ACCENT, 2)):
+        for start, end in zip(corners, corners[1:] + corners[:1], strict=True):
+            _stroke(drawn, start, end, colour, thickness, dash)
+
+
+def _stroke(
+    drawn: np.ndarray,
+    start: tuple[int, int],
+    end: tuple[int, int],
+    colour: tuple[int, int, int],
+    thickness: int,
+    dash: int,
+) -> None:
+    length = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
+    if dash == 0 or length == 0:
+        cv2.line(drawn, start, end, colour, thickness)
+        return
+    along = np.array(end, float) - np.array(start, float)
+    for at in range(0, length, 3 * dash):
+        first = np.rint(start + along * at / length).astype(int)
+        last = np.rint(start + along * min(at + dash, length) / length).astype(int)
+        cv2.line(drawn, tuple(map(int, first)), tuple(map(int, last)), colour, thickness)
+
+
+def _joined(changes: list[Change]) -> tuple[Change, ...]:
+    """Take changes with only a space between them as one, so that a phrase reads as a phrase."""
+    out: list[Change] = []
+    queue = list(changes)
+    while queue:
+        gone, come = "", ""
+        while queue and (queue[0].kind != "same" or ((gone or come) and _only_space(queue))):
+            each = queue.pop(0)
+            gone += each.text if each.kind != "added" else ""
+            come += each.text if each.kind != "removed" else ""
+        out += [Change("removed", gone)] if gone else []
+        out += [Change("added", come)] if come else []
+        if queue:
+            out.append(queue.pop(0))
+    return tuple(out)
+
+
+def _only_space(queue: list[Change]) -> bool:
+    return queue[0].text.isspace() and len(queue) > 1
+
+
+def _ends(before: str, after: str) -> tuple[Change, ...]:
+    """The one stretch between what both texts begin and end with."""
+    shortest = min(len(before), len(after))
+    start = next((at for at in range(shortest) if before[at] != after[at]), shortest)
+    end = next((at for at in range(shortest - start) if before[-1 - at] != after[-1 - at]), shortest - start)
+    parts = (
+        Change("same", before[:start]),
+        Change("removed", before[start : len(before) - end]),
+        Change("added", after[start : len(after) - end]),
+        Change("same", before[len(before) - end :]),
+    )
+    return tuple(each for each in parts if each.text)

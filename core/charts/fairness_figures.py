@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Figure, Shade, Style
-from core.charts.style import colours, counted
+from core.charts.spec import Figure, Shade, Style, colours, counted
 
 
 def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, top: float | None = None) -> Figure:

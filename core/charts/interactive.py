@@ -24,8 +24,20 @@ from core.charts.panels import (
     panels,
     reach,
 )
-from core.charts.spec import Figure, series_styles
-from core.charts.style import AROUND, AROUND_DARK, CHALK, FAINT, INK, NEUTRAL, UPWARD, UPWARD_DARK, faded, plain
+from core.charts.spec import (
+    AROUND,
+    AROUND_DARK,
+    CHALK,
+    FAINT,
+    INK,
+    NEUTRAL,
+    UPWARD,
+    UPWARD_DARK,
+    Figure,
+    faded,
+    plain,
+    series_styles,
+)
 
 CHOSEN = 2.1
 """Times the size of a mark, for the one that is chosen."""

@@ -5,8 +5,21 @@ from textwrap import wrap
 from typing import Any
 
 from core.charts.panels import Panel, folded, keyed, panels, ray_ends
-from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, says_its_labels, series_styles, shortened
-from core.charts.style import GRID, NEUTRAL, faded, plain
+from core.charts.spec import (
+    GRID,
+    NEUTRAL,
+    Axis,
+    Figure,
+    Ray,
+    Reference,
+    Shade,
+    called,
+    faded,
+    plain,
+    says_its_labels,
+    series_styles,
+    shortened,
+)
 
 ROW = 15
 """Height in px of one mark beside its label."""

@@ -25,8 +25,20 @@ from core.charts.panels import (
     ray_ends,
     reach,
 )
-from core.charts.spec import Axis, Figure, Style, called, says_its_labels, series_styles, shortened
-from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD
+from core.charts.spec import (
+    AROUND,
+    FAINT,
+    INK,
+    NEUTRAL,
+    UPWARD,
+    Axis,
+    Figure,
+    Style,
+    called,
+    says_its_labels,
+    series_styles,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

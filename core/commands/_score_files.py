@@ -11,7 +11,7 @@ from core.corpora.caption_tables import CaptionRow, read_caption_table, read_ref
 from core.corpora.corpus_files import LeftOut, inside
 from core.corpora.folder_tables import packed_images
 from core.corpora.image_header import SUFFIXES
-from core.corpora.image_names import ImageNames
+from core.corpora.image_places import ImageNames
 from core.corpora.table_cells import LINES, SAID
 from core.corpora.video_folder import not_read
 from core.corpora.video_frames import find_videos
@@ -233,7 +233,7 @@ def _some(values: Iterable[str]) -> str:
 
 
 class ImageFolder:
-    """Finds images of one folder, as :class:`core.corpora.image_names.ImageNames` does; the folder itself comes first.
+    """Finds images of one folder, as :class:`core.corpora.image_places.ImageNames` does; the folder itself comes first.
 
     Args:
         folder: of the images; None where every line names its own.

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from core.corpora.ordinary_paths import ordinary
+from core.corpora.corpus_files import ordinary
 from core.errors import InvalidInput, InvariscopeError, NotAvailable
 
 LONGEST = 1900
@@ -47,7 +47,7 @@ class Commands(TyperGroup):
     """The root of all commands: what Invariscope raises on purpose becomes one sentence and an exit code.
 
     A path that a command is given names an ordinary file or folder, or nothing yet
-    (:func:`core.corpora.ordinary_paths.ordinary`), and a device is one of this machine.
+    (:func:`core.corpora.corpus_files.ordinary`), and a device is one of this machine.
     """
 
     def __init__(self, **attributes: Any) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.audit.estimate import Estimate, Work
     from core.audit.plan import Plan
     from core.audit.run import Progress
-    from core.store.manifest import Run
+    from core.store.run_files import Run
 
 PROBE_FAILED = "probe-failed"
 """Rejection code of a variant whose probe raised what no probe should."""
@@ -61,8 +61,8 @@ def audit(
     """
     from core import settings
     from core.audit.estimate import estimate
-    from core.audit.fitting import usual_evaluators
     from core.audit.plan import make_plan
+    from core.audit.request import usual_evaluators
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import find
@@ -138,7 +138,7 @@ def _check_options(target: Path, *, resume: bool, overwrite: bool, run_id: str |
 
 
 def _unfinished(folder: Path) -> str:
-    from core.store.manifest import COMPLETE, list_runs
+    from core.store.run_files import COMPLETE, list_runs
 
     return ", ".join(run.id for run in list_runs(folder) if run.status != COMPLETE) or "none"
 
@@ -202,7 +202,7 @@ def _frames(plan: "Plan") -> list[tuple[object, ...]]:
 
 def _tell_balance(plan: "Plan") -> None:
     """Print how many planned items lie in each cell of category and coverage, and whose labels have two categories."""
-    from core.corpora.balanced_sample import balance
+    from core.corpora.curation import balance
     from core.corpora.labels import tied_in_words
 
     bins, rows = balance(plan.corpus.items)

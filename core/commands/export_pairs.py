@@ -99,7 +99,7 @@ def _planned(asked: dict[str, Any]) -> "Plan":
 
 def _again(run: str, root: Path | None) -> "Plan":
     from core.api.opened_run import place
-    from core.audit.again import plan_again
-    from core.store.manifest import read_run
+    from core.audit.record import plan_again
+    from core.store.run_files import read_run
 
     return plan_again(read_run(place(run)), root=root)

@@ -10,7 +10,7 @@ from core.commands._shared import Code, command_line, exit_codes, references, ta
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.store.manifest import Run
+    from core.store.run_files import Run
 
 EPILOG = exit_codes(ok="every pair has a score", failures="imported, but some pairs have no score (the run says why)")
 
@@ -60,7 +60,7 @@ def import_scores(
     from core.commands._progress import progress
     from core.corpora.score_files import read_scores
     from core.outputs import check_folder
-    from core.store.manifest import read_run
+    from core.store.run_files import read_run
 
     names = references(evaluator)
     told = {"--evaluator": names, "--fingerprint": fingerprint, "--range": score_range}

@@ -8,7 +8,7 @@ import typer
 from core.commands._shared import exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
-    from core.store.manifest import Run
+    from core.store.run_files import Run
 
 EPILOG = exit_codes()
 
@@ -22,7 +22,7 @@ def runs(
     """List the runs on this machine, your own and those that ship, with their state."""
     from core import settings
     from core.errors import StoreError
-    from core.store.manifest import read_run, run_folders
+    from core.store.run_files import read_run, run_folders
     from core.store.seal import without_seal
     from core.store.whole import why_not_whole
 
@@ -55,7 +55,7 @@ def runs(
 
 
 def _row(run: "Run", *, damaged: bool) -> tuple[object, ...]:
-    from core.store.manifest import seal_told
+    from core.store.run_files import seal_told
 
     counts = run.manifest["counts"]
     names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))

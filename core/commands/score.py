@@ -195,7 +195,7 @@ def _once(what: str, *given: "Sequence[_Given | None] | None") -> "_Given | None
 
 def _metric(reference: str) -> tuple[str, str]:
     """Evaluator that a name means, and the published name of its scores; empty where it has none."""
-    from core.evaluators.published_names import published_name
+    from core.evaluators.other_packages import published_name
 
     known = published_name(reference)
     return (known.evaluator, known.shown) if known else (reference, "")

@@ -10,9 +10,8 @@ import numpy as np
 
 from core.corpora.corpus_files import LeftOut
 from core.corpora.curation import FLAWS, Instance
-from core.corpora.findings import Findings
+from core.corpora.findings import Findings, floats
 from core.corpora.schema import Box, Mask, Rejection
-from core.corpora.stated import floats
 from core.errors import InvalidInput
 
 SLACK = 1.0

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.corpora.coco_captions import plain_name
-from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, read_mask, read_split
+from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, plain_name, read_mask, read_split
 from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.curation import ALL, SINGLE, SLICE_OPTIONS, Instance, Slice
 from core.corpora.findings import Findings
 from core.corpora.image_places import ImagePlaces, auditable, find_split, remark_exif, stated_size
-from core.corpora.labels import load_taxonomy
+from core.corpora.labels import load_taxonomy, stated_language
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Box, Corpus, Item, Mask, Rejection, SceneObject
-from core.corpora.scripts import stated_language
 from core.errors import InvalidInput
 
 _ACROSS, _DOWN = (6, 7), (7, 8)

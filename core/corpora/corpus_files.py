@@ -1,15 +1,85 @@
-"""Reading what a stranger wrote: JSON with its position in every complaint, paths that stay inside."""
+"""Reading what a stranger wrote: JSON with its position in every complaint, paths that stay inside.
+
+Which paths name ordinary files and folders: nothing of the kernel's, and nothing that waits or never ends.
+
+Files of records, one a line: JSON Lines and CSV, each record with where it stands.
+
+Lists inside a JSON object, entry by entry: a file of a gigabyte is never in memory as a whole.
+"""
 
 import gzip
 import json
+import os
+import stat
 import zlib
-from io import BytesIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BytesIO, StringIO
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from core.corpora.ordinary_paths import ordinary
+import ijson
+
 from core.corpora.schema import Rejection
+from core.corpora.table_cells import Cells
 from core.errors import BadCorpus, InvalidInput
+
+KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))
+"""Folders whose files are windows into the kernel: reading one may wait for ever, end never, or tell secrets."""
+
+_ORDINARY = (Path("/dev/shm"),)  # memory that is used as a disk
+_KINDS = {
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+
+
+def ordinary(path: Path) -> Path:
+    """Return a path that names an ordinary file or folder, or nothing yet; links are followed to find out.
+
+    Nothing is opened.
+
+    Raises:
+        InvalidInput: for what lies in /proc, /sys or /dev, for pipes, sockets, devices and links to them, for links in
+            a circle and for what no disk can hold.
+    """
+    told = str(path)[:300]
+    try:
+        real = Path(os.path.realpath(path))
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = stat.S_IFREG  # nothing yet
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InvalidInput(
+            f"{told!r} is no path that can be followed ({getattr(error, 'strerror', None) or error}); correct it"
+        ) from error
+    kernel = in_kernel(real)
+    if kernel is not None:
+        raise InvalidInput(
+            f"{told} lies in {kernel}, where the system shows itself and no data lie; name a file or folder of your own"
+        )
+    kind = next((name for test, name in _KINDS.items() if test(mode)), None)
+    if kind is not None:
+        raise InvalidInput(f"{told} is {kind}, and only files and folders are read; write its content into a file")
+    return path
+
+
+def in_kernel(real: Path) -> Path | None:
+    """The folder of the kernel in which a path without links lies, or None."""
+    if any(real.is_relative_to(folder) for folder in _ORDINARY):
+        return None
+    return next((folder for folder in KERNEL if real.is_relative_to(folder)), None)
+
+
+def lies_in(path: Path, roots: Sequence[Path]) -> bool:
+    """Whether a path lies in one of some folders once every link is followed; nothing is opened."""
+    try:
+        real = Path(os.path.realpath(path))
+        return any(real.is_relative_to(os.path.realpath(root)) for root in roots)
+    except (OSError, ValueError):
+        return False
+
 
 MOST_BYTES = 1_000_000_000
 """Largest text file, in bytes, that is read at once; taken apart, JSON takes about eight times its size in memory."""
@@ -179,3 +249,180 @@ def whole_number(value: Any, *, name: str, least: int = 1) -> int:
     if number < least or isinstance(value, bool | float):
         raise InvalidInput(f"{name} must be a whole number of at least {least}, got {value!r}")
     return number
+
+
+Record = tuple[str, Mapping[str, Any]]
+"""Where a record stands, for messages, and its cells by column, still unchecked."""
+
+
+def jsonl_records(path: Path) -> Iterator[Record]:
+    """Read the JSON objects of a file, one a line; blank lines are passed over.
+
+    Raises:
+        BadCorpus: if a line is no JSON object.
+    """
+    for number, text in enumerate(read_text(path).split("\n"), start=1):
+        if text.strip():
+            record = parse_json(text, where=f"{path}, line {number}", first_line=number)
+            if not isinstance(record, dict):
+                raise BadCorpus(f"{path}, line {number} must be a JSON object, got {type(record).__name__}")
+            yield f"{path.name}, line {number}", record
+
+
+def csv_cells(path: Path, *, fold: bool = True) -> Cells:
+    """Open a table with a line of columns, its cells parted by what parts the first line into most.
+
+    Args:
+        fold: capitals in the names of columns are made small; blanks around them are never part of a name.
+
+    Raises:
+        BadCorpus: if the first line can be no line of columns, or names one twice.
+    """
+    cells = Cells(StringIO(read_text(path), newline=""), where=str(path))
+    names = [" ".join((name.casefold() if fold else name).split()) for name in cells.header]
+    twice = next((name for name in names if name and names.count(name) > 1), None)
+    if twice is not None:
+        raise BadCorpus(f"{path} has the columns {', '.join(names)}; each may stand once, and {twice!r} does not")
+    cells.header = names
+    return cells
+
+
+def csv_records(
+    path: Path, check: Callable[[Path, Sequence[str]], None] | None = None, *, fold: bool = True
+) -> Iterator[Record]:
+    """Read the rows of a table, as :func:`csv_cells` opens it.
+
+    Args:
+        check: raises where the columns will not do.
+
+    Raises:
+        BadCorpus: if a row has another number of cells, the quoting is broken, or a column stands twice.
+    """
+    cells = csv_cells(path, fold=fold)
+    if check is not None:
+        check(path, cells.header)
+    for number, row in cells.rows():
+        yield f"{path.name}, line {number}", dict(zip(cells.header, row, strict=True))
+
+
+MOST_DEPTH = 64
+"""Deepest nesting that is read: ijson alone has no bound, and its own prefixes grow with the square of the depth."""
+
+MOST_WHOLE = 64_000_000
+"""Largest file, in bytes, that is read again as a whole where the stream's stricter parser stops."""
+
+_CHUNK = 1 << 20
+_OPENS: Mapping[str, Callable[[], Any]] = {"start_map": dict, "start_array": list}
+
+
+def entries(path: Path, counts: dict[str, int] | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield (name of the list, entry) for every list at the top of the JSON object that a file holds, unchecked.
+
+    Args:
+        counts: takes the name of every list that is there, and how many entries were read; 0 of an empty one.
+
+    Raises:
+        BadCorpus: if the file cannot be read, is no object, is nested too deeply, or is malformed anywhere.
+    """
+    ordinary(path)
+    read = {} if counts is None else counts
+    try:
+        with path.open("rb") as file:
+            events = ijson.basic_parse(_Plain(file), buf_size=_CHUNK, use_float=True)
+            yield from _listed(path, events, read)
+    except BadCorpus:
+        raise
+    except OSError as error:
+        raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
+    except (ijson.JSONError, ValueError) as error:
+        if path.stat().st_size > MOST_WHOLE:
+            told = " ".join(str(error).replace("(right here)", "").split())[:160]
+            raise BadCorpus(f"{path} is not valid JSON ({told}); restore or mend the file") from error
+        yield from _rest(path, read)
+
+
+def check_lists(
+    path: Path, counts: Mapping[str, int], wanted: Iterable[str], *, layout: str, empty: bool = False
+) -> None:
+    """Refuse a file that lacks a list.
+
+    Args:
+        counts: as :func:`entries` filled it.
+        layout: what to give instead, in words.
+        empty: whether a list may be there without an entry.
+
+    Raises:
+        BadCorpus: naming the first list that is missing or may not be empty.
+    """
+    for name in wanted:
+        if name not in counts:
+            raise BadCorpus(f"{path} has no list {name!r}; give {layout}")
+        if not counts[name] and not empty:
+            raise BadCorpus(f"the list {name!r} of {path} is empty; give {layout}")
+
+
+def _listed(path: Path, events: Iterable[tuple[str, Any]], counts: dict[str, int]) -> Iterator[tuple[str, Any]]:
+    """Build what lies two levels below the top: the entries of the lists; nothing else is kept."""
+    stack: list[Any] = []
+    keys: list[str] = [""]
+    for event, value in events:
+        if event == "map_key":
+            keys[-1] = value
+            continue
+        if event in _OPENS:
+            _check(path, event, depth=len(stack))
+            if len(stack) == 1 and event == "start_array":
+                counts.setdefault(keys[1], 0)
+            stack.append(_OPENS[event]())
+            keys.append("")
+            continue
+        if event in ("end_map", "end_array"):
+            value = stack.pop()
+            keys.pop()
+        if len(stack) > 2:
+            if isinstance(stack[-1], dict):
+                stack[-1][keys[-1]] = value
+            else:
+                stack[-1].append(value)
+        elif len(stack) == 2 and isinstance(stack[1], list):
+            counts[keys[1]] += 1
+            yield keys[1], value
+
+
+def _rest(path: Path, counts: dict[str, int]) -> Iterator[tuple[str, Any]]:
+    """What a stream that broke off has not given, read by Python's parser: it takes NaN and long integers too.
+
+    Raises:
+        BadCorpus: with line and column, if the file is malformed; or if a list stands twice in it.
+    """
+    content = read_json(path)
+    lists = {name: each for name, each in content.items() if isinstance(each, list)}
+    if any(count > len(lists.get(name, ())) for name, count in counts.items()):
+        raise BadCorpus(f"{path} names a list twice; restore or mend the file")
+    for name, each in lists.items():
+        for entry in each[counts.setdefault(name, 0) :]:
+            counts[name] += 1
+            yield name, entry
+
+
+def _check(path: Path, event: str, *, depth: int) -> None:
+    if not depth and event != "start_map":
+        raise BadCorpus(f"{path} must hold one JSON object with lists, got a list")
+    if depth >= MOST_DEPTH:
+        raise BadCorpus(f"{path} is nested more than {MOST_DEPTH} deep; give the publisher's file")
+
+
+class _Plain:
+    """A file without the byte order mark that some editors put before JSON."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._first = True
+
+    def read(self, size: int = -1) -> bytes:
+        """Read as the file does."""
+        data: bytes = self._file.read(size)
+        if self._first and size:
+            self._first = False
+            return data.removeprefix(b"\xef\xbb\xbf") or self.read(size)
+        return data

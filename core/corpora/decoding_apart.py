@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from core.corpora.asked import AskedProcess
-from core.corpora.decoding import DecodedImage, no_memory
-from core.corpora.image_header import MAX_PIXELS, ImageHeader
+from core.corpora.image_header import MAX_PIXELS, DecodedImage, ImageHeader, no_memory
 from core.errors import BadImage, NotAvailable
 
 _MODULE = "core.corpora.decoding_process"
@@ -44,7 +43,7 @@ class Limits:
 
 
 def decode_apart(data: bytes, *, name: str, max_side: int | None, max_pixels: int, limits: Limits) -> DecodedImage:
-    """Like :func:`core.corpora.decoding.decode_image`, within limits.
+    """Like :func:`core.corpora.image_header.decode_image`, within limits.
 
     Raises:
         BadImage: also where a limit is reached.

@@ -14,8 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from core.corpora.decoding import decode_opened
-from core.corpora.image_header import open_bytes, stated_header
+from core.corpora.image_header import decode_opened, open_bytes, stated_header
 from core.errors import BadImage
 
 try:

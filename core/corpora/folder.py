@@ -27,11 +27,18 @@ from core.corpora.folder_tables import (
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import remark_exif
 from core.corpora.item_columns import OwnColumns
-from core.corpora.labels import Taxonomy, known_category, load_taxonomy
-from core.corpora.read_labels import OPTION, RULES, reader
+from core.corpora.labels import (
+    OPTION,
+    RULES,
+    Taxonomy,
+    caption_languages,
+    known_category,
+    load_taxonomy,
+    reader,
+    stated_language,
+)
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
-from core.corpora.scripts import caption_languages, stated_language
 from core.errors import BadCorpus, InvalidInput
 
 SLICES = ("all", "single-object")

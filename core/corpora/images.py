@@ -12,15 +12,18 @@ from typing import IO
 import numpy as np
 from PIL import Image, ImageFile
 
-from core.corpora.decoding import DecodedImage, decode_image, decode_opened, pixel_hash
 from core.corpora.decoding_apart import Limits, decode_apart, header_apart
 from core.corpora.image_header import (
     MAX_PIXELS,
     MIN_SIDE,
+    DecodedImage,
     ImageHeader,
     cannot_read,
     check_bytes,
+    decode_image,
+    decode_opened,
     open_image,
+    pixel_hash,
     require_auditable,
     sniff,
     stated_header,

@@ -13,7 +13,7 @@ from typing import Any
 from core.corpora.corpus_files import LeftOut, read_text, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import NamedImages, auditable_header
-from core.corpora.read_labels import OPTION, RULES, reader
+from core.corpora.labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus, InvalidInput

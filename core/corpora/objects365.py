@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.boxes import SLACK, BoxTable, Rows, bits, clipped_sentence, instance, read_box
-from core.corpora.corpus_files import LeftOut, whole_number
+from core.corpora.corpus_files import LeftOut, check_lists, entries, whole_number
 from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
-from core.corpora.findings import Findings
+from core.corpora.findings import Findings, count, floats, key, mark
 from core.corpora.image_places import ImagePlaces, stated_size
-from core.corpora.json_stream import check_lists, entries
 from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, SceneObject
-from core.corpora.stated import count, floats, key, mark
 from core.errors import BadCorpus
 
 FILE = "zhiyuan_objv2_{split}.json"

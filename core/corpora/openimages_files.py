@@ -10,8 +10,7 @@ from typing import Any
 
 from core.corpora.boxes import BoxTable, bits
 from core.corpora.corpus_files import LeftOut, read_json
-from core.corpora.findings import Findings
-from core.corpora.stated import mark, whole
+from core.corpora.findings import Findings, mark, whole
 from core.corpora.table_cells import check_csv_header
 from core.errors import BadCorpus
 

@@ -10,6 +10,8 @@ which :mod:`core.corpora.caption_tables` reads. No name in it is trusted: what l
 named by its number instead.
 
 Sources: huggingface.co/docs/datasets/image_dataset; webdataset/webdataset, README; rom1504/img2dataset, README.
+
+Pictures that come inside another file, or are cut out of one: kept as files of the cache, named by their bytes.
 """
 
 import hashlib
@@ -17,15 +19,15 @@ import json
 import os
 import re
 import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from core import settings
-from core.corpora.corpus_files import decoded, inside, parse_json, shown
+from core.corpora.corpus_files import LeftOut, decoded, in_kernel, inside, ordinary, parse_json, shown
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
-from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.table_cells import IMAGE, SAID, plain_name, roles_of
 from core.errors import BadCorpus, InvalidInput, StoreError
 from core.file_contents import known_sha256
@@ -316,3 +318,33 @@ def _holds_bytes(kind: "pa.DataType") -> bool:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _holds_bytes(kind.value_type)
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def keep_image(data: bytes, *, folder: str, where: str) -> tuple[Path, str]:
+    """Keep the bytes of an image as a file of the cache; return its path and the sha256 of the bytes.
+
+    Args:
+        folder: of the cache, one a reader.
+        where: what messages call the picture.
+
+    Raises:
+        LeftOut: ``bad-image`` where they are no image, or too many.
+        StoreError: if the cache cannot be written.
+    """
+    kind = sniff(data[:32])
+    suffix = next((suffix for suffix, name in SUFFIXES.items() if name == kind), None)
+    if suffix is None or len(data) > MAX_BYTES:
+        raise LeftOut("bad-image", f"{where}: {len(data):,} bytes that are no image or too many; leave the line out")
+    digest = hashlib.sha256(data).hexdigest()
+    path = settings.cache_dir() / folder / digest[:2] / f"{digest}{suffix}"
+    if path.is_file() and path.stat().st_size == len(data):
+        return path, digest
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(scratch).replace(path)
+    except OSError as error:
+        raise StoreError(f"the pictures cannot be kept in {path.parent} ({error}); free some disk") from error
+    return path, digest

@@ -8,17 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import LeftOut, inside, whole_number
+from core.corpora.corpus_files import LeftOut, check_lists, entries, inside, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import NamedImages, choose_file, language_code
 from core.corpora.images import ImageHeader, encode_png, read_header, read_image, require_auditable
-from core.corpora.json_stream import check_lists, entries
-from core.corpora.kept_images import keep_image
+from core.corpora.labels import caption_languages, stated_language
+from core.corpora.packed_pictures import keep_image
 from core.corpora.pair_layouts import ENDINGS, LAYOUTS, STATED, VERIFIED, PairLine, joined, read_pairs
 from core.corpora.registry import corpus_loader
-from core.corpora.rivals import WRONG_PICTURE
-from core.corpora.schema import Corpus, Item, Rival
-from core.corpora.scripts import caption_languages, stated_language
+from core.corpora.schema import WRONG_PICTURE, Corpus, Item, Rival
 from core.errors import BadCorpus, BadImage, InvalidInput
 
 YES_NO = "vqa-yes-no"

@@ -29,8 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import read_json
-from core.corpora.record_lines import csv_records, jsonl_records
+from core.corpora.corpus_files import csv_records, jsonl_records, read_json
 from core.corpora.suites import read_suite
 from core.errors import BadCorpus
 

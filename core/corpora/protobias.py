@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import LeftOut, inside, whole_number
+from core.corpora.corpus_files import LeftOut, csv_records, inside, jsonl_records, whole_number
 from core.corpora.folder_tables import auditable_header
 from core.corpora.image_header import ImageHeader
-from core.corpora.kept_images import keep_image
-from core.corpora.record_lines import csv_records, jsonl_records
+from core.corpora.packed_pictures import keep_image
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, Rival
 from core.errors import BadCorpus, InvalidInput

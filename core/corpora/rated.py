@@ -14,7 +14,7 @@ from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import NamedImages, auditable_header, choose_file
 from core.corpora.image_header import ImageHeader
-from core.corpora.read_labels import OPTION, RULES, reader
+from core.corpora.labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection
 from core.corpora.suites import Compared, Rated, Suite, read_suite

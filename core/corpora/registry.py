@@ -1,4 +1,9 @@
-"""Corpora by name: ``@corpus_loader(...)`` marks a function, :func:`catalogue` finds it."""
+"""Corpora by name: ``@corpus_loader(...)`` marks a function, :func:`catalogue` finds it.
+
+The option of every corpus that asks whether its photographs hold text already.
+
+What reads is known to the right of this room, by :mod:`core.probes.pixels.text_reader`; here it is only asked for.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,11 +12,36 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.corpora.ordinary_paths import ordinary
-from core.corpora.read_text import NONE, OPTION, TEXT, to_read
+from core.corpora.corpus_files import ordinary
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, NotAvailable
 from core.registry import Catalogue, absolute_code, discover, load_object, names_code
+
+NONE, READ = "none", "read"
+
+TEXT = "text"
+"""Name of the option."""
+
+OPTION = {
+    TEXT: "whether edits that write a word first read what the photograph says already: none (default) or read",
+}
+"""Option of a loader -> what it means."""
+
+
+def to_read(corpus: Corpus, asked: str) -> Corpus:
+    """Mark the pictures of a corpus as ones to be read; none of them is opened.
+
+    Args:
+        asked: NONE leaves the corpus as it is, READ marks every item that is no video.
+
+    Raises:
+        InvalidInput: for another value.
+    """
+    if asked not in (NONE, READ):
+        raise InvalidInput(f"{TEXT} must be {NONE} or {READ}, got {asked!r}")
+    if asked == NONE:
+        return corpus
+    return replace(corpus, items=tuple(replace(item, read_text=not item.frames) for item in corpus.items))
 
 
 @dataclass(frozen=True, slots=True)

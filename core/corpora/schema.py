@@ -1,4 +1,7 @@
-"""Items and what they are made of: boxes, masks, captions, categories, coverage."""
+"""Items and what they are made of: boxes, masks, captions, categories, coverage.
+
+Roles of an item's rivals that tests and corpora share.
+"""
 
 import math
 from collections import Counter
@@ -12,6 +15,25 @@ from pycocotools import mask as coco_mask
 
 from core.corpora.segmentation import check_counts, check_segmentation, decompress_counts
 from core.errors import InvalidInput
+
+NONPROTO_WRONG = "nonproto-wrong"
+"""The non-prototype again, with the knob wrong: only the knob differs from the item's own picture."""
+
+PROTO_RIGHT = "proto-right"
+"""The prototype, with the knob right: only the kind differs, and the text fits both."""
+
+PROTO_WRONG = "proto-wrong"
+"""The prototype with the knob wrong: paper E's adversary."""
+
+PROTOTYPE_ROLES = (NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG)
+"""The item's own picture shows the non-prototype with the knob right. Source: paper E, section 3, taken apart."""
+
+WRONG_PICTURE = "wrong-picture"
+"""The picture that an item's wrong caption is right of; it may have another size. Source: Winoground."""
+
+OTHER_VIDEO = "other-video"
+"""Another video of the folder, of which no caption of the item is known to be true."""
+
 
 CATEGORIES = (
     "person",
@@ -280,7 +302,7 @@ class Item:
             without a mark is not there; empty: the source does not say.
         also_there: names of things that the source says are there without saying where.
         read_text: whether an edit that writes a word is to say what the picture says already; see
-            :mod:`core.corpora.read_text`.
+            :mod:`core.corpora.registry`.
     """
 
     id: str

@@ -5,16 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.corpora.corpus_files import read_json, whole_number
+from core.corpora.corpus_files import csv_records, read_json, whole_number
 from core.corpora.demo import demo_dir
 from core.corpora.findings import Findings
 from core.corpora.image_header import MIN_SIDE
 from core.corpora.item_pictures import check_stack_size
-from core.corpora.record_lines import csv_records
+from core.corpora.labels import ENGLISH, by_language, caption_languages, stated_language
 from core.corpora.registry import corpus_loader
-from core.corpora.rivals import OTHER_VIDEO
-from core.corpora.schema import Corpus, Item, Rejection, Rival
-from core.corpora.scripts import ENGLISH, by_language, caption_languages, stated_language
+from core.corpora.schema import OTHER_VIDEO, Corpus, Item, Rejection, Rival
 from core.corpora.suites.model import spaced
 from core.corpora.video_container import KINDS, SUFFIXES, BadVideo
 from core.corpora.video_frames import Footage, Sampling, find_videos, open_video

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from core.errors import InvariscopeError
-from core.evaluators.apart import describe
 from core.evaluators.registry import find
+from core.evaluators.remote import describe
 
 
 def main(arguments: list[str]) -> None:

@@ -19,7 +19,7 @@ from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Fingerprint, PartlyScored, Sight
 from core.evaluators.memory import Shared
 from core.evaluators.offline.packaged_weights import library_versions
-from core.evaluators.towers.prompts import as_letters, special_marks
+from core.evaluators.towers.preprocessing import as_letters, special_marks
 from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Published
 from core.settings import assets_dir

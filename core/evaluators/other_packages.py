@@ -1,4 +1,7 @@
-"""What adapters to other people's packages share: whether a package is here, pictures as files, a digest of weights."""
+"""What adapters to other people's packages share: whether a package is here, pictures as files, a digest of weights.
+
+Names by which CaptionEvalKit and the publishers' scripts call a metric, and what scores it here.
+"""
 
 import hashlib
 import shutil
@@ -9,12 +12,14 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from core.corpora.images import check_rgb
+from core.errors import InvalidInput
 from core.evaluators.base import Availability
 
 
@@ -97,3 +102,76 @@ def tensors_digest(networks: Iterable[Any]) -> str:
             digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
             digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedName:
+    """One metric under two names.
+
+    Args:
+        evaluator: its name here.
+        shown: the key of its scores in the publishers' and in CaptionEvalKit's output.
+    """
+
+    evaluator: str
+    shown: str
+
+
+_KNOWN: Mapping[str, PublishedName] = MappingProxyType(
+    {
+        alias: PublishedName(evaluator, shown)
+        for evaluator, shown, aliases in (
+            ("clipscore", "CLIPScore", ()),
+            ("refclipscore", "RefCLIPScore", ()),
+            ("pac-s", "PAC-S", ("pacscore",)),
+            ("refpac-s", "RefPAC-S", ("refpacscore",)),
+            ("pac-s-l14", "PAC-S", ("pacscore-vitl",)),
+            ("refpac-s-l14", "RefPAC-S", ("refpacscore-vitl",)),
+            ("pac-s++", "PAC-S++", ("pacscorepp",)),
+            ("refpac-s++", "RefPAC-S++", ("refpacscorepp",)),
+            ("fleur", "FLEUR", ()),
+            ("reffleur", "RefFLEUR", ()),
+        )
+        for alias in (evaluator, *aliases)
+    }
+)
+"""By the lower-case name. Source: CaptionEvalKit 0.1.3, names of its metrics and keys of its output."""
+
+_ELSEWHERE = frozenset(
+    (
+        "clipscore-vitl",
+        "clipscoreavg",
+        "pacscoreavg",
+        "pacscoreppavg",
+        "meteor",
+        "spice",
+        "jaspice",
+        "polos",
+        "vela",
+        "expert",
+    )
+)
+"""Metrics of CaptionEvalKit, in lower case, that nothing here computes."""
+
+_BESIDE = frozenset(("bleu", "rouge", "cider"))
+"""Metrics of CaptionEvalKit, in lower case, that stand beside a score of pictures."""
+
+
+def published_name(reference: str) -> PublishedName | None:
+    """Return the metric that a publisher's or CaptionEvalKit's name means; None where it is no such name.
+
+    Raises:
+        InvalidInput: for a metric of CaptionEvalKit that is not here.
+
+    Example:
+        >>> published_name("PACScore")
+        PublishedName(evaluator='pac-s', shown='PAC-S')
+    """
+    name = reference.lower()
+    if name in _ELSEWHERE:
+        raise InvalidInput(f"{reference} is not computed here; 'python -m core evaluators' lists what is")
+    if name in _BESIDE:
+        raise InvalidInput(
+            f"{reference} is no evaluator of pictures; it stands beside one with --compute_other_ref_metrics 1"
+        )
+    return _KNOWN.get(name)

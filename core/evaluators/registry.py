@@ -9,15 +9,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeGuard, cast
 
-from core.corpora.ordinary_paths import ordinary
+from core.corpora.corpus_files import ordinary
 from core.errors import InvalidInput, InvariscopeError
-from core.evaluators.apart import find_apart
 from core.evaluators.base import Evaluator, Family
-from core.evaluators.calibrated import calibrated
-from core.evaluators.calibrator import read_calibrator
+from core.evaluators.calibrated import calibrated, read_calibrator
 from core.evaluators.functions import from_function, is_metric
 from core.evaluators.imported import is_imported, refuse
 from core.evaluators.metric_source import the_metric
+from core.evaluators.remote import find_apart
 from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS, PrecisionPlan
 from core.evaluators.weights.fetched import Published, checked_label, kept
 from core.registry import Catalogue, discover, is_apart, load_object, names_code

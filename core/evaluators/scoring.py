@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from core.errors import InvalidInput, ScoringStopped
-from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
+from core.evaluators.base import DualEncoder, Evaluator, Joined, PartlyScored
 from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache, caption_hash, pair_key
-from core.evaluators.joined import Joined
 from core.evaluators.memory import MB
 from core.evaluators.references import NO_REFERENCE, Referenced, ReferencedDualEncoder, check_references
 from core.probes.rejections import coded

@@ -21,7 +21,7 @@ from core.audit.request import first_problem
 from core.errors import InvalidInput, NotAvailable, StoreError
 from core.features.feature import job_kind
 from core.jobs.request import OneCommand
-from core.store.manifest import check_run_id
+from core.store.run_files import check_run_id
 from core.store.text_files import write_json
 from core.writing import cannot_write
 

@@ -25,7 +25,7 @@ from core.jobs import job_files
 from core.jobs.job_files import State
 from core.jobs.progress import Told, read_progress
 from core.jobs.request import OneCommand
-from core.store.manifest import MANIFEST
+from core.store.run_files import MANIFEST
 
 BIRTH_SLACK_S = 2.0
 """Seconds by which two readings of one birth may differ: the system's clock may be set in between."""

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from core import settings
 from core.audit.request import AuditRequest
 from core.corpora import registry as corpora
-from core.corpora.ordinary_paths import ordinary
-from core.corpora.read_text import READ, TEXT
+from core.corpora.corpus_files import ordinary
+from core.corpora.registry import READ, TEXT
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.metric_source import the_metric
@@ -24,7 +24,7 @@ from core.jobs.progress import read_progress
 from core.probes.pixels import text_reader
 from core.probes.registry import catalogue, select, with_taggers
 from core.registry import absolute_code, is_apart, names_code
-from core.store.manifest import COMPLETE, check_run_id, read_run
+from core.store.run_files import COMPLETE, check_run_id, read_run
 
 _ADDRESS = r"^(auto|[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
 

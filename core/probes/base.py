@@ -160,7 +160,7 @@ class Probe:
             axis: a point of a sweep, another reading of the same edit. Headline probes of a family have none.
         redrawn: a further draw of a family's headline edit, which counts with it; without meaning without a selector.
         held: names of the subjects that an edited image stands beside; without meaning for an edit of the caption.
-        moves: places of the picture that an edited image changes, of :data:`core.probes.words.named_places.PLACES`:
+        moves: places of the picture that an edited image changes, of :data:`core.probes.words.mentions.PLACES`:
             beside a human caption that names one it does not stand, since the caption is then no longer true.
         needs: field of :class:`core.corpora.schema.Item` that an item must hold, e.g. ``rivals``; where no item of a
             corpus does, a group of probes leaves it out. Empty: nothing.

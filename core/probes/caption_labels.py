@@ -16,8 +16,8 @@ from core.corpora.registry import load_again
 from core.corpora.schema import Corpus, Item, Origin, Remark
 from core.probes.base import ENGLISH
 from core.probes.words.head_nouns import stands_alone
-from core.probes.words.lexicons import families
 from core.probes.words.natural_captions import find
+from core.probes.words.screening import families
 from core.probes.words.taggers import Tagger, tagger
 
 SOURCES = ("coco", "openimages", "objects365")

@@ -30,8 +30,8 @@ from core.probes.base import (
     Variant,
 )
 from core.probes.scene import Scene
-from core.probes.words.named_places import place_named
-from core.probes.words.own_captions import PREFIX, length_matched_in
+from core.probes.words.insertion import PREFIX, length_matched_in
+from core.probes.words.mentions import place_named
 from core.probes.words.templates import base_caption, length_matched
 from core.registry import STRANGERS
 from core.seeds import RUN_SEED, stream

@@ -11,11 +11,9 @@ from core.corpora.images import check_rgb, check_stack
 from core.corpora.item_pictures import read_rival
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
-from core.probes.pixels.cutout import Cutout, cut_out
-from core.probes.pixels.diagnostics import seam_energy
+from core.probes.pixels.cutout import Cutout, cut_out, seam_energy
 from core.probes.pixels.grabcut import mask_from_box
-from core.probes.pixels.inpainting import Fill, Plate
-from core.probes.pixels.kept_plates import kept_plates
+from core.probes.pixels.inpainting import Fill, Plate, kept_plates
 
 T = TypeVar("T")
 
@@ -108,7 +106,7 @@ class Scene:
 
     @property
     def seam_energy(self) -> float:
-        """Edge energy around the object in the unedited image (:func:`~core.probes.pixels.diagnostics.seam_energy`)."""
+        """Edge energy around the object in the unedited image (:func:`~core.probes.pixels.cutout.seam_energy`)."""
         return self._once("seam_energy", lambda: seam_energy(self.pixels, self.cutout))
 
     @property

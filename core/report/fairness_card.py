@@ -6,6 +6,7 @@ from html import escape
 import pandas as pd
 
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
+from core.analysis.facts import MAY_BE_TRUE, WHY, may_be_true
 from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
@@ -15,14 +16,12 @@ from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, labels_said, narrow
-from core.analysis.true_words import MAY_BE_TRUE, WHY, may_be_true
 from core.analysis.verdicts import MARGIN, reached, told_from_null
 from core.errors import InvalidInput
 from core.features.human.studies import Study
 from core.features.human.study_outcomes import accepted_by_people
-from core.report.document import number
+from core.report.document import number, signature_of
 from core.report.html import page
-from core.report.signature import signature_of
 from core.store.store import Store
 
 STYLE = """

@@ -27,7 +27,7 @@ from core.features.systems.system_captions import health, scales, told_as
 from core.features.systems.system_figures import scale_shares
 from core.features.systems.system_file import Kept, Leaderboard
 from core.report.document import Missing, Table
-from core.store.manifest import Run
+from core.store.run_files import Run
 
 SYSTEMS, HEALTH, SCALES = "C13", "C14", "C15"
 DIFFERENCES, LEVELS = f"{SYSTEMS}-differences", f"{SCALES}-scales"

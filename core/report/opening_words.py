@@ -12,6 +12,7 @@ from core.analysis.beside import caption_of
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
 from core.analysis.comparisons import families as broken_families
 from core.analysis.comparisons import picked_failure
+from core.analysis.facts import MAY_BE_TRUE
 from core.analysis.flip_cells import IF_APART, evident_gaps, leading, shift_cells
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest, more_alike, picked_sizes, worst_first
@@ -19,7 +20,6 @@ from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.selectivity import beside_chance
 from core.analysis.table import ScoreTable
-from core.analysis.true_words import MAY_BE_TRUE
 from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, SCATTERS, UNDECIDED
 from core.probes.base import Axis
 from core.report.document import Opening, number
@@ -65,7 +65,7 @@ def opening(table: ScoreTable, answers: Answers, *, studied: bool, words: Collec
         table: the scores.
         answers: to NEEDED at least, where they could be asked, by id.
         studied: whether people judged pairs of these runs.
-        words: families that :func:`core.analysis.true_words.may_be_true`.
+        words: families that :func:`core.analysis.facts.may_be_true`.
     """
     rows = _families(table, answers)
     named = sorted(table.evaluators)[:MOST_NAMED]

@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import families, pairs
+from core.analysis.facts import MAY_BE_TRUE, WHY, may_be_true
 from core.analysis.failures import picture_hashes, scales, under_every_evaluator
 from core.analysis.questions import Options, papers
 from core.analysis.questions.both_sides import examples
@@ -21,9 +22,8 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.analysis.true_words import MAY_BE_TRUE, WHY, may_be_true
 from core.charts.canvas import jpeg, thumbnail
-from core.charts.style import signed
+from core.charts.spec import signed
 from core.corpora.schema import Item
 from core.errors import InvariscopeError
 from core.features.human.studies import Study
@@ -32,11 +32,10 @@ from core.probes import registry as probes
 from core.probes.base import IDENTITY, Axis, Edits
 from core.probes.caption_labels import read_again
 from core.probes.titles import title
-from core.report.document import Missing, Table, number
-from core.report.signature import signature_of
+from core.report.document import Missing, Table, number, signature_of
 from core.scoring.workbench import open_bench, replay
 from core.seeds import RUN_SEED, stream
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.run_sources import origin_of_run
 from core.store.store import Store
 from core.stories.slide import MOST_TEXT, Picture, Slide
@@ -156,7 +155,7 @@ def slides(
         table: of one corpus, whose scope the pairs are of.
         pairs: :attr:`core.analysis.ranking.Ranking.pairs`.
         usual: :func:`core.analysis.failures.scales` of the table.
-        words: families that :func:`core.analysis.true_words.may_be_true`.
+        words: families that :func:`core.analysis.facts.may_be_true`.
     """
     seen = table.scope
     rows = under_every_evaluator(store, seen, pairs, usual)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from core.corpora.images import read_image
-from core.corpora.scripts import languages_by_script
+from core.corpora.labels import languages_by_script
 from core.errors import BadImage, InvalidInput
 from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator, EvaluatorSpec
 from core.evaluators.references import Referenced, harmonic_mean

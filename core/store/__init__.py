@@ -4,4 +4,4 @@ It may import the foundation, and in fact knows neither probes nor evaluators, o
 (:mod:`core.store.schema`). Start at :mod:`core.store.store`.
 """
 
-__all__ = ["log", "manifest", "publishing", "run_files", "schema", "store", "uploads"]
+__all__ = ["log", "publishing", "run_files", "schema", "store"]

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from core.errors import StoreError
-from core.store.manifest import Run, check_manifest
+from core.store.run_files import Run, check_manifest
 from core.store.schema import SCHEMA_VERSION, schemas_of
 from core.store.sql import SQL_TYPES, first_line, quoted
 

@@ -1,9 +1,16 @@
-"""One read-only ``.duckdb`` file of any runs, for handing around."""
+"""One read-only ``.duckdb`` file of any runs, for handing around.
+
+Published files that a stranger hands over: checked as hostile, then kept under a name of our own.
+"""
 
 import errno
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import shutil
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -11,16 +18,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
+from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.manifest import COMPLETE
 from core.store.published_runs import attach
-from core.store.schema import SCHEMA_VERSION, SCHEMAS
+from core.store.run_files import COMPLETE, Run
+from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
 from core.store.seal import PUBLISH, Part, with_seal
 from core.store.sorted_copies import limit
-from core.store.sql import empty_select
+from core.store.sql import empty_select, first_line, quoted
 from core.store.store import Store
-from core.store.whole import check_tables, table_parts
+from core.store.whole import NotWhole, check_tables, table_parts
 from core.writing import write_whole
 
 PART_ROWS = 1_000_000
@@ -137,3 +146,183 @@ def _parts(store: Store, table: str) -> Iterator[tuple[str, list[Any]]]:
             within = f" and ({' and '.join(bounds)}{last})" if bounds else ""
             values = [each for each in (start, end) if each is not None]
             yield f"run is not distinct from ? and corpus is not distinct from ?{within}", [run, corpus, *values]
+
+
+MOST_BYTES = 512 * 2**20
+"""Largest file that is taken in."""
+
+MOST_ROWS = 50_000_000
+"""Most rows of one table; a small file can hold any number of equal rows."""
+
+MOST_TEXT = 10_000
+"""Most bytes of one text in a table."""
+
+MOST_MANIFEST = 4 * 2**20
+"""Most characters of a run's manifest."""
+
+_MAGIC = b"DUCK"
+_MAGIC_AT = 8
+_A_PATH = r"\.py:|\.(py|json)$|@.*[/\\]"
+_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def accept_published(
+    data: bytes | Path, name: str, *, known: Collection[str] = (), folder: Path | None = None
+) -> tuple[Run, ...]:
+    """Check a published file and keep it with the user's runs.
+
+    It is opened read-only in its own connection that may read no other file, and must hold exactly what
+    ``python -m core publish`` writes: the known tables, as tables, of the known columns; no views, macros or
+    generated columns; manifests that are whole, of a version that is read here.
+
+    Args:
+        data: the file's bytes, or where it lies.
+        name: the name that it was handed over under; only told back, and trimmed to letters for the file's own.
+        known: runs that are here already; a file that holds no other is refused.
+        folder: where it is kept; None: the folder of the user's runs. Nothing there is ever replaced: a file of
+            the same content is kept once.
+
+    Returns:
+        Its runs, with the path of the kept file.
+
+    Raises:
+        InvalidInput: if the file is refused; the sentence says why.
+        StoreError: if it cannot be written.
+    """
+    folder = settings.runs_dir() if folder is None else folder
+    told = repr(Path(name).name[:80])
+    _check_size(data, told)
+    with tempfile.TemporaryDirectory(prefix="invariscope-") as aside:
+        file = Path(aside) / "incoming.duckdb"
+        if isinstance(data, Path):
+            _copy(data, file)
+        else:
+            file.write_bytes(data)
+        try:
+            runs = _checked(file, told)
+        except duckdb.Error as error:
+            raise InvalidInput(f"{told} is damaged ({first_line(error)}); publish it again") from error
+        if all(run.id in known for run in runs):
+            raise InvalidInput(f"{told} holds only what is here already: run {', '.join(run.id for run in runs)}")
+        with file.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()[:12]
+        kept = folder / f"{_safe(name)}-{digest}.duckdb"
+        if not kept.exists():
+            write_whole(kept, lambda temporary: _copy(file, temporary))
+            kept.chmod(0o444)
+    return tuple(Run(kept, run.manifest) for run in runs)
+
+
+def _copy(file: Path, temporary: Path) -> None:
+    shutil.copyfile(file, temporary)
+
+
+def _check_size(data: bytes | Path, told: str) -> None:
+    try:
+        size = data.stat().st_size if isinstance(data, Path) else len(data)
+        start = _start(data) if isinstance(data, Path) else data[: _MAGIC_AT + len(_MAGIC)]
+    except OSError as error:
+        raise InvalidInput(f"{told} cannot be read: {error.strerror or error}; check its path") from error
+    if size > MOST_BYTES:
+        raise InvalidInput(
+            f"{told} has {size / 2**20:.0f} MiB and at most {MOST_BYTES // 2**20} are taken in here; put it into "
+            f"{settings.runs_dir()} yourself"
+        )
+    if start[_MAGIC_AT:] != _MAGIC:
+        raise InvalidInput(f"{told} is no DuckDB file; upload what 'python -m core publish' wrote")
+
+
+def _start(path: Path) -> bytes:
+    with path.open("rb") as content:
+        return content.read(_MAGIC_AT + len(_MAGIC))
+
+
+def _checked(file: Path, told: str) -> tuple[Run, ...]:
+    """Runs of the file, once everything in it is known to be harmless."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"set allowed_paths = ['{file}', '{file}.wal']")
+        connection.execute("set enable_external_access = false")
+        connection.execute("set memory_limit = '1GB'")
+        connection.execute("set max_temp_directory_size = '0B'")
+        try:
+            version, runs = attach(connection, file, "incoming")
+        except StoreError as error:
+            raise InvalidInput(str(error).replace(str(file), told)) from error
+        connection.execute("set lock_configuration = true")
+        schemas = schemas_of(version)
+        _check_content(connection, schemas, told)
+        for table, schema in schemas.items():
+            _check_values(connection, table, schema, told)
+        _check_names(connection, told)
+        _check_runs(connection, runs, schemas, told)
+        try:
+            check_tables(connection, "incoming", Path(told), version, runs, full=True)
+        except NotWhole as error:
+            raise InvalidInput(str(error)) from error
+    return runs
+
+
+def _check_content(connection: duckdb.DuckDBPyConnection, tables: Collection[str], told: str) -> None:
+    others = connection.execute(
+        """select 'the view ' || view_name from duckdb_views() where database_name = 'incoming' and not internal
+           union all select 'the table ' || schema_name || '.' || table_name from duckdb_tables()
+               where database_name = 'incoming' and (schema_name <> 'main' or not list_contains($tables, table_name))
+           union all select 'the function ' || function_name from duckdb_functions()
+               where database_name = 'incoming' and not internal
+           union all select 'the type ' || type_name from duckdb_types()
+               where database_name = 'incoming' and not internal
+           union all select 'a generated column in ' || table_name from duckdb_tables()
+               where database_name = 'incoming' and sql ilike '%generated always%'
+           limit 1""",
+        {"tables": sorted({*tables, "runs", "about"})},
+    ).fetchall()
+    if others:
+        raise InvalidInput(f"{told} holds {str(others[0][0])[:80]!r}, which no published file does; publish it again")
+
+
+def _check_values(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, told: str) -> None:
+    """Read every block of a table, so that a damaged one is met here, and bound what is in it."""
+    rows = connection.execute(f"select count(*) from incoming.{table}").fetchall()[0][0]
+    if rows > MOST_ROWS:
+        raise InvalidInput(f"{told} has {rows} rows in {table} and at most {MOST_ROWS} are taken in; split it")
+    kinds = {pa.string(): f"max(strlen({{}})) > {MOST_TEXT}", pa.float64(): "bool_or(isinf({}) or isnan({}))"}
+    asked = [kinds.get(field.type, "min({}) is distinct from min({})") for field in schema]
+    names = schema.names
+    columns = ", ".join(text.format(name, name) for text, name in zip(asked, names, strict=True))
+    found = connection.execute(f"select {columns} from incoming.{table}").fetchall()[0]
+    if wrong := [name for name, bad in zip(names, found, strict=True) if bad]:
+        raise InvalidInput(
+            f"{told} has a value in {table}.{wrong[0]} that no audit writes (infinite, or a text of more than "
+            f"{MOST_TEXT} bytes); publish it again"
+        )
+
+
+def _check_names(connection: duckdb.DuckDBPyConnection, told: str) -> None:
+    """Refuse names of evaluators that are paths: an audit stores the name of a metric, never where its file lies."""
+    sql = f"select evaluator from incoming.scores where regexp_matches(evaluator, {quoted(_A_PATH)}) limit 1"
+    if found := connection.execute(sql).fetchall():
+        raise InvalidInput(
+            f"{told} has scores of {str(found[0][0])[:80]!r}, which is a path and no evaluator's name; publish it again"
+        )
+
+
+def _check_runs(
+    connection: duckdb.DuckDBPyConnection, runs: tuple[Run, ...], tables: Collection[str], told: str
+) -> None:
+    if not runs:
+        raise InvalidInput(f"{told} holds no run; publish at least one")
+    for run in runs:
+        if len(json.dumps(dict(run.manifest))) > MOST_MANIFEST:
+            raise InvalidInput(f"{told} has a manifest of more than {MOST_MANIFEST // 2**20} MiB; publish it again")
+    known = [run.id for run in runs]
+    for table in tables:
+        sql = f"select run from incoming.{table} where run is null or not list_contains($known, run) limit 1"
+        if strangers := connection.execute(sql, {"known": known}).fetchall():
+            raise InvalidInput(
+                f"{told} has rows in {table} of run {str(strangers[0][0])[:80]!r}, which it does not list; publish it "
+                "again"
+            )
+
+
+def _safe(name: str) -> str:
+    return _NAME.sub("-", Path(name).stem).strip("-_")[:60] or "published"

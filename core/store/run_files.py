@@ -1,17 +1,25 @@
-"""Where runs lie on disk: what a folder holds, whether its shards are whole, and what a change of it looks like."""
+"""Where runs lie on disk: what a folder holds, whether its shards are whole, and what a change of it looks like.
+
+Runs on disk: a folder with ``manifest.json``, ``scores/``, ``items/``, ``rejections/`` and ``variants/``.
+"""
 
 import hashlib
+import json
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core import settings
-from core.store.manifest import MANIFEST, TABLES
-from core.store.schema import schemas_of
+from core.errors import InvalidInput, StoreError
+from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
+from core.store.seal import Seal, read_seal
 from core.store.sql import first_line
 
 UNREADABLE = (OSError, ValueError, pa.ArrowException)
@@ -143,3 +151,170 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return list(entries)
     except OSError:
         return []
+
+
+MANIFEST = "manifest.json"
+TABLES = tuple(SCHEMAS)
+
+RUNNING, INTERRUPTED, COMPLETE = "running", "interrupted", "complete"
+"""States of a run. One that was killed still says ``running``; it is resumed like an interrupted one."""
+
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One audit with its manifest, from a run folder or from a published file.
+
+    Args:
+        path: the run folder, or the ``.duckdb`` file that holds the run.
+        manifest: what ``manifest.json`` says.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Name of the run, as in the column ``run``."""
+        return str(self.manifest["run"])
+
+    @property
+    def schema_version(self) -> int:
+        """Version of the tables that the run was written with."""
+        return int(self.manifest["schema_version"])
+
+    @property
+    def status(self) -> str:
+        """``running``, ``interrupted`` or ``complete``."""
+        return str(self.manifest["status"])
+
+    @property
+    def seal(self) -> Seal | None:
+        """What every file of the run was when it was closed; None where nobody knows: the run is unverified then.
+
+        Raises:
+            StoreError: if the manifest is not the one that was sealed.
+        """
+        return read_seal(self.manifest, self.path)
+
+    @property
+    def verified(self) -> bool:
+        """Whether what lies here can be held against a seal: of its files in a run folder, of its tables elsewhere."""
+        seal = self.seal
+        return seal is not None and (seal.tables if self.path.suffix == ".duckdb" else seal.files) is not None
+
+    def image_path(self, image: str) -> Path | None:
+        """Where an item's image lies: the column ``image`` of ``items``, below the corpus root.
+
+        Returns:
+            None where the name leads outside the root, or the run does not say where its root is.
+        """
+        root = self.corpus_root()
+        path = None if root is None else (root / image).resolve()
+        return path if root is not None and path is not None and path.is_relative_to(root) else None
+
+    def pictures_are_gone(self) -> bool:
+        """Whether the folder that its pictures lay in is not there, nor packed beside its place, as what ships is."""
+        root = self.corpus_root()
+        return root is not None and not root.is_dir() and not root.with_name(f"{root.name}.tar").is_file()
+
+    def corpus_root(self) -> Path | None:
+        """Folder that the corpus lay in when the run was made, be it there or not; None where the run says none."""
+        root = _mapping(self.manifest.get("corpus")).get("root")
+        if not isinstance(root, str) or "\0" in root:
+            return None
+        return (settings.ROOT / root).resolve()
+
+
+def seal_told(run: Run) -> str:
+    """When a run was sealed: ``at its close``, ``later, DATE``, ``unverified``; a dash while it is not complete."""
+    if run.status != COMPLETE:
+        return "—"
+    return run.seal.told if run.verified and run.seal is not None else "unverified"
+
+
+def check_run_id(run_id: str) -> str:
+    """Return a run id that is safe as the name of a folder.
+
+    Raises:
+        InvalidInput: for anything else.
+    """
+    if not _RUN_ID.fullmatch(run_id):
+        raise InvalidInput(f"a run id has 1 to 100 letters, digits, dots, dashes or underscores, got {run_id!r}")
+    return run_id
+
+
+def read_run(folder: Path) -> Run:
+    """Read one run folder's manifest.
+
+    Raises:
+        StoreError: if there is none, it is broken, it was changed since the run was closed, or it was written by a
+            newer Invariscope.
+    """
+    path = Path(folder) / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise StoreError(f"{folder} is no run: it has no {MANIFEST}; name a folder that an audit wrote") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise StoreError(f"{path} cannot be read ({error}); start that run again, or remove its folder") from error
+    return Run(Path(folder), check_manifest(manifest, path))
+
+
+def check_manifest(manifest: object, path: Path) -> Mapping[str, Any]:
+    """Return a manifest that has the entries every reader counts on.
+
+    Raises:
+        StoreError: naming the entry.
+    """
+    if not isinstance(manifest, dict):
+        raise StoreError(f"{path} holds no object; start that run again, or remove it")
+    version = manifest.get("schema_version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise StoreError(f"{path} names no schema_version, got {version!r}; start that run again, or remove it")
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} was written with schema {version} and this Invariscope reads up to {SCHEMA_VERSION}; update it"
+        )
+    run_id = manifest.get("run")
+    if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
+        raise StoreError(f"{path} names no valid run, got {run_id!r}; start that run again, or remove it")
+    if manifest.get("status") not in (RUNNING, INTERRUPTED, COMPLETE):
+        raise StoreError(
+            f"{path} has the unknown status {manifest.get('status')!r}; start that run again, or remove it"
+        )
+    for name in ("corpus", "counts"):
+        if not isinstance(manifest.get(name), dict):
+            raise StoreError(f"{path} has no object {name!r}; start that run again, or remove it")
+    read_seal(manifest, path)
+    return manifest
+
+
+def run_folders(folder: Path) -> tuple[Path, ...]:
+    """Folders below one folder that hold a manifest, by name; the folder itself if it is a run."""
+    folder = Path(folder)
+    if (folder / MANIFEST).is_file():
+        return (folder,)
+    if not folder.is_dir():
+        return ()
+    return tuple(path for path in sorted(folder.iterdir()) if (path / MANIFEST).is_file())
+
+
+def list_runs(*folders: Path) -> tuple[Run, ...]:
+    """Runs in the given folders; by default the shipped results and the user's own. Broken ones are left out.
+
+    :attr:`core.store.store.Store.problems` says which were left out and why.
+    """
+    found = []
+    for folder in folders or (settings.results_dir(), settings.runs_dir()):
+        for path in run_folders(folder):
+            try:
+                found.append(read_run(path))
+            except StoreError:
+                continue
+    return tuple(found)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.corpora.ordinary_paths import lies_in
+from core.corpora.corpus_files import lies_in
 from core.corpora.registry import origin_here
 from core.corpora.schema import Origin
 from core.errors import NotAvailable, StoreError
 from core.file_contents import file_sha256
 from core.store.log import Log
-from core.store.manifest import Run
+from core.store.run_files import Run
 
 _serving = False
 

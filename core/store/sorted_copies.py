@@ -17,8 +17,7 @@ from pathlib import Path
 import duckdb
 
 from core.errors import StoreError
-from core.store.manifest import COMPLETE, Run
-from core.store.run_files import Signature
+from core.store.run_files import COMPLETE, Run, Signature
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
 from core.store.sql import (
     KEY,

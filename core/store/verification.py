@@ -8,9 +8,8 @@ from typing import Any
 import duckdb
 
 from core.errors import InvalidInput, StoreError
-from core.store.manifest import COMPLETE, MANIFEST, Run, read_run, run_folders
 from core.store.published_runs import attach
-from core.store.run_files import half_runs, read_again
+from core.store.run_files import COMPLETE, MANIFEST, Run, half_runs, read_again, read_run, run_folders
 from core.store.seal import LATER, with_seal
 from core.store.text_files import write_json
 from core.store.whole import NotWhole, check_tables, sealed_files, shard_files, why_not_whole, why_unreadable

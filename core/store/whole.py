@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 
 from core.errors import StoreError
 from core.file_contents import file_sha256
-from core.store.manifest import COMPLETE, Run
-from core.store.run_files import UNREADABLE, read_again, shard_problem
+from core.store.run_files import COMPLETE, UNREADABLE, Run, read_again, shard_problem
 from core.store.schema import schemas_of
 from core.store.seal import Part, Seal
 from core.store.sql import column_list, first_line, quoted

@@ -29,7 +29,7 @@ from core.features.compare.two_sides import (
 from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
-from core.store.manifest import Run
+from core.store.run_files import Run
 from pages.views.common.open_runs import (
     KEYED,
     Signature,

@@ -11,7 +11,7 @@ import streamlit as st
 from core.analysis.questions.columns import opening
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.charts.style import signed
+from core.charts.spec import signed
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.features.geometry.geometry import (
@@ -27,9 +27,9 @@ from core.features.geometry.geometry import (
     modifier_shifts,
     split_words,
     text_encoders,
+    valence_scatter,
     valence_words,
 )
-from core.features.geometry.geometry_figures import valence_scatter
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, of_scores

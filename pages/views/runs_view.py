@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
-from core.store.manifest import Run
-from core.store.uploads import accept_published
+from core.store.publishing import accept_published
+from core.store.run_files import Run
 from pages.views.common.access import AUDIT, may_operate, operates, operators_only
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, link_to
 from pages.views.common.open_runs import evaluator_names, present, run_table, store

@@ -13,8 +13,7 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences, untold
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
-from core.charts.spec import series_styles
-from core.charts.style import colours
+from core.charts.spec import colours, series_styles
 from core.report.document import Report
 from core.report.fairness_card import card_report
 from core.statistics.bootstrap import Interval

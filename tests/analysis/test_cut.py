@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.cut_objects import ALL_ITEMS, SMALL_TURNS, UNCUT
+from core.analysis.questions.space import ALL_ITEMS, SMALL_TURNS, UNCUT
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.features.systems.system_file import Kept

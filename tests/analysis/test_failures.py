@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.analysis import failures
+from core.analysis.facts import may_be_true
 from core.analysis.failures import (
     EXPORTED,
     PAIR,
@@ -27,7 +28,6 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.analysis.true_words import may_be_true
 from core.errors import InvalidInput
 from core.settings import results_dir
 from core.store.schema import VERDICTS

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from core.analysis.lookup import keyed, looked_up
+from core.analysis.facts import keyed, looked_up
 from core.errors import InvalidInput
 
 ROWS = pd.DataFrame({"run": ["a", "b", "a", "c"], "evaluator": ["e", "e", "f", "e"], "n": [1, 2, 3, 4]})

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from core.features.compare.two_sides import manifest_differences
-from core.store.manifest import Run
+from core.store.run_files import Run
 
 
 def test_what_two_runs_were_made_with_is_told_by_name(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.features.compare.two_sides import compare
 from core.report.build import build
-from core.report.markup import markdown
+from core.report.report_files import markdown
 from core.statistics.changes import WITHHELD
 from core.statistics.comparisons import compare as compare_sides
 from core.store.store import Store

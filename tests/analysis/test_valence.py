@@ -21,7 +21,7 @@ from core.features.geometry.geometry import (
     valence_direction,
     valence_words,
 )
-from core.probes.words.lexicons import families
+from core.probes.words.screening import families
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
 from siege.forged import Stranger

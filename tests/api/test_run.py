@@ -11,8 +11,7 @@ from core.analysis.verdicts import MARGIN
 from core.commands._shared import Code
 from core.errors import InvalidInput, StoreError, UnknownName
 from core.report.build import build
-from core.report.document import FORMATS, Report
-from core.report.signature import parse_signature
+from core.report.document import FORMATS, Report, parse_signature
 from core.store.publishing import publish
 from core.store.store import Store
 from invariscope import Run, open_run

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.machine import GET_RAY, has_ray
+from core.audit.fingerprints import GET_RAY, has_ray
 from core.audit.plan import Plan
 from core.audit.run import Progress, RunStopped, run_audit
 from core.audit.workers import teams
@@ -22,7 +22,7 @@ from core.commands._shared import Code
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.pool import Pool
 from core.settings import data_dir
-from core.store.manifest import Run, read_run
+from core.store.run_files import Run, read_run
 from tests.audit.squares import HISTOGRAM, PAIRED, PLUGINS, build_corpus
 from tests.plans import make_plan
 

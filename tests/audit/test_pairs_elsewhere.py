@@ -19,11 +19,11 @@ from PIL import Image
 from core.analysis.questions import catalogue
 from core.analysis.questions.question import Options
 from core.analysis.reading import read_table
-from core.audit.again import plan_again
 from core.audit.export import export_pairs, size_of
 from core.audit.imports import Imported, import_scores
 from core.audit.pair_folder import PairFolder, read_pair_folder
 from core.audit.plan import Plan
+from core.audit.record import plan_again
 from core.audit.run import RunStopped, run_audit
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Corpus, Origin
@@ -35,9 +35,9 @@ from core.evaluators.weights.fetched import checked_label
 from core.features.calibration.fit import fit
 from core.features.calibration.readings import Terms, calibrator
 from core.report.build import build
+from core.report.document import parse_signature, signature_of
 from core.report.fairness_card import card_report
-from core.report.signature import parse_signature, signature_of
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.store import Store
 from tests.audit.squares import PAIRED, PLUGINS, build_corpus
 from tests.plans import make_plan
@@ -349,12 +349,12 @@ def test_scores_stand_beside_those_of_the_run_whose_pairs_they_are_of(
 def test_a_run_is_exported_from_its_manifest_and_refused_where_its_corpus_changed(
     direct: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.audit.again.origin_of_run", lambda run: None)
-    monkeypatch.setattr("core.audit.again.read_again", lambda origin: plan.corpus)
+    monkeypatch.setattr("core.audit.record.origin_of_run", lambda run: None)
+    monkeypatch.setattr("core.audit.record.read_again", lambda origin: plan.corpus)
     again = plan_again(direct)
     assert again.fingerprint() == plan.fingerprint()
     monkeypatch.setattr(
-        "core.audit.again.read_again", lambda origin: replace(plan.corpus, items=plan.corpus.items[:-1])
+        "core.audit.record.read_again", lambda origin: replace(plan.corpus, items=plan.corpus.items[:-1])
     )
     with pytest.raises(InvalidInput, match="other corpus than"):
         plan_again(direct)

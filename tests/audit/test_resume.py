@@ -17,7 +17,7 @@ from core.audit.plan import Plan
 from core.audit.run import RunStopped, run_audit
 from core.errors import StoreError
 from core.evaluators.pool import Pool
-from core.store.manifest import Run, read_run
+from core.store.run_files import Run, read_run
 from core.store.store import Store
 from tests.audit.squares import GATED, HISTOGRAM, build_corpus
 from tests.plans import make_plan

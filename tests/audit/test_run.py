@@ -22,7 +22,7 @@ from core.probes.scene import Scene
 from core.probes.words.templates import base_caption, length_matched
 from core.registry import load_object
 from core.seeds import stream
-from core.store.manifest import Run, list_runs
+from core.store.run_files import Run, list_runs
 from core.store.schema import SCHEMAS
 from core.store.store import Store
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus

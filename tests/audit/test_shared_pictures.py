@@ -14,7 +14,7 @@ from core.audit.run import RunStopped, run_audit
 from core.corpora import item_pictures
 from core.corpora.schema import Corpus, Item
 from core.evaluators.pool import Pool
-from core.store.manifest import Run
+from core.store.run_files import Run
 from tests.audit.squares import HISTOGRAM, SHORT_MEMORY, build_corpus
 from tests.plans import make_plan
 

@@ -10,7 +10,7 @@ import pytest
 from core.analysis.scope import Scope, narrow
 from core.audit.fingerprints import corpus_fingerprint
 from core.audit.run import run_audit
-from core.corpora.balanced_sample import stratified
+from core.corpora.curation import stratified
 from core.corpora.registry import catalogue
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find

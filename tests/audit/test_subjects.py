@@ -18,7 +18,7 @@ from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Va
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.probes.words.lexical_edits import jumble
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.store import Store
 from tests.audit.squares import ENGLISH, HISTOGRAM, PAIRED
 from tests.plans import make_plan

@@ -11,7 +11,7 @@ import pytest
 
 from core.audit.estimate import estimate
 from core.audit.fingerprints import corpus_fingerprint
-from core.audit.fitting import usual_evaluators, usual_subjects
+from core.audit.request import usual_evaluators, usual_subjects
 from core.audit.run import RunStopped, run_audit
 from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
@@ -20,11 +20,10 @@ from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
-from core.evaluators.video.clip_video import clip_idf
-from core.evaluators.video.video_evaluator import video_scorer
+from core.evaluators.video.video_evaluator import clip_idf, video_scorer
 from core.features.video.video_edits import score_folder_edits
 from core.scoring.video_scores import VideoLine, score_videos
-from core.store.manifest import Run
+from core.store.run_files import Run
 from tests.audit.filmed import build_videos, write_footage
 from tests.audit.squares import ORDERED, PAIRED
 from tests.audit.test_resume import content

@@ -26,7 +26,7 @@ from core.audit.prefetch import Inbox
 from core.audit.render import Group, render
 from core.audit.run import Progress, RunStopped, run_audit
 from core.audit.shards import ShardCounts
-from core.audit.workers import crew, renderers
+from core.audit.workers import crew, making
 from core.audit.workers.children import packed
 from core.audit.workers.embedded_captions import (
     CaptionFolder,
@@ -37,8 +37,7 @@ from core.audit.workers.embedded_captions import (
     read_captions,
     readers,
 )
-from core.audit.workers.making import Maker, threads
-from core.audit.workers.serving import Failed, Hello, serve
+from core.audit.workers.making import Failed, Hello, Maker, serve, threads
 from core.audit.workers.tasks import Embedded, Known, Made, Shard, Work, without_items
 from core.audit.workers.teams import Processes
 from core.corpora.registry import catalogue
@@ -51,7 +50,7 @@ from core.evaluators.pool import Pool
 from core.evaluators.registry import find, offer
 from core.evaluators.scoring import CaptionEmbeddings, in_reading_order
 from core.probes.registry import catalogue as probes
-from core.store.manifest import Run, read_run
+from core.store.run_files import Run, read_run
 from tests.audit.squares import GATED, HISTOGRAM, PAIRED, PLUGINS, build_corpus
 from tests.plans import make_plan
 from tests.plugins.gate import PATIENCE_S, Gate
@@ -206,14 +205,14 @@ def test_the_first_shard_is_rendered_while_captions_are_embedded(
             found: torch.Tensor = super().encode_captions(captions)
             return found
 
-    monkeypatch.setattr(renderers, "render", rendered)
+    monkeypatch.setattr(making, "render", rendered)
     monkeypatch.setattr(registry, "_OFFERED", {})
     whole = audit(tmp_path, replace(plan, evaluators=(offer(Waiting),)), "whole")
     assert whole.manifest["counts"]["scores_null"] == 0
 
 
 def test_processes_that_render_are_there_before_they_are_asked_and_end_with_the_audit() -> None:
-    with renderers.Renderers(2):
+    with making.Renderers(2):
         assert len(_children(os.getpid())) == 2
     assert not _children(os.getpid())
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.charts.spec import Axis, Figure, Shade, Style, coloured
-from core.charts.style import counted
+from core.charts.spec import Axis, Figure, Shade, Style, coloured, counted
 
 Row = Mapping[Hashable, Any]
 

@@ -18,10 +18,10 @@ from core.charts.spec import Figure
 from core.features.calibration import calibration_figures
 from core.features.compare import comparison_figures
 from core.features.flips import flip_risk_figures
-from core.features.geometry import geometry_figures
+from core.features.geometry import geometry
 from core.features.human import people_figures
 from core.features.lab import lab_figures
-from core.features.training import training_figures
+from core.features.training import train_command
 from tests.charts import built_figures
 
 NONE = math.nan
@@ -340,7 +340,7 @@ def _valence(marks: Sequence[Mark]) -> Figure:
         },
         _LIKE,
     )
-    return geometry_figures.valence_scatter(table.assign(projection=np.linspace(-0.1, 0.1, len(table))), neutral=0.01)
+    return geometry.valence_scatter(table.assign(projection=np.linspace(-0.1, 0.1, len(table))), neutral=0.01)
 
 
 def _training(marks: Sequence[Mark]) -> Figure:
@@ -356,7 +356,7 @@ def _training(marks: Sequence[Mark]) -> Figure:
             ("spearman", 0.5),
         )
     ]
-    return training_figures.curves(pd.DataFrame(rows, columns=["step", "kind", "name", "value"]))
+    return train_command.curves(pd.DataFrame(rows, columns=["step", "kind", "name", "value"]))
 
 
 def _report(marks: Sequence[Mark], **how: Any) -> Figure:

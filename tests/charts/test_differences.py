@@ -3,15 +3,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.charts.canvas import ACCENT
-from core.charts.differences import LONGEST, changed_share, side_by_side, with_boxes, with_changes, word_changes
+from core.charts.canvas import ACCENT, MOST_WORDS, changed_share, side_by_side, with_boxes, with_changes, word_changes
 from core.corpora.schema import Box
 from core.errors import InvalidInput
 
 captions = st.one_of(
     st.text(max_size=40),
     st.lists(st.sampled_from(["a", "an", "plain", "African", "bed", ".", "犬", "Žluťoučký", "don't"])).map(" ".join),
-    st.lists(st.sampled_from(["word", "other"]), min_size=LONGEST, max_size=LONGEST + 20).map(" ".join),
+    st.lists(st.sampled_from(["word", "other"]), min_size=MOST_WORDS, max_size=MOST_WORDS + 20).map(" ".join),
 )
 
 

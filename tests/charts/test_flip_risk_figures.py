@@ -1,7 +1,7 @@
 import pandas as pd
 
 from core.charts.interactive import plot
-from core.charts.style import NEUTRAL
+from core.charts.spec import NEUTRAL
 from core.features.flips.flip_risk_figures import BOUND, family_styles, flip_shares, reliability, risk_curves, risk_map
 
 

@@ -11,8 +11,7 @@ from plotly.io import to_json
 from core.charts import still
 from core.charts.interactive import page, plot
 from core.charts.panels import panels
-from core.charts.spec import COLUMNS, Axis, Figure, Ray, Style
-from core.charts.style import CHALK, INK, PALETTE, UPWARD, UPWARD_DARK
+from core.charts.spec import CHALK, COLUMNS, INK, PALETTE, UPWARD, UPWARD_DARK, Axis, Figure, Ray, Style
 from core.errors import InvalidInput
 from tests.charts.drawings import EDGES, MAKERS
 

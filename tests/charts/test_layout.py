@@ -10,9 +10,8 @@ from plotly.subplots import make_subplots
 from core.charts.interactive import plot
 from core.charts.layout import GAP, LINE, ROW, WIDE, legend_above, number, spare
 from core.charts.panels import panels
-from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade
+from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade, colours
 from core.charts.still import canvas
-from core.charts.style import colours
 from core.settings import ROOT
 from pages.views.common.page_charts import MOST_SPARE
 

@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from core.charts.spec import COLUMNS, Axis, Figure, Style, series_styles, shortened
-from core.charts.style import PALETTE
+from core.charts.spec import COLUMNS, PALETTE, Axis, Figure, Style, series_styles, shortened
 from core.errors import InvalidInput
 
 FRAME = pd.DataFrame([("a", "one", "", 1.0, 0.5, 2.0, 7), ("a", "two", "", 2.0, 1.5, 3.0, 7)], columns=list(COLUMNS))

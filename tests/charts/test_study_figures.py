@@ -15,7 +15,7 @@ from core.features.human.people_figures import (
     outcome_bars,
     reanalysis_dots,
 )
-from core.features.training.training_figures import DROPS, FOUND, LOSS, curves
+from core.features.training.train_command import DROPS, FOUND, LOSS, curves
 
 
 def test_outcomes_stand_in_their_order_with_n_and_interval() -> None:

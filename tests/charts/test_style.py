@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.charts.style import (
+from core.charts.spec import (
     _FIXED,
     AROUND,
     AROUND_DARK,

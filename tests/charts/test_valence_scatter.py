@@ -8,7 +8,7 @@ import pytest
 
 from core.charts.interactive import WIDTHS, plot
 from core.charts.panels import placed
-from core.features.geometry.geometry_figures import valence_scatter
+from core.features.geometry.geometry import valence_scatter
 
 
 def boxes(marks: list[tuple[float, float]], texts: list[str], offsets: list[tuple[float, float]]) -> list[tuple]:

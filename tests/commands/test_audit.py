@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.machine import describe_machine
+from core.audit.fingerprints import describe_machine
 from core.commands._shared import Code
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from core.store.store import Store
 from tests.commands.calling import Invoke, Shell
 from tests.commands.conftest import EVALUATORS, ROOT

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.evaluators.calibrator import read_calibrator
+from core.evaluators.calibrated import read_calibrator
 from core.evaluators.registry import find
 from core.settings import ROOT
 from core.store.publishing import publish

@@ -12,7 +12,7 @@ from core.commands._shared import Code
 from core.jobs import job_queue
 from core.jobs.request import audit_request
 from core.settings import jobs_dir, runs_dir
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from tests.commands.calling import Invoke
 
 

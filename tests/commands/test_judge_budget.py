@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.store.manifest import COMPLETE, INTERRUPTED, read_run
+from core.store.run_files import COMPLETE, INTERRUPTED, read_run
 from tests.commands.calling import Invoke
 from tests.evaluators.judge_server import KEY, MODEL, JudgeServer
 

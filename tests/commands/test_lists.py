@@ -171,10 +171,10 @@ def test_pairs_that_the_screen_leaves_out_come_with_their_reason(invoke: Invoke,
 def test_the_taggers_are_held_against_each_other_or_what_lacks_is_named(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.probes.words import spacy_tagger, taggers
+    from core.probes.words import taggers
     from core.probes.words.taggers import Rules
 
-    monkeypatch.setattr(spacy_tagger, "PINNED", {"no-such-package-as-this": "1"})
+    monkeypatch.setattr(taggers, "PINNED", {"no-such-package-as-this": "1"})
     taggers.tagger.cache_clear()
     refused = invoke("probes", "taggers")
     assert refused.exit_code == Code.NOT_AVAILABLE

@@ -22,7 +22,7 @@ from core.evaluators.metric_source import metrics_in
 from core.evaluators.registry import find
 from core.jobs.request import audit_request
 from core.probes import registry as probes
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from core.store.run_sources import is_audited_code
 from tests.commands.calling import Invoke
 from tests.plugins import own

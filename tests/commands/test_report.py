@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.commands._shared import Code
-from core.report.document import FORMATS
-from core.report.signature import parse_signature
+from core.report.document import FORMATS, parse_signature
 from core.settings import ROOT
 from tests.analysis.made_runs import audited, write_run
 from tests.commands.calling import Invoke

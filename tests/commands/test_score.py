@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from core.commands._shared import Code
-from core.evaluators.published_names import PublishedName, published_name
+from core.evaluators.other_packages import PublishedName, published_name
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import keep
 from core.scoring.meteor import lacking

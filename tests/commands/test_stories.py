@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.facts import may_be_true
 from core.analysis.failures import scales
 from core.analysis.ranking import rank
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice
-from core.analysis.true_words import may_be_true
 from core.commands._shared import Code
 from core.report.pair_slides import furthest, slides
 from core.settings import ROOT

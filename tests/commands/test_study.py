@@ -5,9 +5,9 @@ import pytest
 
 from core.commands._shared import Code
 from core.errors import InvalidInput, StoreError
+from core.features.human.creation import planned_precision
 from core.features.human.definition import read_definition
 from core.features.human.kinds import ACCEPTABILITY
-from core.features.human.precision import planned_precision
 from core.features.human.studies import Study, studies_dir
 from core.settings import ROOT, public_url
 from core.store.log import encode

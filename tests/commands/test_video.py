@@ -10,7 +10,7 @@ import pytest
 from core.commands._shared import Code
 from core.corpora.video_frames import Sampling
 from core.evaluators.registry import find
-from core.evaluators.video.idf import read_idf
+from core.evaluators.video.formula import read_idf
 from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScorer
 from tests.commands.calling import Invoke
 from tests.corpora.footage import moving, write_frames, write_video

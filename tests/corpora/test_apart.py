@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from core.corpora import decoding_apart, images
-from core.corpora.decoding import decode_image
 from core.corpora.decoding_apart import Limits
+from core.corpora.image_header import decode_image
 from core.corpora.images import STRANGER, decode_stranger, open_bounded, read_header, read_image
 from core.errors import BadImage, NotAvailable
 from siege import bombs as hostile
@@ -70,7 +70,7 @@ def test_there_are_many_kinds_of_files() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_pixels_are_the_same_apart_here_and_by_pillow(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.corpora.decoding._STRIP", 200)  # several strips in a small picture
+    monkeypatch.setattr("core.corpora.image_header._STRIP", 200)  # several strips in a small picture
     here = decode_image(FILES[name], name="x")
     there = decode_stranger(FILES[name], name="x")
     assert np.array_equal(here.pixels, as_pillow_shows_it(FILES[name]))

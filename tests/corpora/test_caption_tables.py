@@ -14,7 +14,7 @@ from PIL import Image
 from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table, read_references
 from core.corpora.corpus_files import LeftOut
 from core.corpora.folder import load_folder
-from core.corpora.image_names import ImageNames
+from core.corpora.image_places import ImageNames
 from core.errors import BadCorpus
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)

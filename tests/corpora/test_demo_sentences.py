@@ -14,7 +14,7 @@ from core.corpora.demo_backgrounds import PLACES
 from core.corpora.demo_plan import LANGUAGES, Plan, read_plan, share, where
 from core.corpora.schema import Corpus, Item, Mask
 from core.errors import BadCorpus
-from core.probes.words.lexicons import families
+from core.probes.words.screening import families
 from tests.corpora.read_sentences import READ
 
 ASSETS = settings.ROOT / "assets" / "demo"

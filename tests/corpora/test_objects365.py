@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.corpora.balanced_sample import cell_of, stratified
-from core.corpora.json_stream import MOST_DEPTH, entries
+from core.corpora.corpus_files import MOST_DEPTH, entries
+from core.corpora.curation import cell_of, stratified
 from core.corpora.labels import load_labels
 from core.corpora.objects365 import load_objects365
 from core.corpora.schema import Box, Corpus

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.corpora.balanced_sample import cell_of, stratified
+from core.corpora.curation import cell_of, stratified
 from core.corpora.openimages import load_openimages
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadCorpus

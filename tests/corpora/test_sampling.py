@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.corpora.balanced_sample import balance, cell_of, quotas, stratified
+from core.corpora.curation import balance, cell_of, quotas, stratified
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import InvalidInput
 

@@ -8,9 +8,9 @@ import pytest
 
 from core import registry
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators import apart
-from core.evaluators.apart import describe
+from core.evaluators import remote
 from core.evaluators.registry import find
+from core.evaluators.remote import describe
 from tests.audit.squares import ENGLISH, GATED, HISTOGRAM, ORDERED, PAIRED
 
 SPEC = """from core.evaluators.base import evaluator
@@ -89,7 +89,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, said: str)
 
 
 def test_a_file_that_waits_for_ever_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "WAIT_S", 0.5)
+    monkeypatch.setattr(remote, "WAIT_S", 0.5)
     with pytest.raises(InvalidInput, match=r"not imported within 0\.5 seconds"):
         find(written(tmp_path, "while True:\n    pass"))
 
@@ -102,7 +102,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 def test_an_answer_that_names_another_class_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = describe(find(written(tmp_path, SPEC)))
     for wrong in ({"bases": ["subprocess:Popen"]}, {"bases": ["core.evaluators.base:evaluator"]}, {"spec": {}}):
-        monkeypatch.setattr(apart, "_ask", lambda _, told={**told, **wrong}: told)
+        monkeypatch.setattr(remote, "_ask", lambda _, told={**told, **wrong}: told)
         (tmp_path / "own.py").write_text(f"# {wrong}\n", encoding="utf-8")
         with pytest.raises(InvalidInput, match="nobody can read"):
             find(f"{tmp_path / 'own.py'}:Own")

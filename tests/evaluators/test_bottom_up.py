@@ -18,8 +18,8 @@ from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import PartlyScored
 from core.evaluators.metrics.umic import DETECTOR, REGIONS
-from core.evaluators.regions.bottom_up import BottomUp, Selection
 from core.evaluators.regions.faster_rcnn import anchors, confidence, decoded, proposed
+from core.evaluators.regions.source import BottomUp, Selection
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import weights
 from core.evaluators.weights.fetched import Place

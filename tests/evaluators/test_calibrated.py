@@ -10,8 +10,7 @@ from core.corpora.images import encode_png
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators import registry
 from core.evaluators.base import Evaluator
-from core.evaluators.calibrated import Calibrated, calibrated_name, refusal
-from core.evaluators.calibrator import Calibrator
+from core.evaluators.calibrated import Calibrated, Calibrator, calibrated_name, refusal
 from core.evaluators.pool import Pool
 from core.features.calibration.readings import Terms, calibrator
 from core.probes.pixels import edits as image_edits

@@ -11,9 +11,8 @@ import pytest
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, PartlyScored
 from core.evaluators.registry import find
-from core.evaluators.video.clip_video import clip_idf
 from core.evaluators.video.formula import Tokens
-from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScore, coarse_score
+from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScore, clip_idf, coarse_score
 from tests.evaluators.test_video_formula import dot, slow, slow_whole
 from tests.tiny import clip
 from tests.tiny.reference import State, image_embedding, merged, picture, token_embeddings

@@ -20,7 +20,7 @@ from core.errors import ScoringStopped
 from core.evaluators.base import PartlyScored
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.metrics.judge import Judge
-from core.evaluators.network import journal as journals
+from core.evaluators.network import asking as journals
 from core.evaluators.network.answer import LONGEST_REASON, NoVerdict, one_line, read_verdict
 from core.evaluators.network.endpoint import Endpoint
 from tests.evaluators.hostile_judge import SCORE, USAGES, HostileJudge, completion

@@ -8,9 +8,9 @@ import torch
 from timm.layers.conv2d_same import Conv2dSame
 from torch import nn
 
-from core.evaluators.offline import packed
+from core.evaluators.offline import efficientnet
+from core.evaluators.offline.efficientnet import Packed
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower
-from core.evaluators.offline.packed import Packed
 
 
 @pytest.fixture(params=[1, 2])
@@ -30,7 +30,7 @@ def test_a_packed_network_gives_the_bits_of_the_plain_one(
     name: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast = ImageTower(name, "cpu")
-    monkeypatch.setattr(packed, "pack", lambda _network: None)
+    monkeypatch.setattr(efficientnet, "pack", lambda _network: None)
     plain = ImageTower(name, "cpu")
     assert not layers(plain)
     assert len(layers(fast)) == sum(isinstance(each, nn.Conv2d) for each in plain._network.modules())

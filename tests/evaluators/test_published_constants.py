@@ -21,7 +21,7 @@ from PIL import Image
 from core.corpora.images import pixel_hash
 from core.evaluators.generative import read_rubric
 from core.evaluators.metrics.umic import DETECTOR, REGIONS
-from core.evaluators.regions.bottom_up import Selection
+from core.evaluators.regions.source import Selection
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import description, names
 from tests.tiny import clip, hub

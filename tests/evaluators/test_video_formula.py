@@ -10,9 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
-from core.evaluators.video.clip_video import clip_idf
-from core.evaluators.video.formula import Tokens, reference_match, video_match, whole
-from core.evaluators.video.idf import MOST_WORDS, Idf, build_idf, read_idf
+from core.evaluators.video.formula import (
+    MOST_WORDS,
+    Idf,
+    Tokens,
+    build_idf,
+    read_idf,
+    reference_match,
+    video_match,
+    whole,
+)
+from core.evaluators.video.video_evaluator import clip_idf
 
 LETTERS = {"<": 0, ">": 9, "a": 1, "b": 2, "c": 3}
 

@@ -13,7 +13,7 @@ from core import settings
 from core.errors import InvalidInput, StoreError, UnknownName
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
-from core.jobs.checking import CheckRequest, check_request, read_report
+from core.jobs.command_jobs import CheckRequest, check_request, read_report
 from core.jobs.progress import read_progress
 from tests.audit.squares import HISTOGRAM
 from tests.commands.calling import Invoke

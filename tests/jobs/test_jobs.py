@@ -26,7 +26,7 @@ from core.jobs import job_queue
 from core.jobs.job_queue import Job, alive, birth
 from core.jobs.progress import EVERY_S
 from core.jobs.request import AuditJob, audit_request, read_options
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from tests.audit.squares import GATED, HISTOGRAM, PLUGINS
 from tests.jobs.leftovers import end_all
 from tests.plugins.gate import PATIENCE_S, Gate

@@ -11,10 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.corpora.brought import pictures_dir
-from core.evaluators.metric_uploads import metrics_dir
+from core.evaluators.metric_source import metrics_dir
 from core.jobs import job_queue
 from core.settings import ROOT
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from pages.views.common import access
 from tests.corpora.test_brought import CAPTIONS, archive, png
 from tests.jobs.leftovers import end_all

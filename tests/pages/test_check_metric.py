@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.jobs import job_queue
-from core.jobs.checking import CheckRequest
+from core.jobs.command_jobs import CheckRequest
 from pages.views.run_audit.audit_setup import FILES
 from tests.audit.squares import HISTOGRAM
 from tests.jobs.leftovers import end_all

@@ -14,8 +14,8 @@ from core.analysis.questions.directional import DEPTH, RATES
 from core.analysis.reading import read_table
 from core.analysis.selectivity import headlines
 from core.analysis.slices import Slice
-from core.features.human.ratings import verdicts
 from core.features.human.studies import list_studies, studies_dir
+from core.features.human.votes import verdicts
 from core.probes.titles import family_title
 from core.settings import results_dir
 from core.store.store import Store

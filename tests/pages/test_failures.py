@@ -17,7 +17,7 @@ from core.charts.canvas import jpeg
 from core.evaluators.cache import IMAGE
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
-from core.stories.tags import Pair, Tags
+from core.stories.story import Pair, Tags
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from pages.views.common.open_runs import narrowed, present
 from pages.views.common.text import as_percent

@@ -10,11 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.scope import Narrowed, narrow
 from core.features.feature import views
-from core.features.human.creation import create_study
+from core.features.human.creation import create_study, planned_precision
 from core.features.human.definition import ORIGINAL, Definition
 from core.features.human.kinds import ACCEPTABILITY
 from core.features.human.ledger import PAUSED
-from core.features.human.precision import planned_precision
 from core.features.human.quality import quality_table
 from core.features.human.sampling import family_strata
 from core.features.human.studies import Study, studies_dir

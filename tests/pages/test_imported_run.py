@@ -11,7 +11,7 @@ from core.audit.export import export_pairs
 from core.audit.imports import Imported, import_scores
 from core.corpora.score_files import read_scores
 from core.settings import runs_dir
-from core.store.manifest import Run
+from core.store.run_files import Run
 from tests.audit.squares import build_corpus
 from tests.pages.opening import (
     CALIBRATION,

@@ -11,7 +11,7 @@ from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.evaluators import registry
 from core.settings import runs_dir
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from pages.views.common import access
 from tests.manifests import edit_manifest
 from tests.pages.opening import COMPARE, FLIP_RISK, GEOMETRY, LAB, Open, missing_told, said

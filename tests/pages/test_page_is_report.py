@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from core.analysis.facts import MAY_BE_TRUE
 from core.analysis.flip_cells import IQR
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import picked_of
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
-from core.analysis.true_words import MAY_BE_TRUE
 from core.analysis.verdicts import reached, told_from_null
 from core.report.build import build
 from core.report.document import Report, number

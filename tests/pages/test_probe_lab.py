@@ -6,7 +6,7 @@ import streamlit as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from core.charts.style import signed
+from core.charts.spec import signed
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Mask
 from core.evaluators.cache import IMAGE, EmbeddingCache

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
-from core.audit.machine import cores, describe_machine
-from core.corpora.balanced_sample import stratified
+from core.audit.fingerprints import cores, describe_machine
+from core.corpora.curation import stratified
 from core.corpora.labels import tied
 from core.corpora.registry import catalogue
 from core.jobs import job_files as jobs_files
@@ -22,7 +22,7 @@ from core.jobs.request import audit_request
 from core.probes.titles import family_title
 from core.settings import data_dir, jobs_dir, results_dir, runs_dir
 from core.statistics.power import among, smallest_effect
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from core.store.store import Store
 from tests.audit.squares import GATED, PLUGINS
 from tests.jobs.leftovers import end_all
@@ -130,7 +130,7 @@ def test_what_an_audit_could_show_is_told_by_the_scatter_of_a_stored_run(open_pa
 def test_the_time_is_that_of_an_earlier_run_on_this_machine(open_page: Open, tmp_path: Path) -> None:
     import json
 
-    from core.audit.machine import describe_machine
+    from core.audit.fingerprints import describe_machine
 
     manifest = {
         "run": "earlier",
@@ -176,7 +176,7 @@ def measured_runs(folder: Path, **speed: float) -> None:
 def test_machines_and_a_price_are_told_and_a_cluster_counts_its_own_workers(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.audit.machine.cores", lambda: 1)
+    monkeypatch.setattr("core.audit.fingerprints.cores", lambda: 1)
     monkeypatch.setattr("pages.views.run_audit.audit_cost.has_ray", lambda: True)
     measured_runs(runs_dir(), **{"conse-lite0": 30.0})
     app = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="60")  # 120 images, one hour, three shards

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 from PIL import Image
 
-from core.audit.again import corpus_again
+from core.audit.record import corpus_again
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue, origin_here
 from core.errors import NotAvailable
@@ -16,7 +16,7 @@ from core.evaluators.pool import Pool
 from core.settings import runs_dir
 from core.statistics.bootstrap import LEAST_N
 from core.store import run_sources
-from core.store.manifest import Run, read_run
+from core.store.run_files import Run, read_run
 from core.store.run_sources import note_audited
 from pages.views.common.run_corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
 from tests.audit.squares import HISTOGRAM, build_corpus

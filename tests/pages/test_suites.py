@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.corpora.suites import read_suite
 from core.features.suites import suite_tables as tables
-from core.features.suites.suite_pairs import given_pairs
-from core.features.suites.suite_result import added, result_of, store, stored
+from core.features.suites.suite_result import added, given_pairs, result_of, store, stored
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
 from core.settings import suites_dir

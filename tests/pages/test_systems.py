@@ -13,6 +13,7 @@ from core.corpora.registry import catalogue
 from core.corpora.system_files import parse_systems
 from core.features.systems.board_references import score_references
 from core.features.systems.board_scores import COLUMNS
+from core.features.systems.system_captions import swapped
 from core.features.systems.system_file import (
     Leaderboard,
     list_leaderboards,
@@ -21,7 +22,6 @@ from core.features.systems.system_file import (
     with_references,
     write_leaderboard,
 )
-from core.features.systems.system_pictures import swapped
 from core.store.text_files import csv_text
 from pages.views.systems.new_board import example_table, own_systems
 from tests.pages.opening import SYSTEMS, Open, click, collected, marks_that_open, said

@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.audit.run import run_audit
 from core.corpora.item_pictures import as_picture
 from core.evaluators.pool import Pool
-from core.features.human.creation import create_study
-from core.features.human.pictures import make_example, make_pictures
+from core.features.human.creation import create_study, make_example, make_pictures
 from core.features.human.sampling import family_strata
 from core.report.build import build
 from core.settings import runs_dir

@@ -9,8 +9,7 @@ import numpy as np
 from PIL import Image
 
 from core.corpora.images import read_image
-from core.corpora.rivals import PROTOTYPE_ROLES
-from core.corpora.schema import Rival
+from core.corpora.schema import PROTOTYPE_ROLES, Rival
 from core.probes.scene import Scene
 
 

@@ -12,8 +12,7 @@ from core.errors import InvalidInput, ProbeRejected, UnknownName
 from core.probes.families.base_caption import base
 from core.probes.scene import Scene
 from core.probes.words.grammar import clean_label
-from core.probes.words.lexicons import families
-from core.probes.words.screening import accepted_controls
+from core.probes.words.screening import accepted_controls, families
 from core.probes.words.templates import attribute_caption, base_caption, length_matched
 from tests.probes.hand_checked import coco_bare, coco_modified
 from tests.probes.painted import SUBJECT

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skimage.morphology import dilation, disk
 
-from core.probes.pixels.cutout import cut_out
-from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy, texture_ratio
+from core.probes.pixels.cutout import bg_delta, cut_out, fill_ratio, seam_energy, texture_ratio
 from tests.probes.painted import ellipse, ground
 
 

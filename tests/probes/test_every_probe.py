@@ -9,8 +9,7 @@ import pytest
 
 from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue as corpora
-from core.corpora.rivals import PROTOTYPE_ROLES, WRONG_PICTURE
-from core.corpora.schema import CATEGORIES, Box, Item, Mask
+from core.corpora.schema import CATEGORIES, PROTOTYPE_ROLES, WRONG_PICTURE, Box, Item, Mask
 from core.errors import ProbeRejected
 from core.probes.base import FRAMES, IDENTITY, LENGTH_MATCHED, Edits, Probe, Variant
 from core.probes.registry import catalogue

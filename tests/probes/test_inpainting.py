@@ -10,9 +10,7 @@ from scipy.ndimage import distance_transform_edt, gaussian_filter
 
 from core.errors import ProbeRejected
 from core.probes.pixels import inpainting
-from core.probes.pixels.gradients import gradient
-from core.probes.pixels.inpainting import EXAMPLE, HOLE_REACH, SMOOTH, Fill, between_rows, clean_plate
-from core.probes.pixels.kept_plates import Plates
+from core.probes.pixels.inpainting import EXAMPLE, HOLE_REACH, SMOOTH, Fill, Plates, between_rows, clean_plate, gradient
 from tests.probes.painted import ellipse, ground
 
 SMALL = {"height": 90, "width": 120, "centre": (50, 40), "radii": (15, 10)}

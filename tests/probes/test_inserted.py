@@ -18,9 +18,8 @@ from core.probes.families.societal import SOCIETAL
 from core.probes.pairs import Pairs
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
-from core.probes.words.insertion import Inserted, noun_place
-from core.probes.words.lexicons import families, family
-from core.probes.words.own_captions import length_matched_in
+from core.probes.words.insertion import Inserted, length_matched_in, noun_place
+from core.probes.words.screening import families, family
 from core.seeds import stream
 
 HYDRANT = "A dog is tied to a fire hydrant."

@@ -9,7 +9,7 @@ import pytest
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES
 from core.errors import InvalidInput, UnknownName
 from core.probes.tables import lexicons_fingerprint
-from core.probes.words.lexicons import Scope, families, family, read_families
+from core.probes.words.screening import Scope, families, family, read_families
 from core.settings import assets_dir
 
 PAPER = {

@@ -14,9 +14,9 @@ from core.probes.families.natural import NATURAL
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.probes.tables import lexicon_path
-from core.probes.words.lexicons import families, family
+from core.probes.words.categories import object_nouns
 from core.probes.words.natural_captions import find
-from core.probes.words.object_nouns import object_nouns
+from core.probes.words.screening import families, family
 from core.seeds import stream
 from tests.probes.painted import SUBJECT
 

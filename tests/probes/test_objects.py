@@ -14,7 +14,7 @@ from core.probes.base import Axis, Expectation, Subject, Variant
 from core.probes.families.objects import areas, distances
 from core.probes.pairs import Pairs
 from core.probes.registry import catalogue, select, with_baselines
-from core.probes.words.object_lists import denied_objects, draw_keys, named_objects, shuffled_objects
+from core.probes.words.templates import denied_objects, draw_keys, named_objects, shuffled_objects
 from tests.probes.painted import ground
 
 HEIGHT, WIDTH = 300, 400

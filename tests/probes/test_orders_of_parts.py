@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.errors import ProbeRejected
 from core.probes.base import Subject
 from core.probes.registry import catalogue, further_readings, select
-from core.probes.words.shuffles import PARTS, shuffle_part
+from core.probes.words.lexical_edits import PARTS, shuffle_part
 from tests.probes.painted import paint
 
 CAPTION = "A small dog runs on the green grass near a tall tree."

@@ -9,7 +9,7 @@ from core.corpora.schema import Item
 from core.probes.base import HUMAN, TEMPLATE, Subject
 from core.probes.pairs import Pairs
 from core.probes.registry import select
-from core.probes.words.named_places import HEIGHT, SIDE, SPOT, place_named
+from core.probes.words.mentions import HEIGHT, SIDE, SPOT, place_named
 
 PIXELS = np.random.default_rng(5).integers(0, 256, (60, 80, 3), dtype=np.uint8)
 

@@ -15,7 +15,7 @@ from core.corpora.schema import Box, Mask
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Expectation, Variant
 from core.probes.families.reposition import ANCHORS, TRIES, anchor_point, find_place
-from core.probes.pixels.gradients import gradient
+from core.probes.pixels.inpainting import gradient
 from core.probes.registry import catalogue, select
 from core.probes.scene import GRABCUT_NOTE, Scene
 from core.seeds import stream

@@ -9,7 +9,7 @@ import pytest
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import InvalidInput, ProbeRejected
 from core.probes import scene as scene_module
-from core.probes.pixels import kept_plates
+from core.probes.pixels import inpainting
 from core.probes.scene import GRABCUT_NOTE, Scene
 from tests.probes.painted import neighbour, paint
 
@@ -57,9 +57,9 @@ def test_the_item_s_own_mask_goes_before_grabcut() -> None:
 
 def test_shared_work_is_done_once_by_however_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    real = kept_plates.clean_plate
-    monkeypatch.setattr(kept_plates, "clean_plate", lambda *given, **more: calls.append(1) or real(*given, **more))
-    held = kept_plates.Plates()
+    real = inpainting.clean_plate
+    monkeypatch.setattr(inpainting, "clean_plate", lambda *given, **more: calls.append(1) or real(*given, **more))
+    held = inpainting.Plates()
     monkeypatch.setattr(scene_module, "kept_plates", lambda: held)
     scene = paint()
     with ThreadPoolExecutor(8) as pool:

@@ -13,8 +13,7 @@ from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvalidInput, UnknownName
 from core.probes.rejections import CODES
 from core.probes.tables import lexicon_path
-from core.probes.words.lexicons import families
-from core.probes.words.screening import RULE_CODES, accepted_controls, rejected_pairs, rules, screen
+from core.probes.words.screening import RULE_CODES, accepted_controls, families, rejected_pairs, rules, screen
 
 HEADER = "decision,family,modifier,category,label,code,reason\n"
 EVERY_WORD = [(each.name, word.word) for each in families().values() for word in each.words]

@@ -14,7 +14,7 @@ from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectat
 from core.probes.families.societal import SOCIETAL
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
-from core.probes.words.lexicons import families
+from core.probes.words.screening import families
 from core.probes.words.templates import length_matched
 from core.seeds import stream
 from core.settings import assets_dir

@@ -12,7 +12,7 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels.object_moves import zooming
 from core.probes.registry import further_readings, select
 from core.probes.scene import Scene
-from core.probes.sweep_points import UNITS, sweeps_among
+from core.probes.titles import UNITS, sweeps_among
 from core.seeds import stream
 from tests.probes.painted import SUBJECT, ellipse, ground, paint
 

@@ -13,13 +13,22 @@ from core.probes.caption_labels import labelled
 from core.probes.families import natural
 from core.probes.registry import catalogue, select, with_taggers
 from core.probes.scene import Scene
-from core.probes.words import spacy_tagger
+from core.probes.words import taggers
 from core.probes.words.categories import annotated
-from core.probes.words.lexicons import family
-from core.probes.words.natural_captions import find, find_in
-from core.probes.words.natural_names import NEUTRALISED, SWAPPED, NaturalName, read_name
-from core.probes.words.spacy_tagger import MODEL_SHA256, PINNED, lacking
-from core.probes.words.taggers import RULES, SPACY, ObjectNoun, Rules, Tagger, tagger, unavailable
+from core.probes.words.natural_captions import NEUTRALISED, SWAPPED, NaturalName, find, find_in, read_name
+from core.probes.words.screening import family
+from core.probes.words.taggers import (
+    MODEL_SHA256,
+    PINNED,
+    RULES,
+    SPACY,
+    ObjectNoun,
+    Rules,
+    Tagger,
+    lacking,
+    tagger,
+    unavailable,
+)
 from core.seeds import stream
 from tests.plans import make_plan
 from tests.probes.painted import SUBJECT
@@ -176,9 +185,9 @@ def test_loading_the_model_reads_no_pickle_and_no_network() -> None:
 
 @needs_spacy
 def test_a_model_of_other_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spacy_tagger, "MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(taggers, "MODEL_SHA256", "0" * 64)
     with pytest.raises(NotAvailable, match="are not read"):
-        spacy_tagger.SpacyTagger()
+        taggers.SpacyTagger()
 
 
 def test_one_object_is_asked_for_where_a_tagger_says_so() -> None:
@@ -232,7 +241,7 @@ def test_a_name_is_read_back() -> None:
 
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spacy_tagger, "PINNED", {"no-such-package-as-this": "1"})
+    monkeypatch.setattr(taggers, "PINNED", {"no-such-package-as-this": "1"})
     tagger.cache_clear()
     yield
     tagger.cache_clear()
@@ -252,7 +261,7 @@ def test_a_tagger_that_is_not_here_is_told_with_its_extra(without: None) -> None
 
 
 def test_another_version_is_no_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spacy_tagger, "PINNED", {"pytest": "0.0.1"})
+    monkeypatch.setattr(taggers, "PINNED", {"pytest": "0.0.1"})
     assert "reads captions by pytest 0.0.1" in unavailable(SPACY)
 
 

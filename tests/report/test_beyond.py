@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.facts import MAY_BE_TRUE, may_be_true
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.table import ScoreTable
-from core.analysis.true_words import MAY_BE_TRUE, may_be_true
 from core.features.human.creation import create_study
 from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows
 from core.features.human.kinds import ACCEPTABILITY

@@ -22,11 +22,10 @@ from core.features.systems.system_file import (
     write_leaderboard,
 )
 from core.report.build import build
-from core.report.document import Report, cells
+from core.report.document import Report, cells, fingerprints
 from core.report.html import html
 from core.report.kept_results import Boards, board_tables
-from core.report.markup import latex, markdown
-from core.report.signature import fingerprints
+from core.report.report_files import latex, markdown
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run

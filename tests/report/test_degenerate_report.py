@@ -10,7 +10,7 @@ from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.report.build import build
 from core.report.document import Report, Table, cells
 from core.report.fairness_card import card_report
-from core.report.markup import markdown
+from core.report.report_files import markdown
 from core.store.store import Store
 from tests.analysis.made_runs import PROBES, scores_of, write_run
 from tests.analysis.test_degenerate_scores import SCORES, noise

@@ -8,7 +8,7 @@ import pytest
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
-from core.charts.style import signed
+from core.charts.spec import signed
 from core.probes.titles import title
 from core.report.document import Missing, Report, Table
 from core.report.pair_slides import AS_IT_IS, CARD, cards, edited_caption

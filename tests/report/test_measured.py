@@ -18,7 +18,7 @@ from core.features.calibration.questions import MEASURED_TABLE
 from core.features.feature import parts
 from core.report.document import Report
 from core.report.kept_results import measured_tables
-from core.store.manifest import Run, read_run
+from core.store.run_files import Run, read_run
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED
 

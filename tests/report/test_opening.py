@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from core.analysis.both_demands import FALLS, HALF, NO_FALL, NOT_ASKED
-from core.analysis.true_words import MAY_BE_TRUE
+from core.analysis.facts import MAY_BE_TRUE
 from core.analysis.verdicts import UNDECIDED
-from core.report import html, markup
+from core.report import html, report_files
 from core.report.build import build
 from core.report.document import CAUTIONS, CITE, FIGURE, METHODS, TABLES, WORDS, Opening, Report, number
 from core.report.opening_words import METHODS as HOW
@@ -202,7 +202,11 @@ def test_it_says_what_was_audited(said: Opening) -> None:
 
 @pytest.mark.parametrize(
     ("written", "escape"),
-    [(markup.markdown, markup.markdown_escaped), (markup.latex, markup.latex_escaped), (html.html, html.escape)],
+    [
+        (report_files.markdown, report_files.markdown_escaped),
+        (report_files.latex, report_files.latex_escaped),
+        (html.html, html.escape),
+    ],
     ids=["markdown", "latex", "html"],
 )
 def test_every_format_opens_with_the_words_then_the_figure_then_the_papers_tables(

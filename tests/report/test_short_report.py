@@ -8,11 +8,9 @@ import pandas as pd
 import pytest
 
 from core.charts.spec import Figure
-from core.report.build import build
+from core.report.build import MOST_COLUMNS, MOST_LETTERS, MOST_ROWS, SHORT, build, short_tables
 from core.report.document import Column, Report, Table, cells
-from core.report.markup import markdown
-from core.report.report_files import write
-from core.report.short_tables import MOST_COLUMNS, MOST_LETTERS, MOST_ROWS, SHORT, short_tables
+from core.report.report_files import markdown, write
 from core.settings import ROOT
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from core.analysis.reading import read_table
 from core.errors import InvalidInput
-from core.report.document import Report
-from core.report.signature import FIELDS, LISTS, parse_signature, signature, signature_of
+from core.report.document import FIELDS, LISTS, Report, parse_signature, signature, signature_of
 from core.store.store import Store
 
 names = st.text(min_size=1, max_size=20)

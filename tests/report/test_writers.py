@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from core.charts.spec import Figure
 from core.charts.still import drawing
 from core.errors import InvalidInput, StoreError
-from core.report import html, markup
+from core.report import html, report_files
 from core.report.build import build
 from core.report.document import Column, Missing, Report, Table, cells, number
 from core.report.fairness_card import card_report
@@ -113,7 +113,7 @@ def balanced(text: str) -> bool:
 
 
 def test_the_demo_report_is_whole_latex(demo_report: Report) -> None:
-    text = markup.latex(demo_report)
+    text = report_files.latex(demo_report)
     assert balanced(text)
     for name in ("document", "longtable", "itemize"):
         assert text.count(rf"\begin{{{name}}}") == text.count(rf"\end{{{name}}}") > 0
@@ -125,7 +125,7 @@ def test_the_demo_report_is_whole_latex(demo_report: Report) -> None:
 
 
 def test_latex_escapes_everything() -> None:
-    text = markup.latex(small(NASTY))
+    text = report_files.latex(small(NASTY))
     assert balanced(text)
     assert r"a$|$b\_c\%d \& $<$script$>$" in text
 
@@ -133,7 +133,7 @@ def test_latex_escapes_everything() -> None:
 @given(st.text(max_size=60))
 @example("₁ of a_b² \\$5")
 def test_whatever_a_name_holds_latex_stays_balanced(text: str) -> None:
-    escaped = markup.latex_escaped(text)
+    escaped = report_files.latex_escaped(text)
     assert balanced(escaped)
     words = re.sub(r"(?<!\\)\$[^$]*\$", "", escaped)  # ₁ is typeset as a formula, with its own mark of a subscript
     assert not re.search(r"(?<!\\)[%&#_]", words)
@@ -159,17 +159,17 @@ def test_html_asks_nothing_of_outside_and_folds_what_is_not_read_at_once(demo_re
 
 def test_markdown_has_as_many_cells_in_every_row(demo_report: Report) -> None:
     for report in (demo_report, small(NASTY)):
-        for block in re.findall(r"(?:^\|.*\|\n)+", markup.markdown(report), re.MULTILINE):
+        for block in re.findall(r"(?:^\|.*\|\n)+", report_files.markdown(report), re.MULTILINE):
             counts = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
             assert len(counts) == 1
-    assert "<script>" not in markup.markdown(small(NASTY)).replace(r"\<script\>", "")
+    assert "<script>" not in report_files.markdown(small(NASTY)).replace(r"\<script\>", "")
 
 
 @pytest.mark.parametrize(
     ("written", "escape"),
     [
-        (markup.markdown, markup.markdown_escaped),
-        (markup.latex, markup.latex_escaped),
+        (report_files.markdown, report_files.markdown_escaped),
+        (report_files.latex, report_files.latex_escaped),
         (html.html, html.escape),
     ],
     ids=["markdown", "latex", "html"],
@@ -274,7 +274,7 @@ def test_formats_that_are_not_known_are_refused(demo_report: Report, folder: Pat
 
 def test_the_example_under_docs_is_what_the_shipped_run_gives(paper_report: Report) -> None:
     """After a change that moves a number: make examples."""
-    assert (EXAMPLE / "report.md").read_text("utf-8") == markup.markdown(paper_report)
+    assert (EXAMPLE / "report.md").read_text("utf-8") == report_files.markdown(paper_report)
     assert {path.stem for path in (EXAMPLE / "data").glob("*.csv")} == {each.id for each in paper_report.tables}
 
 

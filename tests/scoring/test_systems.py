@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora.decoding import pixel_hash
+from core.corpora.image_header import pixel_hash
 from core.corpora.item_pictures import read_item
 from core.errors import InvalidInput
 from core.features.flips.system_pairs import match, score_systems

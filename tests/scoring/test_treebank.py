@@ -5,7 +5,7 @@ import random
 import pytest
 
 from core.errors import InvalidInput
-from core.scoring import treebank_tables
+from core.scoring import treebank
 from core.scoring.meteor import lacking
 from core.scoring.reference_metrics import tokens
 from tools.treebank_words import published_words, read_table
@@ -44,6 +44,6 @@ def test_a_caption_is_read_for_itself_however_long() -> None:
 
 
 def test_tables_of_another_tokenizer_are_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(treebank_tables, "_SHA256", "0" * 64)
+    monkeypatch.setattr(treebank, "_SHA256", "0" * 64)
     with pytest.raises(InvalidInput, match=r"not CoreNLP 3\.4\.1's"):
-        treebank_tables.automaton.__wrapped__()
+        treebank.automaton.__wrapped__()

@@ -23,11 +23,11 @@ from core.features.video.video_edits import (
     OTHER,
     REVERSED,
     can_score_videos,
+    edit_summary,
     score_edits,
     score_folder_edits,
     token_maps,
 )
-from core.features.video.videos import edit_summary
 from core.settings import ROOT
 from tests.corpora.footage import moving, write_frames
 from tests.tiny import clip

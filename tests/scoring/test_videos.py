@@ -16,8 +16,8 @@ from core.evaluators.base import Evaluator
 from core.evaluators.registry import find
 from core.evaluators.video import video_evaluator
 from core.evaluators.video.video_evaluator import VideoEvaluator, video_scorer
-from core.features.suites import suite_pairs
-from core.features.suites.suite_pairs import export_suite
+from core.features.suites import suite_result
+from core.features.suites.suite_result import export_suite
 from core.scoring import video_scores
 from core.scoring.video_scores import VideoLine, score_video_suite, score_videos, usual_sampling
 from tests.corpora.footage import moving, write_frames, write_video
@@ -181,7 +181,7 @@ def test_captions_that_are_given_out_on_a_full_disk_leave_nothing(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(suite_pairs, "write_candidates", full)
+    monkeypatch.setattr(suite_result, "write_candidates", full)
     with pytest.raises(StoreError, match="the disk is full"):
         export_suite(read_suite(vatex(tmp_path)), [footage], tmp_path / "given" / "out")
     assert list((tmp_path / "given").iterdir()) == []

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.settings import ROOT, data_dir
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.run_sources import (
     MOST_BYTES,
     audited_here_file,

@@ -17,8 +17,8 @@ from core.audit.run import run_audit
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
 from core.statistics.changes import SHIFT_FLOOR
-from core.store.manifest import list_runs, read_run
 from core.store.publishing import publish
+from core.store.run_files import list_runs, read_run
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, SCORES
 from core.store.store import Store, default_store, signature
 from core.store.verification import verify

@@ -8,10 +8,9 @@ import pytest
 
 from core.errors import InvalidInput
 from core.settings import results_dir
-from core.store import uploads as incoming
-from core.store.publishing import publish
+from core.store import publishing as incoming
+from core.store.publishing import accept_published, publish
 from core.store.store import Store
-from core.store.uploads import accept_published
 
 
 @pytest.fixture(scope="module")

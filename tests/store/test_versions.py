@@ -17,10 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InvalidInput
-from core.store.publishing import publish
+from core.store.publishing import accept_published, publish
 from core.store.schema import SCHEMAS, SCORES
 from core.store.store import Store
-from core.store.uploads import accept_published
 from tests.manifests import edit_manifest
 
 VERSIONS = Path(__file__).parent / "versions"

@@ -16,8 +16,8 @@ from core.audit.run import run_audit
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
 from core.settings import ROOT
-from core.store.manifest import Run, read_run, seal_told
 from core.store.publishing import publish
+from core.store.run_files import Run, read_run, seal_told
 from core.store.schema import SCORES
 from core.store.seal import manifest_digest
 from core.store.store import Store

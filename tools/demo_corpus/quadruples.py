@@ -16,8 +16,16 @@ from PIL import Image
 from core.corpora.demo import PROTOTYPES
 from core.corpora.demo_backgrounds import Background, encode_jpeg, make_background, shadowed
 from core.corpora.demo_plan import Texts, capital, rows_of
-from core.corpora.rivals import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG, PROTOTYPE_ROLES
-from core.corpora.schema import Item, Mask, Rival, SceneObject
+from core.corpora.schema import (
+    NONPROTO_WRONG,
+    PROTO_RIGHT,
+    PROTO_WRONG,
+    PROTOTYPE_ROLES,
+    Item,
+    Mask,
+    Rival,
+    SceneObject,
+)
 from core.errors import BadCorpus
 from core.seeds import RUN_SEED, stream
 from tools.demo_corpus.composed import cut_out, matched_light

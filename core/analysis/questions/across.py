@@ -34,7 +34,7 @@ from core.analysis.questions.word_edits import of_things
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA, untold
 from core.probes.base import BASE_CAPTION
-from core.probes.words.own_captions import PREFIX
+from core.probes.words.insertion import PREFIX
 from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.heterogeneity import Heterogeneity, difference, heterogeneity
 from core.statistics.rank_agreement import direction_agreement

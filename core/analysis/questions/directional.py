@@ -24,8 +24,8 @@ from core.analysis.comparisons import (
     rate_rows,
     uncorrected_rows,
 )
+from core.analysis.facts import keyed, looked_up
 from core.analysis.lacks import NOTHING, Lack, elsewhere
-from core.analysis.lookup import keyed, looked_up
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks

@@ -28,7 +28,7 @@ from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectation
 from core.probes.registry import catalogue
-from core.probes.words.natural_names import families_of
+from core.probes.words.natural_captions import families_of
 
 EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.value: "surface"}
 """Axis of edits that are held against invisible edits -> its section; every other axis puts words into the caption."""

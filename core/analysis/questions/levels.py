@@ -14,6 +14,7 @@ from core.analysis.lacks import no_family_of
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.both_sides import OF
+from core.analysis.questions.caption_sets import with_pair
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT
 from core.analysis.questions.comparison_columns import (
     CORRECTED,
@@ -30,7 +31,6 @@ from core.analysis.questions.comparison_columns import (
     under_its_caption,
 )
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
-from core.analysis.questions.prototype_pairs import with_pair
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY

@@ -8,8 +8,8 @@ import pandas as pd
 
 from core.analysis.memo import once
 from core.analysis.table import CAPTIONS, ScoreTable, View
-from core.probes.words.lexicons import families
-from core.probes.words.natural_names import NEUTRALISED, SWAPPED, families_of, read_name
+from core.probes.words.natural_captions import NEUTRALISED, SWAPPED, families_of, read_name
+from core.probes.words.screening import families
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.question import Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
-from core.probes.words.own_captions import PREFIX
+from core.probes.words.insertion import PREFIX
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chanc
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Axis, Figure, Ray, Reference
-from core.evaluators.calibrator import base_of
+from core.evaluators.calibrated import base_of
 
 SECTION = "selectivity"
 HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"

@@ -27,7 +27,7 @@ from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart
 from core.charts.spec import Figure, Reference
-from core.probes.words.natural_names import PREFIX, families_of
+from core.probes.words.natural_captions import PREFIX, families_of
 from core.statistics.bootstrap import LEAST_N, Interval, few
 from core.statistics.comparisons import TIED, orders, pairwise_orders
 from core.statistics.power import reach

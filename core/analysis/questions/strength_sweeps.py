@@ -30,7 +30,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold
 from core.charts.spec import Axis, Figure, Reference, Shade
 from core.probes.base import Expectation
-from core.probes.sweep_points import FALLING, measured_in, sweeps_among
+from core.probes.titles import FALLING, measured_in, sweeps_among
 from core.statistics.bootstrap import Interval
 
 LIMITS = "S31"
@@ -117,7 +117,7 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
 
 
 def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
-    """Sweeps of the table's harmless probes; see :func:`core.probes.sweep_points.sweeps_among`."""
+    """Sweeps of the table's harmless probes; see :func:`core.probes.titles.sweeps_among`."""
     rows = table.probes[table.probes["expectation"] == Expectation.INVARIANT.value]
     return sweeps_among(map(str, rows.index))
 

@@ -20,7 +20,7 @@ from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_alo
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import TOO_FEW, too_few_for, untold
-from core.corpora.read_text import READ, TEXT
+from core.corpora.registry import READ, TEXT
 from core.probes.families.preparation import HALF_COLOUR, WHOLE_COLOUR
 from core.probes.pixels.text_reader import CONFIDENCE, HELD, HOLDS, HOLDS_NONE, LEAST_SIGNS, WRITTEN_IN
 from core.probes.titles import title

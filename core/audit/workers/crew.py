@@ -14,9 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from core.audit.plan import Plan
 from core.audit.workers.children import packed
 from core.audit.workers.embedded_captions import Prompts
-from core.audit.workers.making import Maker, load_all, threads
-from core.audit.workers.renderers import Renderers
-from core.audit.workers.serving import Failed, Hello, Message, Ready, Told
+from core.audit.workers.making import Failed, Hello, Maker, Message, Ready, Renderers, Told, load_all, threads
 from core.audit.workers.tasks import NOBODY, Known, Result, Task, Tell, Work, without_items
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.pool import Pool

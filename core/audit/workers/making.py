@@ -2,34 +2,142 @@
 
 The same code runs in the audit's own process, in their own processes and on a cluster, so that the bytes are equal
 whoever does it; see :mod:`core.audit.workers`.
+
+Rendering ahead of the evaluators: in the thread that asks, or in their own processes.
+
+Decoding, filling holes and editing take as long as a small network does, and one interpreter does one at a time.
+Groups of images depend on nothing but the plan and the items, so they are the same wherever they are rendered.
+Processes need a second or two until they can begin; so they are started before the evaluators are loaded.
+
+What a worker hears and says, wherever it runs: in a process of this machine or on a node of a cluster.
 """
 
 import logging
+import pickle
+import queue
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import Any
+from itertools import chain, cycle
+from multiprocessing.connection import Connection
+from typing import Any, Self
 
+import cv2
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+import core
 from core.audit import rows
 from core.audit.plan import Plan
 from core.audit.prefetch import Inbox, Prefetch
 from core.audit.record import describe_evaluator
-from core.audit.render import Group, references
+from core.audit.render import Group, references, render
 from core.audit.rows import Gathered
 from core.audit.shards import Finished, ShardCounts
+from core.audit.workers.children import child, packed
 from core.audit.workers.embedded_captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
-from core.audit.workers.renderers import Renderers
 from core.audit.workers.tasks import NOBODY, Embedded, Known, Loaded, Made, Result, Shard, Spent, Task, Tell, Work
-from core.errors import ScoringStopped
+from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
 from core.evaluators.scoring import embed_captions, score_pairs_with_errors
 from core.evaluators.video.items import asks, made_for
 from core.probes.pairs import Draft
+from core.registry import STRANGERS
+
+_MODULE = "core.audit.workers.renderer_process"
+
+
+class Renderers:
+    """Whoever renders for one stream of tasks; processes are started at once and ended with the context.
+
+    Args:
+        count: of processes; 0: the thread that asks.
+    """
+
+    def __init__(self, count: int = 0) -> None:
+        self._links: list[Connection] = []
+        self._stack = ExitStack()
+        for _ in range(count):
+            process, link = child(_MODULE, 1)
+            self._stack.callback(process.wait)
+            self._stack.callback(process.kill)
+            self._stack.callback(link.close)
+            self._links.append(link)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def prepared(self, plan: Plan, tasks: Iterable[Task]) -> Iterator[Task | Group | None]:
+        """Every task, a shard's with its groups behind it and None to close them.
+
+        Args:
+            plan: without its items.
+
+        Raises:
+            ScoringStopped: if a process that renders ended.
+            InvalidInput: if this machine lacks files that the audit has.
+        """
+        if self._links:
+            yield from _apart(plan, tasks, self._links)
+            return
+        for task in tasks:
+            yield task
+            if isinstance(task, Shard):
+                task.check()
+                yield from render(plan, task.items)
+                yield None
+
+
+def _apart(plan: Plan, tasks: Iterable[Task], links: Sequence[Connection]) -> Iterator[Task | Group | None]:
+    given: queue.SimpleQueue[tuple[Task, Connection | None] | None] = queue.SimpleQueue()
+    threading.Thread(target=_give, args=(packed(plan), tasks, links, given), daemon=True).start()
+    while (handed := given.get()) is not None:
+        task, place = handed
+        yield task
+        if isinstance(task, Shard):
+            task.check()
+        if place is not None:
+            yield from _groups(place)
+
+
+def _give(
+    plan: bytes,
+    tasks: Iterable[Task],
+    links: Sequence[Connection],
+    given: "queue.SimpleQueue[tuple[Task, Connection | None] | None]",
+) -> None:
+    """Tell the processes the plan and hand shards to them in turn, as soon as they come."""
+    turn = cycle(links)
+    for link in links:
+        with suppress(OSError):  # it has ended: whoever reads its groups says so
+            link.send_bytes(plan)
+    with suppress(OSError):
+        for task in tasks:
+            place = next(turn) if isinstance(task, Shard) else None
+            given.put((task, place))
+            if place is not None:
+                place.send_bytes(packed(task))
+    given.put(None)
+
+
+def _groups(link: Connection) -> Iterator[Group | None]:
+    group: Group | None = Group()
+    while group is not None:
+        try:
+            group = link.recv()
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            raise ScoringStopped(
+                "a process that renders ended, perhaps for lack of memory; take fewer of them"
+            ) from error
+        yield group
+
 
 _log = logging.getLogger("invariscope.audit")
 
@@ -216,3 +324,97 @@ def threads(count: int) -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(before)
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first message to a worker.
+
+    Args:
+        plan: without its items.
+        budget_mb: most memory for its weights, in MB; None: what its own machine gives.
+        intra_op: threads for one operation.
+        renderers: processes that render for it; 0: its own thread.
+        version: of Invariscope.
+    """
+
+    plan: Plan
+    videos: bool
+    device: str | None
+    budget_mb: float | None
+    intra_op: int
+    renderers: int = 0
+    version: str = core.__version__
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A worker has loaded its evaluators."""
+
+    described: list[Loaded]
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How far a worker is with a shard, and which evaluator works, by its place in the plan."""
+
+    index: int
+    variants: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A worker raised what the run cannot go on after.
+
+    Args:
+        kind: name of the error's class.
+        trace: its traceback, where it is none of ours.
+    """
+
+    kind: str
+    error: str
+    trace: str = ""
+
+
+Message = Ready | Told | Failed | Result
+"""What a worker says."""
+
+
+def serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
+    """Do what comes in until nothing comes any more: Hello, then Work, then tasks.
+
+    Args:
+        send: tells the audit; what it raises ends the worker.
+    """
+    try:
+        _serve(inbox, send)
+    except InvariscopeError as error:
+        send(Failed(type(error).__name__, str(error)))
+    except STRANGERS as error:  # the audit says it; nobody else would
+        send(Failed(type(error).__name__, str(error), traceback.format_exc()))
+
+
+def _serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
+    hello: Hello = next(inbox)
+    if hello.version != core.__version__:
+        raise InvalidInput(
+            f"the audit is of Invariscope {hello.version} and a worker of {core.__version__}; "
+            "install the same on every machine"
+        )
+
+    def tell(index: int, variants: int, rank: int) -> None:
+        send(Told(index, variants, rank))
+
+    pool = Pool(hello.budget_mb, hello.device)
+    cv2.setNumThreads(hello.intra_op)
+    with ExitStack() as stack:
+        stack.enter_context(threads(hello.intra_op))
+        renderers = stack.enter_context(Renderers(hello.renderers))
+        described = load_all(hello.plan, videos=hello.videos, pool=pool, stack=stack, tell=tell)
+        send(Ready(described, pool.device))
+        for work in inbox:
+            maker = Maker(work, pool, tell, renderers=renderers)
+            for result in maker.each(inbox):
+                send(result)

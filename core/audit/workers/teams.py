@@ -20,12 +20,12 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from core import settings
-from core.audit.machine import GET_RAY, has_ray
+from core.audit.fingerprints import GET_RAY, has_ray
 from core.audit.prefetch import Inbox
 from core.audit.workers.children import child
 from core.audit.workers.crew import Crew, Here, Team, Worker
 from core.audit.workers.embedded_captions import read_captions
-from core.audit.workers.serving import Message, serve
+from core.audit.workers.making import Message, serve
 from core.audit.workers.tasks import Known, Shard, Task
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed

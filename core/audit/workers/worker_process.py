@@ -10,7 +10,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from core.audit.workers.children import inbox
-from core.audit.workers.serving import serve
+from core.audit.workers.making import serve
 from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.corpora.corpus_files import read_text
+from core.corpora.corpus_files import Record, csv_cells, csv_records, read_text
 from core.corpora.folder_tables import language_code
-from core.corpora.record_lines import Record, csv_cells, csv_records
 from core.corpora.suites.model import (
     ACCURACY,
     TAU_B,

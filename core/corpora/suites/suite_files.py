@@ -32,8 +32,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import read_json
-from core.corpora.record_lines import Record, csv_cells, csv_records, jsonl_records
+from core.corpora.corpus_files import Record, csv_cells, csv_records, jsonl_records, read_json
 from core.corpora.suites.image_suites import (
     TOKENS,
     Judged,

@@ -21,7 +21,7 @@ from core.evaluators.base import (
 )
 from core.evaluators.other_packages import Package, as_files
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
-from core.evaluators.towers.prompts import encodable
+from core.evaluators.towers.preprocessing import encodable
 
 PACKAGE = Package("capevalkit", "capevalkit", programs=("uv", "git"))
 SOURCE = "https://github.com/YuigaWada/CaptionEvalKit-for-VLMs"

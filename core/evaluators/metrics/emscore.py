@@ -1,7 +1,7 @@
 """EMScore and PAC-S++ of videos: frames and tokens matched under CLIP, with and without references."""
 
 from core.evaluators.references import Referenced
-from core.evaluators.video.clip_video import ClipVideo
+from core.evaluators.video.video_evaluator import ClipVideo
 from core.evaluators.weights.catalogue import described
 
 # The formula is that of core.evaluators.video.formula, without a prefix before the caption and without a scale.

@@ -1,7 +1,12 @@
-"""The judge: a vision-language model behind any OpenAI-compatible endpoint, asked with a frozen rubric."""
+"""The judge: a vision-language model behind any OpenAI-compatible endpoint, asked with a frozen rubric.
+
+The judge on this machine: the frozen rubric, asked of a vision-language model through transformers.
+
+The judge with paper E's rubric: whether a picture is what a text says, from 1 to 4.
+"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Self
@@ -22,11 +27,11 @@ from core.evaluators.base import (
     evaluator,
 )
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
-from core.evaluators.generative import read_rubric
-from core.evaluators.network.answer import TEN, Verdict
-from core.evaluators.network.asking import SEED, Asker, Post, line
+from core.evaluators.generative import Generative, read_rubric
+from core.evaluators.network.answer import MOST_TOKENS, TEN, Form, Verdict, read_verdict
+from core.evaluators.network.asking import SEED, Asker, Journal, Post, line, request_key
 from core.evaluators.network.endpoint import NEEDED, Budget, Endpoint
-from core.evaluators.network.journal import Journal, request_key
+from core.evaluators.weights.catalogue import described
 from core.settings import cache_dir, data_dir
 
 LONGEST_SIDE = 1024
@@ -210,3 +215,47 @@ def sent(image: np.ndarray) -> np.ndarray:
         return image
     size = (max(1, round(image.shape[1] * scale)), max(1, round(image.shape[0] * scale)))
     return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA))
+
+
+@described("judge-local")
+class JudgeLocal(Generative):
+    """The same rubric and answer as ``judge``, the most probable token at each place: no sampling, no endpoint."""
+
+    def _prepare(self) -> None:
+        self._rubric = read_rubric(str(self.entry.settings["rubric"]))
+
+    def question(self, caption: str) -> str:
+        """The rubric with the caption behind it."""
+        return f"{self._rubric}\n\nCaption:\n{caption}"
+
+    def facts(self) -> Mapping[str, str]:
+        """Hash of the rubric."""
+        return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Judge n pairs; float64 [n] in [0, 10]; raises PartlyScored where an answer is no verdict."""
+        check_lengths(images, captions)
+        asked = [self.prompt(caption) for caption in captions]
+        answers = self._model.answers(images, asked, tokens=MOST_TOKENS, probabilities=False) if asked else []
+        return self.read(answers, lambda answer: read_verdict(answer.text).score)
+
+
+_FORM = Form(low=1, high=4, reasoned=False)
+
+
+@evaluator(
+    name="judge-protoscore",
+    title="Judge over the network, paper E's rubric",
+    summary="A vision-language model rates the pair from 1 to 4 by paper E's rubric for prototypes, at temperature 0.",
+    family="judge",
+    score_range=(float(_FORM.low), float(_FORM.high)),
+    memory_mb=1,
+    offline=False,
+    source="Rubric in assets/rubrics/protoscore.md; paper E, Table 6",
+    licence="that of the endpoint",
+)
+class ProtoscoreJudge(Judge):
+    """:class:`core.evaluators.metrics.judge.Judge` with another rubric: endpoint, budget and answers are its."""
+
+    rubric_file = "protoscore.md"
+    form = _FORM

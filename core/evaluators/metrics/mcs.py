@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import NotAvailable
 from core.evaluators.towers.clip import load_clip, side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
-from core.evaluators.towers.preprocessing import Preprocessing
-from core.evaluators.towers.prompts import HubPrompts
+from core.evaluators.towers.preprocessing import HubPrompts, Preprocessing
 from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place

@@ -11,8 +11,7 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput
-from core.evaluators.base import Availability, Evaluator, Fingerprint, Sight, evaluator
-from core.evaluators.joined import Joined, told
+from core.evaluators.base import Availability, Evaluator, Fingerprint, Joined, Sight, evaluator, told
 from core.evaluators.metrics.conse import ConseLite2, ConseMultilingual
 from core.evaluators.metrics.grounding_judge import GroundingJudge
 from core.settings import assets_dir

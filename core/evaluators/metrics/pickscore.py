@@ -10,8 +10,7 @@ import numpy as np
 from core.errors import NotAvailable
 from core.evaluators.towers.causal import CausalText, first_place
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
-from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
-from core.evaluators.towers.prompts import HubPrompts
+from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, HubPrompts, Preprocessing, Triple
 from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place

@@ -12,7 +12,7 @@ from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import Availability, Evaluator, Fingerprint, Footprint, check_lengths, evaluator, family
 from core.evaluators.memory import weights_mb
 from core.evaluators.other_packages import Package, as_files, tensors_digest
-from core.evaluators.towers.prompts import encodable
+from core.evaluators.towers.preprocessing import encodable
 
 PACKAGE = Package("t2v_metrics", "t2v-metrics", programs=("ffmpeg",))
 SOURCE = "https://github.com/linzhiqiu/t2v_metrics"

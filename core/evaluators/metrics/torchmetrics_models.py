@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from core.corpora.corpus_files import ordinary
 from core.corpora.images import check_rgb
-from core.corpora.ordinary_paths import ordinary
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import (
@@ -27,7 +27,7 @@ from core.evaluators.base import (
 from core.evaluators.memory import MB, weights_mb
 from core.evaluators.offline.image_tower import square
 from core.evaluators.other_packages import Package, tensors_digest
-from core.evaluators.towers.prompts import encodable
+from core.evaluators.towers.preprocessing import encodable
 
 PACKAGE = Package("torchmetrics", "torchmetrics")
 FUNCTION = "clip_score"

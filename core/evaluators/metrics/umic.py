@@ -16,9 +16,8 @@ from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight, check_lengths
 from core.evaluators.memory import MB
 from core.evaluators.offline.packaged_weights import library_versions
-from core.evaluators.regions.bottom_up import BottomUp, Selection, checkpoint
 from core.evaluators.regions.region_folder import RegionDetector, RegionFolder, Regions
-from core.evaluators.regions.source import DETECTOR, RegionSource, drawn, own_detector
+from core.evaluators.regions.source import DETECTOR, BottomUp, RegionSource, Selection, checkpoint, drawn, own_detector
 from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.checkpoints import State, read_state
 from core.evaluators.weights.device import Runner

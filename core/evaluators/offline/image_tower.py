@@ -97,7 +97,7 @@ class ImageTower:
         self._device = device
         self._network = _load(self.backbone).to(device)
         if device == "cpu":
-            from core.evaluators.offline.packed import pack
+            from core.evaluators.offline.efficientnet import pack
 
             pack(self._network)
         self._limit = memory_bytes // (4 * CLASSES)

@@ -16,8 +16,7 @@ from core.errors import NotAvailable
 from core.evaluators.memory import Shared
 from core.evaluators.towers.causal import OpenClipText, open_clip_text
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
-from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
-from core.evaluators.towers.prompts import ClipPrompts
+from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, ClipPrompts, Preprocessing, Triple
 from core.evaluators.weights.catalogue import Description
 from core.evaluators.weights.checkpoints import State, read_state
 from core.evaluators.weights.device import Runner

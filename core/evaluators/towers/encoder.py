@@ -13,8 +13,7 @@ from core.evaluators.offline.packaged_weights import library_versions
 from core.evaluators.references import Referenced
 from core.evaluators.registry import CHECKPOINT, catalogue
 from core.evaluators.towers.causal import CausalText, lengths
-from core.evaluators.towers.preprocessing import Preprocessing
-from core.evaluators.towers.prompts import Prompts
+from core.evaluators.towers.preprocessing import Preprocessing, Prompts
 from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS
 from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place, Published

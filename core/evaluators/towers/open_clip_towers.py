@@ -8,8 +8,7 @@ from core.evaluators.memory import Shared
 from core.evaluators.towers.causal import open_clip_text
 from core.evaluators.towers.clip import side_of
 from core.evaluators.towers.encoder import Towers
-from core.evaluators.towers.preprocessing import Preprocessing
-from core.evaluators.towers.prompts import ClipPrompts, HubPrompts, Prompts
+from core.evaluators.towers.preprocessing import ClipPrompts, HubPrompts, Preprocessing, Prompts
 from core.evaluators.weights.checkpoints import read_state
 from core.evaluators.weights.device import Runner
 

@@ -28,8 +28,7 @@ from core.evaluators.base import (
     check_lengths,
 )
 from core.evaluators.references import Referenced, check_references
-from core.evaluators.video.formula import whole
-from core.evaluators.video.idf import Idf
+from core.evaluators.video.formula import Idf, whole
 from core.evaluators.video.video_evaluator import NO_FRAMES, VideoEvaluator, VideoScorer, coarse_name
 from core.probes.base import Probe
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.features.calibration.measuring import Asked
     from core.features.calibration.reference_order import ReferenceOrder
     from core.features.human.studies import Study
-    from core.store.manifest import Run
+    from core.store.run_files import Run
 
 
 EPILOG = exit_codes(ok="written or shown")
@@ -114,7 +114,7 @@ def learn(
     from core.features.calibration.readings import MEASURED, calibrator
     from core.features.calibration.reference_order import asked_for, reference_order
     from core.features.calibration.sweep import LAMBDAS
-    from core.features.human.ratings import ratings
+    from core.features.human.votes import ratings
     from core.store.text_files import csv_text
 
     if strength is not None and strength not in LAMBDAS:

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Axis, Figure, Reference, Shade, Style
-from core.charts.style import NEUTRAL, counted
+from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, counted
 
 ALLOWED = "#00936B"
 """Shade of the strengths that keep every correlation."""

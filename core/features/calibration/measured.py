@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.evaluators.calibrator import apply
+from core.evaluators.calibrated import apply
 from core.features.calibration.effect import MEASURES, effect_of
 from core.features.calibration.fit import Fit
 from core.features.calibration.measurement import Measurement, about, composed, read_all
@@ -23,7 +23,7 @@ from core.features.calibration.readings import CHOSEN_MEASURED, FIXED, Correctio
 from core.features.calibration.sweep import Choice, Sweep, choose, raised, sweep_of
 from core.probes.base import IDENTITY
 from core.statistics.flip_risk import GAPS
-from core.store.manifest import Run
+from core.store.run_files import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from core.file_contents import Stamps, stamps
 from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe, Subject, Variant
 from core.probes.pairs import Pairs
 from core.probes.scene import Scene
-from core.store.manifest import Run, check_run_id
+from core.store.run_files import Run, check_run_id
 from core.store.text_files import write_json
 
 LARGEST = 256 << 20

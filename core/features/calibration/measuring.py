@@ -16,10 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core import settings
-from core.audit.again import corpus_again
 from core.audit.estimate import measured_speeds
 from core.audit.plan import Plan
-from core.audit.record import now
+from core.audit.record import corpus_again, now
 from core.audit.run import Progress, run_audit
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
@@ -40,7 +39,7 @@ from core.features.calibration.orbits import Orbits
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 from core.statistics.changes import standard_deviation
-from core.store.manifest import Run, list_runs
+from core.store.run_files import Run, list_runs
 from core.store.run_sources import of_run, origin_of_run
 
 SAME = 0.05

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.errors import InvalidInput
-from core.evaluators.calibrator import MOST_BYTES, QUANTILES, Calibrator, apply, read_calibrator
+from core.evaluators.calibrated import MOST_BYTES, QUANTILES, Calibrator, apply, read_calibrator
 from core.features.calibration.orbits import Family, Orbits
 from core.statistics.arithmetic import map_quantiles as map_quantiles
 from core.statistics.arithmetic import row_medians

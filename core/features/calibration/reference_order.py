@@ -13,13 +13,13 @@ import pandas as pd
 
 from core.analysis.scope import Narrowed
 from core.analysis.table import ScoreTable
-from core.audit.again import corpus_again
+from core.audit.record import corpus_again
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS, references_of
 from core.probes.base import ENGLISH, HUMAN, IDENTITY
 from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, Compared, compare, fingerprint
-from core.store.manifest import Run
+from core.store.run_files import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from core.analysis.comparisons import families, pairs
 from core.analysis.questions.directional import needs
 from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
-from core.evaluators.calibrator import base_of
+from core.evaluators.calibrated import base_of
 from core.features.calibration.fit import Fit
 from core.features.calibration.orbits import Orbits
 from core.features.calibration.readings import WEIGHTED

@@ -12,8 +12,7 @@ import pandas as pd
 
 from core.analysis.table import View
 from core.errors import InvalidInput
-from core.evaluators.calibrated import calibrated_name
-from core.evaluators.calibrator import Calibrator
+from core.evaluators.calibrated import Calibrator, calibrated_name
 from core.features.calibration.orbits import Family, Orbits, median, orbits
 from core.features.calibration.readings import (
     Corrections,

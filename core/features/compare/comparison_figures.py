@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from core.charts.spec import Figure, Shade, Style
-from core.charts.style import PALETTE, counted, signed
+from core.charts.spec import PALETTE, Figure, Shade, Style, counted, signed
 
 _IN = {"%": ", % of the baseline score", "pp": ", percentage points", "SD": ", SD of the baseline scores"}
 _SIDES = {"A": Style(PALETTE[0], size=10), "B": Style(PALETTE[1], "square", size=10)}

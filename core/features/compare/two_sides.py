@@ -33,7 +33,7 @@ from core.statistics.shift_tests import (
     paired_test,
     rank_sum,
 )
-from core.store.manifest import Run
+from core.store.run_files import Run
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
 ALL = "all shifts"

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Axis, Figure, Ray, Reference, Style
-from core.charts.style import NEUTRAL, PALETTE, counted
+from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Ray, Reference, Style, counted
 
 BOUND = 50.0
 """No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""

@@ -1,19 +1,127 @@
-"""Making a study of a run: sample, definition, folder, in one step for page and command line."""
+"""Making a study of a run: sample, definition, folder, in one step for page and command line.
 
-from collections.abc import Collection, Mapping, Sequence
+The pictures of a study, made again from (item, probe, seed) as the run made them.
+
+How precisely a study that is planned can answer, before anybody is asked.
+
+The item is the unit of every share: what is said beforehand is what the number of items makes of it. How far people
+differ comes on top, is told by the votes alone (:mod:`core.features.human.crossed_votes`), and takes three annotators.
+"""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from core.errors import InvalidInput
-from core.features.human.definition import Definition
-from core.features.human.kinds import kind_of
-from core.features.human.pictures import Load, load_corpus, make_pictures, read_with
+import numpy as np
+
+from core.corpora import registry as corpora
+from core.corpora.images import encode_png
+from core.corpora.item_pictures import as_picture, read_item
+from core.corpora.schema import Corpus, Origin
+from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
+from core.features.human.definition import VARIANT, Definition, StudyItem
+from core.features.human.kinds import PREFERENCE, RATING, Kind, kind_of
 from core.features.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
 from core.features.human.studies import Study, studies_dir
+from core.probes.base import IDENTITY
+from core.probes.caption_labels import read_again
+from core.probes.registry import catalogue
+from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED
-from core.store.manifest import Run
+from core.statistics.power import items_for_share, items_within, smallest_share, widest_agreement, widest_half
+from core.store.run_files import Run
 from core.store.run_sources import origin_of_run
 from core.store.store import Store
+
+Load = Callable[[Origin], Corpus]
+"""What reads a corpus; pages give one that remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """PNG files of one item, at the size of the run and at equal scale; of a video, its frames side by side.
+
+    Args:
+        original: the image of the baseline: the unedited one, or the variant of the probe that is the baseline.
+        variant: the edited one; the same where the caption is edited.
+    """
+
+    original: bytes
+    variant: bytes
+
+    def of(self, version: str) -> bytes:
+        """PNG of ``original`` or ``variant``."""
+        return self.variant if version == VARIANT else self.original
+
+
+def load_corpus(origin: Origin) -> Corpus:
+    """Read a corpus as a run read it.
+
+    Raises:
+        InvariscopeError: if it cannot be read here.
+    """
+    return read_again(origin)
+
+
+def read_with(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of what a manifest tells of its corpus that reads it again, for a study's definition."""
+    return {key: told[key] for key in ("loader", "folder", "options") if key in told}
+
+
+def _origin(definition: Definition, name: str) -> Origin:
+    return corpora.origin_here(name, {"root": definition.root, **definition.read_with})
+
+
+def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_corpus) -> Pictures:
+    """Make the pictures of one item.
+
+    Raises:
+        NotAvailable: if the corpus, the item or the probe is not here any more, or makes something else now.
+    """
+    try:
+        corpus = load(_origin(definition, item.corpus))
+        found = corpus.get(item.item)
+        image = read_item(found)
+        if item.pixels_sha256 is not None and image.pixels_sha256 != item.pixels_sha256:
+            raise InvalidInput(f"the image of {item.item} in corpus {item.corpus!r} is not that of the run any more")
+        if item.edits == "caption":
+            own = encode_png(as_picture(image.pixels))
+            return Pictures(own, own)
+        bench = Workbench(found, image.pixels, seed=definition.run_seed)
+        return Pictures(*(encode_png(as_picture(_pixels(bench, item, probe))) for probe in (item.baseline, item.probe)))
+    except NotAvailable:
+        raise
+    except (InvariscopeError, OSError) as error:
+        raise NotAvailable(f"the pictures of study {definition.id!r} cannot be made: {error}") from error
+
+
+def _pixels(bench: Workbench, item: StudyItem, name: str) -> np.ndarray:
+    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3], of a video [T, H, W, 3].
+
+    Raises:
+        InvariscopeError: if the probe is not here, or cannot be applied any more.
+    """
+    if name == IDENTITY:
+        return bench.pixels
+    made = bench.make(catalogue().get(name))
+    if isinstance(made, ProbeRejected) or made.pixels is None:
+        raise InvalidInput(f"{name} cannot be applied to {item.item} any more: {made}")
+    return made.pixels
+
+
+def make_example(definition: Definition, corpus: str, item: str, *, load: Load = load_corpus) -> bytes:
+    """PNG of an unedited item, for the instructions.
+
+    Raises:
+        NotAvailable: if it is not here any more.
+    """
+    try:
+        return encode_png(as_picture(read_item(load(_origin(definition, corpus)).get(item)).pixels))
+    except (InvariscopeError, OSError) as error:
+        raise NotAvailable(f"an example of study {definition.id!r} cannot be shown: {error}") from error
 
 
 def create_study(
@@ -117,3 +225,65 @@ def _complete(store: Store, run: str) -> Run:
             return found
     known = ", ".join(each.id for each in store.runs() if each.status == "complete") or "none yet"
     raise InvalidInput(f"no complete run {run!r} to draw from; there are: {known}")
+
+
+TARGET_HALF, TARGET_SHARE = 0.05, 0.6
+"""What a sentence names the items for: a share to within ±5 points, and three in five that lean to one version."""
+
+SOURCE = "Wilson intervals at 95 %, exact sign test over items at 5 %"
+
+
+def planned_precision(kind: Kind, *, items: int, annotators: int) -> tuple[str, ...]:
+    """Say what a study can tell.
+
+    Args:
+        kind: of the study.
+        items: that are asked about, those with a known answer aside.
+        annotators: of each item.
+
+    Returns:
+        A sentence each for shares of items, agreement and preference, as far as the kind asks for them.
+    """
+    asks = {question.name for question in kind.questions}
+    said = [] if RATING in asks else [_shares(items, annotators)]
+    said.append(_agreement(kind, items, annotators))
+    return (*said, *([_preference(items)] if PREFERENCE in asks else []))
+
+
+def _shares(items: int, annotators: int) -> str:
+    if annotators < 2:
+        return "With one annotator an item no item has a majority, so there is no share of accepted items; ask two."
+    return (
+        f"A share of items, such as those whose both versions are accepted, will be known to within "
+        f"±{_points(widest_half(items))} at worst (n = {items} items; ±{_points(TARGET_HALF)} take "
+        f"{items_within(TARGET_HALF)}) as far as items go. How far people differ comes on top: votes of three "
+        "annotators or more tell it."
+    )
+
+
+def _agreement(kind: Kind, items: int, annotators: int) -> str:
+    half = widest_agreement(items, annotators, len(kind.scale))
+    if math.isnan(half):
+        return "With one annotator an item there is no agreement to speak of."
+    return f"Percent agreement will be known to within ±{_points(half)} at worst ({annotators} annotators an item)."
+
+
+def _preference(items: int) -> str:
+    every, half = smallest_share(items), smallest_share(items // 2)
+    more = f"{items_for_share(TARGET_SHARE)} items that lean would tell {_percent(TARGET_SHARE)}"
+    if math.isnan(every):
+        return f"{items} items are too few for any preference to differ from one half, however one-sided; {more}."
+    said = (
+        f"A preference will be told from one half, in four of five such studies, if at least {_percent(every)} "
+        "of the items lean to one version and none is a tie"
+    )
+    ties = f"; {_percent(half)} if half of them are ties" if not math.isnan(half) else ""
+    return f"{said}{ties}; {more} ({SOURCE})."
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f} points"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

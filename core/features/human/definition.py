@@ -1,4 +1,7 @@
-"""What a study asks about: fixed when it is created, and never changed."""
+"""What a study asks about: fixed when it is created, and never changed.
+
+Sides and versions: what was said of A and B is said of the original and the variant.
+"""
 
 import json
 import re
@@ -8,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from core.errors import InvalidInput, StoreError
-from core.features.human.kinds import Kind, kind_of
+from core.features.human.kinds import PREFERENCE, RATING, SIDES, TIE, Kind, kind_of
 from core.probes.base import ENGLISH, IDENTITY, Expectation
 from core.seeds import stream
 
@@ -233,3 +236,25 @@ def _of_types(made: _Made) -> _Made:
         if isinstance(value, int | float) and not 0 <= value < 2**63:
             raise ValueError(f"{name} must be a number from 0, got {value!r:.60}")
     return made
+
+
+def resolve(item: StudyItem, left: str, answers: dict[str, Any]) -> dict[str, Any]:
+    """Say of the versions what was said of the sides.
+
+    Args:
+        item: what was shown.
+        left: the version that stood left (A).
+        answers: question -> answer.
+
+    Returns:
+        original, variant, preferred; each None where it was not asked.
+    """
+    found: dict[str, Any] = {ORIGINAL: None, VARIANT: None, "preferred": None}
+    if item.shows != "pair":
+        return {**found, item.shows: answers.get(RATING)}
+    versions = {SIDES[0]: left, SIDES[1]: VARIANT if left == ORIGINAL else ORIGINAL}
+    for side, version in versions.items():
+        found[version] = answers.get(side)
+    preferred = answers.get(PREFERENCE)
+    found["preferred"] = TIE if preferred == TIE else versions.get(preferred) if preferred is not None else None
+    return found

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import InvalidInput
-from core.features.human.definition import Definition, StudyItem
+from core.features.human.definition import Definition, StudyItem, resolve
 from core.features.human.entrance import Consent, Exercise, Practice, Prolific, Stage
 from core.features.human.kinds import Value
-from core.features.human.sides import resolve
 from core.store.log import NewerRow
 
 OPEN, PAUSED, CLOSED = "open", "paused", "closed"

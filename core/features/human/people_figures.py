@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from core.charts.spec import Figure, Style
-from core.charts.style import NEUTRAL, PALETTE, counted
+from core.charts.spec import NEUTRAL, PALETTE, Figure, Style, counted
 
 ALL_PAIRS = "all pairs"
 PEOPLE = "people"

@@ -21,13 +21,11 @@ from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.features.human.crossed_votes import parts_of, too_few_people
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
-from core.features.human.inclusion import inclusion
 from core.features.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.features.human.prediction_powered import FEWEST_LABELS, Powered, Stratum, powered_mean
-from core.features.human.ratings import ACCEPTABLE
-from core.features.human.sampling import DIRECTIONAL, rows_of, strata_named
+from core.features.human.sampling import DIRECTIONAL, inclusion, rows_of, strata_named
 from core.features.human.studies import Study
-from core.features.human.votes import vote_table
+from core.features.human.votes import ACCEPTABLE, vote_table
 from core.probes.base import Axis
 from core.probes.registry import further_readings
 from core.statistics.bootstrap import Interval

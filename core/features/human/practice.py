@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 
 from core.errors import InvalidInput
+from core.features.human.definition import resolve
 from core.features.human.entrance import Exercise, Practice, Stage
 from core.features.human.kinds import Value
 from core.features.human.ledger import Annotator, Ledger
-from core.features.human.sides import resolve
 from core.features.human.studies import Refused, Study, Superseded
 
 COLUMNS = ("annotator", "try", "item", "left", "said", "right", "practice")
@@ -112,7 +112,7 @@ def practise(study: Study, annotator: str, item: str, question: str, value: Valu
 
 
 def said_in_practice(ledger: Ledger, annotator: Annotator, item: str, attempt: int) -> dict[str, Any]:
-    """What was said of the versions of a practice item in a try; see :func:`core.features.human.sides.resolve`."""
+    """What was said of the versions of a practice item in a try; see :func:`core.features.human.definition.resolve`."""
     answered = annotator.rounds[attempt].get(item, {}) if attempt < len(annotator.rounds) else {}
     return resolve(ledger.by_id[item], ledger.definition.left_version(annotator.id, item), answered)
 

@@ -64,8 +64,7 @@ def create(
     A family of --directional breaks the meaning on purpose: people compare a right and a wrong side and are never
     told which is which.
     """
-    from core.features.human.creation import create_study
-    from core.features.human.precision import planned_precision
+    from core.features.human.creation import create_study, planned_precision
     from core.features.human.sampling import PAPER_STRATA, family_strata
     from core.store.store import default_store
 

@@ -23,9 +23,8 @@ from core.features.human.crossed_votes import FEWEST_PEOPLE, exchange, rate, who
 from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.features.human.mace import competences
-from core.features.human.ratings import ACCEPTABLE
 from core.features.human.studies import Study
-from core.features.human.votes import vote_table
+from core.features.human.votes import ACCEPTABLE, vote_table
 from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.shares import wilson

@@ -9,8 +9,8 @@ import pandas as pd
 from core.features.human.crossed_votes import FEWEST_PEOPLE, Rate, exchange, rate, what_halves
 from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import ACCEPTABILITY, TIE, Kind
-from core.features.human.ratings import ACCEPTABLE, upholds
 from core.features.human.study_outcomes import FEWEST, source_of
+from core.features.human.votes import ACCEPTABLE, upholds
 
 COLUMNS = (
     "question",

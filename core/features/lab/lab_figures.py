@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import COLUMNS, Axis, Figure, Shade, Style, coloured, series_styles
-from core.charts.style import FAINT, PALETTE, faded, signed
+from core.charts.spec import COLUMNS, FAINT, PALETTE, Axis, Figure, Shade, Style, coloured, faded, series_styles, signed
 
 PERCENT = "% change"
 DROPS, STAYS = "broken: drops", "broken: does not drop"

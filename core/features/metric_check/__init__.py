@@ -30,5 +30,5 @@ FEATURE = Feature(
             place=70,
         ),
     ),
-    jobs=(JobKind("check", "core.jobs.checking:CheckRequest"),),
+    jobs=(JobKind("check", "core.jobs.command_jobs:CheckRequest"),),
 )

@@ -67,8 +67,8 @@ def check(
     """
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
-    from core.evaluators.apart import find_apart
     from core.evaluators.metric_source import the_metric
+    from core.evaluators.remote import find_apart
     from core.features.metric_check.judged_families import directional_probes
     from core.features.metric_check.metric_check import PROBES, check_metric
     from core.probes.registry import select

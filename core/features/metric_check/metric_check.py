@@ -30,7 +30,7 @@ from core.features.metric_check.judged_families import (
     shifts_of,
 )
 from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe
-from core.probes.words.named_places import PLACES, place_named
+from core.probes.words.mentions import PLACES, place_named
 from core.probes.words.templates import base_caption
 from core.registry import STRANGERS, line_of
 from core.scoring.workbench import Workbench

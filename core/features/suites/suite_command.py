@@ -161,7 +161,7 @@ def _check_footage(held: "Suite", *, given: bool, calibrator: bool) -> None:
 
 
 def _export(held: "Suite", folders: list[Path], out: Path) -> None:
-    from core.features.suites.suite_pairs import export_suite
+    from core.features.suites.suite_result import export_suite
 
     written, missing = export_suite(held, folders, out)
     typer.echo(f"{written:,} captions of {held.name} in {out}")
@@ -182,7 +182,7 @@ def _evaluated(
     footage: "tuple[str | None, Path | None]",
 ) -> "list[tuple[Reached, list[str]]]":
     """An evaluator, and with its calibrator where one is given."""
-    from core.evaluators.calibrator import read_calibrator
+    from core.evaluators.calibrated import read_calibrator
     from core.evaluators.references import BY_WORDS
 
     if name in BY_WORDS:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.corpora.image_names import ItemNames
+from core.corpora.image_places import ItemNames
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import System, unlike
@@ -15,7 +15,7 @@ from core.evaluators.base import Evaluator, EvaluatorSpec
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.references import Referenced, references_of
 from core.evaluators.scoring import score_pairs_with_errors
-from core.evaluators.towers.prompts import ClipPrompts
+from core.evaluators.towers.preprocessing import ClipPrompts
 from core.evaluators.video.items import asks, for_item
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
 from core.probes.titles import title

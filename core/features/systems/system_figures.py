@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Axis, Figure, Reference, Style
-from core.charts.style import PALETTE, colours, counted
+from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted
 
 BY_CHANCE = "other pictures"
 """Column of the map of swaps that no edit makes: how often a sample of pictures alone changes the order."""

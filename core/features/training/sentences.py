@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.corpora.record_lines import Record, csv_records, jsonl_records
+from core.corpora.corpus_files import Record, csv_records, jsonl_records
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, InvalidInput
 from core.seeds import stream

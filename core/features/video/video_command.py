@@ -30,7 +30,7 @@ def idf(
     Captions of more than 66 words are left out, as EMScore's authors do.
     """
     from core.corpora.corpus_files import read_text
-    from core.evaluators.video.clip_video import clip_idf
+    from core.evaluators.video.video_evaluator import clip_idf
     from core.store.text_files import json_text
 
     made = clip_idf(read_text(captions).splitlines(), corpus=corpus or captions.name)
@@ -97,7 +97,7 @@ def edits(
     from core.corpora.video_frames import Sampling
     from core.evaluators.pool import Pool
     from core.evaluators.video.video_evaluator import video_scorer
-    from core.features.video import videos
+    from core.features.video import video_edits
     from core.features.video.video_edits import score_folder_edits
     from core.report.document import Table, cells
     from core.store.text_files import csv_text
@@ -107,15 +107,15 @@ def edits(
     with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="videos") as update:
         rows, problems = score_folder_edits(loaded, held, sampling=sampling, progress=update)
         note(video_scorer(loaded, sampling=sampling).told)
-    found = videos.edit_summary(rows)
+    found = video_edits.edit_summary(rows)
     if out is not None:
         _outputs.write_text(out, csv_text(rows))
     if as_json:
         print_json({"edits": found.to_dict("records"), "problems": problems})
     else:
-        made = Table("", "", "", found, videos.COLUMNS)
-        table([each.header for each in videos.COLUMNS], cells(made), title=f"{len(held.videos)} videos")
-        typer.echo(videos.NOTE)
+        made = Table("", "", "", found, video_edits.SUMMARY)
+        table([each.header for each in video_edits.SUMMARY], cells(made), title=f"{len(held.videos)} videos")
+        typer.echo(video_edits.NOTE)
     for sentence in problems:
         note(sentence)
     if problems or found["missing"].any():

@@ -17,7 +17,7 @@ from core.errors import ProbeRejected
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.families.reposition import Place, compose, is_free, is_inside
 from core.probes.scene import Scene
-from core.probes.words.named_places import PLACES
+from core.probes.words.mentions import PLACES
 
 RADII = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Normalised radii of the grid."""

@@ -7,10 +7,10 @@ says of the motion, and nothing would be measured.
 
 import numpy as np
 
-from core.corpora.rivals import OTHER_VIDEO
+from core.corpora.schema import OTHER_VIDEO
 from core.errors import ProbeRejected
 from core.probes.base import FRAMES, HUMAN, SUBJECTS, Axis, Edits, Expectation, Subject, Variant, probe
-from core.probes.pixels import frame_edits
+from core.probes.pixels import edits
 from core.probes.scene import Scene, rival_pixels
 
 SOURCE = "after EMScore (Shi et al., CVPR 2022), which takes means and maxima over frames"
@@ -29,7 +29,7 @@ SOURCE = "after EMScore (Shi et al., CVPR 2022), which takes means and maxima ov
 def half(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     """Leave out every second frame."""
     frames = _frames(scene, least=2)
-    return Variant("frames:half", pixels=frame_edits.kept(frames, frame_edits.every_second(len(frames))))
+    return Variant("frames:half", pixels=edits.kept(frames, edits.every_second(len(frames))))
 
 
 @probe(
@@ -69,7 +69,7 @@ def other_video(scene: Scene, subject: Subject, rng: np.random.Generator) -> Var
 def backwards(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     """Turn the order of the frames round."""
     frames = _frames(scene, least=2)
-    return Variant("frames:backwards", pixels=frame_edits.kept(frames, frame_edits.backwards(len(frames))))
+    return Variant("frames:backwards", pixels=edits.kept(frames, edits.backwards(len(frames))))
 
 
 def _frames(scene: Scene, *, least: int = 1) -> np.ndarray:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.corpora.rivals import WRONG_PICTURE
+from core.corpora.schema import WRONG_PICTURE
 from core.errors import ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Subject, Variant, probe
 from core.probes.scene import Scene, rival_pixels

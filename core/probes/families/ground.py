@@ -19,7 +19,7 @@ from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.families.reposition import LEAST_ROOM, TRIES, Place, compose, is_free, pull_in
 from core.probes.scene import Scene
 from core.probes.tables import backdrops_path, read_table
-from core.probes.words.named_places import SIDE, SPOT
+from core.probes.words.mentions import SIDE, SPOT
 
 ALONG_GROUND = "reposition-ground"
 """The family."""

@@ -3,7 +3,7 @@
 Named ``inserted-family:word``, e.g. ``inserted-cultural:African`` and ``inserted-cultural:typical``: the other
 construction of ``cultural:African``, which writes ``There is an African dog.``. A modifier's baseline is the control of
 its family that is the closest in length, at the same place of the same caption; a control's baseline is the caption
-as it was written. What stands in the way is told (:mod:`core.probes.words.own_captions`), and the template is never
+as it was written. What stands in the way is told (:mod:`core.probes.words.insertion`), and the template is never
 taken instead. Source: paper A, A.3 and A.12.
 """
 
@@ -28,15 +28,15 @@ from core.probes.base import (
 )
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english
-from core.probes.words.lexicons import Family, Modifier, families
-from core.probes.words.own_captions import PREFIX, insert_word
+from core.probes.words.insertion import PREFIX, insert_word
+from core.probes.words.screening import Family, Modifier, families
 
 
 def make_probe(owner: Family, word: Modifier) -> Probe:
     """Return the probe that inserts one modifier or control.
 
     Example:
-        >>> from core.probes.words.lexicons import family
+        >>> from core.probes.words.screening import family
         >>> make_probe(family("gender"), family("gender").get("male")).name
         'inserted-gender:male'
     """

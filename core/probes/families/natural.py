@@ -17,11 +17,9 @@ import numpy as np
 from core.errors import NotAvailable, ProbeRejected
 from core.probes.base import BASE_CAPTION, Axis, Construction, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
-from core.probes.words.lexicons import Family, Modifier, families
-from core.probes.words.natural_captions import NaturalCaption, find, why_none
-from core.probes.words.natural_names import NEUTRALISED, SWAPPED, family_of
-from core.probes.words.own_captions import GENDER_FAMILIES, GENDERED
-from core.probes.words.screening import screen
+from core.probes.words.insertion import GENDER_FAMILIES, GENDERED
+from core.probes.words.natural_captions import NEUTRALISED, SWAPPED, NaturalCaption, family_of, find, why_none
+from core.probes.words.screening import Family, Modifier, families, screen
 from core.probes.words.taggers import RULES, TAGGERS, Tagger, tagger
 
 

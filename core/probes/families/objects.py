@@ -25,8 +25,7 @@ from core.errors import ProbeRejected
 from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.categories import absence, annotated, another_kind
-from core.probes.words.object_lists import denied_objects, draw_keys, named_objects, shuffled_objects
-from core.probes.words.templates import item_label
+from core.probes.words.templates import denied_objects, draw_keys, item_label, named_objects, shuffled_objects
 
 MOST = 3
 """Objects that are named at most; an item needs as many categories."""

@@ -18,7 +18,7 @@ from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Va
 from core.probes.families.lexical import AGAIN, DRAW, DRAWS
 from core.probes.scene import Scene
 from core.probes.words.caption_language import changed_words, check_english, check_language
-from core.probes.words.shuffles import PARTS, shuffle, shuffle_part
+from core.probes.words.lexical_edits import PARTS, shuffle, shuffle_part
 
 
 def _order(draw: int = 1) -> Probe:

@@ -9,8 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.corpora.rivals import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG
-from core.corpora.schema import Item
+from core.corpora.schema import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG, Item
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
 from core.probes.scene import Scene, rival_pixels
 

@@ -12,11 +12,10 @@ import numpy as np
 from core.corpora.schema import Box, Mask
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
-from core.probes.pixels.cutout import Cutout, put_down
-from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy, texture_ratio
+from core.probes.pixels.cutout import Cutout, bg_delta, fill_ratio, put_down, seam_energy, texture_ratio
 from core.probes.pixels.inpainting import Fill, Plate
 from core.probes.scene import Scene
-from core.probes.words.named_places import PLACES
+from core.probes.words.mentions import PLACES
 
 ANCHORS = ("TL", "TR", "BL", "BR")
 """Top left, top right, bottom left, bottom right."""
@@ -116,7 +115,7 @@ def compose(
         A variant with the facts ``fill`` (what the hole was filled with) and, where GrabCut found the object,
         ``mask_source``, and the diagnostics ``bg_delta``,
         ``seam_energy``, ``seam_ratio``, ``fill_ratio`` and ``texture_ratio`` (see
-        :mod:`core.probes.pixels.diagnostics`); the ratio of the seam is NaN where the ring around the object in the
+        :mod:`core.probes.pixels.cutout`); the ratio of the seam is NaN where the ring around the object in the
         original has no edge at all.
     """
     cutout, place_at = scene.cutout, (place.right, place.down)

@@ -16,8 +16,7 @@ from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectat
 from core.probes.scene import Scene
 from core.probes.tables import lexicon_path
 from core.probes.words.grammar import clean_label
-from core.probes.words.lexicons import Family, Modifier, families
-from core.probes.words.screening import rules, screen
+from core.probes.words.screening import Family, Modifier, families, rules, screen
 from core.probes.words.templates import attribute_caption, item_label
 
 
@@ -25,7 +24,7 @@ def make_probe(owner: Family, word: Modifier) -> Probe:
     """Return the probe of one modifier or control.
 
     Example:
-        >>> from core.probes.words.lexicons import family
+        >>> from core.probes.words.screening import family
         >>> make_probe(family("gender"), family("gender").get("male")).name
         'gender:male'
     """

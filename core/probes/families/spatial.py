@@ -14,7 +14,7 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels import object_moves
 from core.probes.pixels.object_moves import Move, follow
 from core.probes.scene import Scene
-from core.probes.words.named_places import HEIGHT, SIDE
+from core.probes.words.mentions import HEIGHT, SIDE
 
 Edit = Callable[[np.ndarray], np.ndarray]
 

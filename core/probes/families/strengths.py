@@ -15,8 +15,8 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels import object_moves
 from core.probes.pixels.object_moves import Move, follow
 from core.probes.scene import Scene
-from core.probes.sweep_points import measured_in
-from core.probes.words.named_places import SIDE
+from core.probes.titles import measured_in
+from core.probes.words.mentions import SIDE
 
 SWEEP = "strength-sweep"
 """What selects the points."""

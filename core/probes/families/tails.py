@@ -22,8 +22,7 @@ from core.probes.tables import read_table, words_path
 from core.probes.words.caption_language import check_english
 from core.probes.words.caption_words import join, noun_phrases, words
 from core.probes.words.categories import absence, another_kind
-from core.probes.words.object_lists import named_objects
-from core.probes.words.templates import item_label
+from core.probes.words.templates import item_label, named_objects
 
 LONGEST = 8
 """Words of the longest tail of the sweep."""

@@ -3,18 +3,65 @@
 Its place is filled by example (:mod:`core.probes.pixels.inpainting`), or smoothly: OpenCV's fast-marching inpainting
 (Telea, *An image inpainting technique based on the fast marching method*, 2004) fills a large hole at a reduced size
 and stitches it to the photograph at full size along its rim.
+
+How textured a part of a picture is.
+
+Plates that were made before: the same picture and the same mask have the same plate, whoever asks.
 """
 
+import hashlib
+from collections import OrderedDict
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from threading import Lock
 
 import cv2
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.pixels.gradients import gradient
 from core.seeds import RUN_SEED
+
+TEXTURE_WINDOW = 5
+"""Width and height of the window in which a local variance is taken, in pixels."""
+
+
+def gradient(crop: np.ndarray, where: np.ndarray) -> float:
+    """Return the mean over marked pixels and RGB channels of the Sobel magnitude, channels in [0, 1].
+
+    Args:
+        crop: uint8 RGB [H, W, 3].
+        where: boolean [H, W], with at least one pixel.
+    """
+    # Whole numbers until the root: OpenCV's float magnitude rounds differently with where its memory lies.
+    across, upright = (
+        cv2.Sobel(crop, cv2.CV_16S, *order, ksize=3)[where].astype(np.float64) for order in ((1, 0), (0, 1))
+    )
+    return float(np.sqrt(across**2 + upright**2).mean() / 255)
+
+
+def local_variance(crop: np.ndarray, where: np.ndarray) -> float:
+    """Return the mean over marked pixels and RGB channels of the variance around them, channels in [0, 1].
+
+    The variance of a pixel is that of the marked pixels in the window of TEXTURE_WINDOW centred on it; what is not
+    marked counts for nothing, so an edge to the rest is no texture.
+
+    Args:
+        crop: uint8 RGB [H, W, 3].
+        where: boolean [H, W], with at least one pixel.
+    """
+    marked = where.astype(np.float64)
+    own = crop * marked[..., None]
+    # sums of whole numbers are exact in float64, whatever the order they are added in
+    count, total, squares = (
+        cv2.boxFilter(
+            each, cv2.CV_64F, (TEXTURE_WINDOW, TEXTURE_WINDOW), normalize=False, borderType=cv2.BORDER_CONSTANT
+        )[where]
+        for each in (marked, own, own * own)
+    )
+    mean = total / count[:, None]
+    return float(np.maximum(squares / count[:, None] - mean**2, 0).mean() / 255**2)
+
 
 SIDE = 128
 """Longer side of the crop when PatchMatch fills it, in pixels; a smaller crop keeps its size."""
@@ -371,3 +418,52 @@ def _smooth(pixels: np.ndarray, unknown: np.ndarray) -> np.ndarray:
         averaged = cv2.blur(pixels, (side, side), borderType=cv2.BORDER_REPLICATE)
         cv2.copyTo(averaged, unknown.view(np.uint8), pixels)
     return pixels
+
+
+MOST_BYTES = 64 * 2**20
+"""How much of them is kept; the one that was not asked for the longest goes first."""
+
+
+class Plates:
+    """Plates by picture and mask; safe to share between threads, which may make one plate twice and keep it once.
+
+    Args:
+        most_bytes: of pixels that are kept.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most = most_bytes
+        self._kept: OrderedDict[bytes, Plate] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, pixels: np.ndarray, mask: np.ndarray, others: np.ndarray, fill: Fill) -> Plate:
+        """Return the plate of :func:`core.probes.pixels.inpainting.clean_plate`; its pixels are read-only.
+
+        Raises:
+            ProbeRejected: as it does; a rejection is not kept.
+        """
+        key = _key(pixels, mask, others, fill)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = clean_plate(pixels, mask, others, fill=fill)
+        made.pixels.flags.writeable = False
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > 1 and sum(each.pixels.nbytes for each in self._kept.values()) > self._most:
+                self._kept.popitem(last=False)
+        return made
+
+
+@cache
+def kept_plates() -> Plates:
+    """The plates of this process."""
+    return Plates()
+
+
+def _key(pixels: np.ndarray, mask: np.ndarray, others: np.ndarray, fill: Fill) -> bytes:
+    digest = hashlib.blake2b(f"{pixels.shape}{fill.value}".encode(), digest_size=20)
+    for each in (pixels, np.packbits(mask), np.packbits(others)):
+        digest.update(np.ascontiguousarray(each).data)
+    return digest.digest()

@@ -3,18 +3,17 @@
 A caption opens with its head where nothing stands before the noun but *there is*, a measure (*a group of*), a
 determiner, a number and the noun's adjectives. Every other beginning may be about something else (*In the kitchen a
 man cooks*, *The top of a car*), so that the rules say nothing of it; and so they do where the noun is a part of another
-one (*a dog house*) or is denied (:mod:`core.probes.words.noun_alone`).
+one (*a dog house*) or is denied (:mod:`core.probes.words.insertion`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.corpora.read_labels import RULES as RULES
+from core.corpora.labels import RULES as RULES
 from core.errors import ProbeRejected
 from core.probes.words.caption_words import closed_words, words
-from core.probes.words.insertion import noun_place
-from core.probes.words.noun_alone import describing
+from core.probes.words.insertion import describing, noun_place
 
 SPACY = "spacy"
 """Names of the taggers."""

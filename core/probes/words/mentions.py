@@ -3,13 +3,22 @@
 A mention is a category's own name, singular or plural, that ends a noun phrase (*bus*, not *bus stop*). Other words
 for a category (*puppy*) are no mentions to be replaced; they count where a category must not be named at all
 (:func:`core.probes.words.categories.named`). Source: paper D, 4.2; FOIL-COCO (Shekhar et al., ACL 2017).
+
+Places in the picture that a caption names: where one changes, the caption is no longer true.
+
+``assets/words/places.csv`` lists the words, ``assets/video/motions.csv`` those that say so of a motion and count beside
+a video; a language without a line there is not looked at.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
+from core.probes.tables import read_table, words_path
 from core.probes.words.articles import sounded
 from core.probes.words.caption_words import Word, join, may_be_noun, noun_phrases, words
 from core.probes.words.categories import (
@@ -26,6 +35,7 @@ from core.probes.words.categories import (
 )
 from core.probes.words.english import dictionary
 from core.probes.words.grammar import Number, number_of, plural
+from core.settings import assets_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +182,50 @@ def _many(label: str, name: Name, before: Sequence[str]) -> bool | None:
     if {"a", "an", "one"} & set(before):
         return False
     return None if {"the", "this", "that"} & set(before) else True
+
+
+PLACES = SIDE, HEIGHT, SPOT = ("side", "height", "spot")
+"""What a mirror changes; what standing on its head changes; what moving the object changes besides."""
+
+VIDEO = "video"
+"""Folder of the tables that are read beside videos alone."""
+
+_WHOLE = "ja"
+"""Written without blanks: its words are looked for anywhere."""
+
+
+def place_named(caption: str, language: str, places: Iterable[str], *, moving: bool = False) -> str:
+    """Return the first word of a caption that names one of some places; empty where none does.
+
+    Args:
+        caption: of a person.
+        language: ISO 639-1 code.
+        places: of PLACES.
+        moving: whether the way of a motion counts too: beside a video.
+
+    Example:
+        >>> place_named("A dog on the Left of a bench.", "en", ("side",))
+        'Left'
+    """
+    tables = (_words(), _motions()) if moving else (_words(),)
+    known = [word for table in tables for place in places for word in table.get((language, place), ())]
+    if not known:
+        return ""
+    either = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    found = re.search(either if language == _WHOLE else rf"(?<!\w)(?:{either})(?!\w)", caption, re.IGNORECASE)
+    return found.group() if found else ""
+
+
+@cache
+def _words() -> Mapping[tuple[str, str], tuple[str, ...]]:
+    return _read(words_path("places.csv"))
+
+
+@cache
+def _motions() -> Mapping[tuple[str, str], tuple[str, ...]]:
+    return _read(assets_dir() / VIDEO / "motions.csv")
+
+
+def _read(path: Path) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    rows = read_table(path, ("language", "place", "words"))
+    return {(row.required("language"), row.one_of("place", PLACES)): row.alternatives("words") for row in rows}

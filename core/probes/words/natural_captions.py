@@ -4,6 +4,8 @@ A caption is used where a modifier of the lexicon modifies a noun of ``assets/le
 reads it. The default reads by rules: the modifier stands directly before the noun and the noun group ends there. See
 :mod:`core.probes.words.taggers` for the other one.
 Source: paper A, A.12.
+
+Names of the probes of natural captions: which lexicon's family, which tagger, which rewrite, which word.
 """
 
 import re
@@ -11,11 +13,54 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.corpora.schema import Item, Rejection
+from core.probes.words.categories import WORD
 from core.probes.words.grammar import article_like
-from core.probes.words.lexicons import Family, Modifier
-from core.probes.words.object_nouns import WORD
-from core.probes.words.screening import accepted_controls, screen
-from core.probes.words.taggers import RULES, Tagger, tagger
+from core.probes.words.screening import Family, Modifier, accepted_controls, families, screen
+from core.probes.words.taggers import RULES, TAGGERS, Tagger, tagger
+
+NEUTRALISED, SWAPPED = "neutralised", "swapped"
+"""Rewrites beside the caption as it was written: the control, and the word's contrast in its place."""
+
+PREFIX = "natural-"
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalName:
+    """What the name of a probe says.
+
+    Args:
+        family: of the lexicon, e.g. ``economic``.
+        tagger: that reads the captions.
+        rewrite: NEUTRALISED, SWAPPED, or empty for the caption as it was written.
+        word: that the caption then says; empty for the neutral one.
+    """
+
+    family: str
+    tagger: str
+    rewrite: str
+    word: str
+
+
+def family_of(owner: str, reader: str = RULES) -> str:
+    """Name of the natural probes of a lexicon's family as a tagger reads captions, e.g. ``natural-economic-spacy``."""
+    return f"{PREFIX}{owner}" if reader == RULES else f"{PREFIX}{owner}-{reader}"
+
+
+def families_of() -> dict[str, tuple[str, str]]:
+    """Family of probes -> (family of the lexicon, tagger); by tagger, then in the lexicon's order."""
+    return {family_of(owner, reader): (owner, reader) for reader in TAGGERS for owner in families()}
+
+
+def read_name(probe: str) -> NaturalName | None:
+    """Read the name of a probe; None where it is none of a natural caption."""
+    family, colon, rest = probe.partition(":")
+    known = families_of().get(family)
+    if known is None or not colon:
+        return None
+    if rest == NEUTRALISED:
+        return NaturalName(*known, NEUTRALISED, "")
+    swapped = rest.startswith(f"{SWAPPED}-")
+    return NaturalName(*known, SWAPPED if swapped else "", rest.removeprefix(f"{SWAPPED}-") if swapped else rest)
 
 
 @dataclass(frozen=True, slots=True)

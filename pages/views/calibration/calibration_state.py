@@ -15,8 +15,8 @@ from core.features.calibration.questions import ABLATION, questions
 from core.features.calibration.readings import READINGS, UNIFORM, WEIGHTED, corrections
 from core.features.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
 from core.features.calibration.sweep import EPSILONS, LAMBDAS
-from core.features.human.ratings import ratings
 from core.features.human.studies import list_studies, studies_dir
+from core.features.human.votes import ratings
 from core.file_contents import stamps
 from core.probes.base import IDENTITY
 from core.scoring.reference_metrics import ready_words

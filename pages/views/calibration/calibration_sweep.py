@@ -12,7 +12,7 @@ from core.analysis.questions.directional import needs
 from core.analysis.questions.selective import headline, plane
 from core.analysis.selectivity import NONE_VERIFIED, VERIFIED_ONLY, lack
 from core.analysis.table import View
-from core.charts.style import PALETTE, colours
+from core.charts.spec import PALETTE, colours
 from core.evaluators.calibrated import refusal
 from core.features.calibration.calibration_figures import before_after_bars, sensitivity_along, spearman_along
 from core.features.calibration.effect import MEASURES as EVERY

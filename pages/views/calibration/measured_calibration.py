@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.questions.columns import opening
 from core.api.progress_lines import duration
-from core.charts.style import colours
+from core.charts.spec import colours
 from core.errors import InvariscopeError
 from core.features.calibration.calibration_figures import measured_bars
 from core.features.calibration.fit import Fit
@@ -20,7 +20,7 @@ from core.features.calibration.readings import MEASURED
 from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest, measure_request
 from core.settings import results_dir, runs_dir
-from core.store.manifest import Run
+from core.store.run_files import Run
 from pages.views.calibration.calibration_state import effect
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons

@@ -15,7 +15,7 @@ from core.charts.interactive import page
 from core.charts.spec import Figure, called
 from core.charts.still import element, picture
 from core.errors import InvariscopeError
-from core.report.signature import signature_of
+from core.report.document import signature_of
 from core.store.text_files import csv_text
 from core.stories.slide import MOST_NOTE, MOST_ROWS, MOST_TEXT, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, open_story, stories

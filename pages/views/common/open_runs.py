@@ -14,6 +14,7 @@ import streamlit as st
 
 from core.analysis import slices
 from core.analysis.facets import facets
+from core.analysis.facts import may_be_true
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions import Options
 from core.analysis.questions.behind_the_scores import origins
@@ -24,15 +25,14 @@ from core.analysis.reading import part_of, read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
-from core.analysis.true_words import may_be_true
 from core.analysis.verdicts import MARGIN
 from core.errors import InvariscopeError
-from core.features.human.ratings import verdicts
 from core.features.human.studies import list_studies, studies_dir
 from core.features.human.study_outcomes import accepted_by_people
+from core.features.human.votes import verdicts
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import NullBand
-from core.store.manifest import Run, seal_told
+from core.store.run_files import Run, seal_told
 from core.store.run_files import Signature as Files
 from core.store.store import Store, default_store, run_paths, signature
 from pages.views.common.text import moment
@@ -205,7 +205,7 @@ def findings(files: Signature, scope: Narrowed, margin: float = MARGIN, least: i
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def unsure_words(files: Signature, scope: Narrowed) -> frozenset[str]:
-    """Families whose word may be true and that people did not accept; see ``core.analysis.true_words``."""
+    """Families whose word may be true and that people did not accept; see ``core.analysis.facts``."""
     return may_be_true(scores(files, scope), accepted_by_people(list_studies()[0], scope.run_ids))
 
 

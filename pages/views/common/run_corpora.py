@@ -11,7 +11,7 @@ from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
 from core.probes.caption_labels import read_again
 from core.settings import data_dir
-from core.store.manifest import Run, list_runs
+from core.store.run_files import Run, list_runs
 from core.store.run_sources import origin_of_run
 from pages.views.common.open_runs import Signature, present, store
 

@@ -14,9 +14,8 @@ from core.analysis.questions import Column, Options, Question, catalogue
 from core.analysis.questions.columns import PERCENT, UNITS
 from core.analysis.scope import Narrowed
 from core.analysis.slices import PROBES, Slice
-from core.charts.spec import Figure
-from core.charts.style import NEUTRAL, faded
-from core.charts.style import signed as changed
+from core.charts.spec import NEUTRAL, Figure, faded
+from core.charts.spec import signed as changed
 from core.features.human.judged_comparisons import with_baseline, with_people
 from core.features.human.studies import list_studies
 from core.report.document import p_value

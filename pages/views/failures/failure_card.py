@@ -11,13 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 from core.analysis.failures import PAIR, as_json, verdicts
 from core.analysis.scope import Narrowed
 from core.analysis.slices import is_cut
-from core.charts.differences import Change, word_changes
-from core.charts.style import signed
+from core.charts.canvas import Change, word_changes
+from core.charts.spec import signed
 from core.probes.titles import title
+from core.report.document import signature_of
 from core.report.pair_slides import pair_slide, shown, times_null
-from core.report.signature import signature_of
 from core.stories.slide import Picture, Slide
-from core.stories.tags import Held
+from core.stories.story import Held
 from pages.views.common.collect import collect_button
 from pages.views.common.layers import finding
 from pages.views.common.links import LAB, lab_link, link_to, read_record, record_text

@@ -6,18 +6,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.analysis.failures import EXPORT_ROWS, export, verdicts
 from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.true_words import MAY_BE_TRUE, WHY
-from core.charts.canvas import Cell, contact_sheet
-from core.charts.differences import side_by_side
-from core.charts.style import signed
+from core.charts.canvas import Cell, contact_sheet, side_by_side
+from core.charts.spec import signed
 from core.corpora.images import encode_png
 from core.probes.titles import title
 from core.store.store import Store
-from core.stories.tags import Held
+from core.stories.story import Held
 from pages.views.common.collect import data_buttons
 from pages.views.common.open_runs import Signature, any_judged, store, unsure_words
 from pages.views.common.slice_filters import offer_relaxing

@@ -14,15 +14,14 @@ import streamlit as st
 from PIL import Image
 
 from core.analysis.failures import picture_hashes
-from core.charts.canvas import jpeg, thumbnail
-from core.charts.differences import changed_share, with_boxes, with_changes
+from core.charts.canvas import changed_share, jpeg, thumbnail, with_boxes, with_changes
 from core.corpora.schema import Item
 from core.errors import InvariscopeError, NotAvailable
 from core.probes import registry as probes
 from core.probes.base import Edits, Probe
 from core.scoring.workbench import Replay, Workbench, open_bench, replay
 from core.seeds import RUN_SEED
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.store import Store
 from pages.views.common.open_runs import Shelf
 from pages.views.common.run_corpora import load_corpus_of

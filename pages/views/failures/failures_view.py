@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
-from core.stories.tags import Held
+from core.stories.story import Held
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import present, store
 from pages.views.common.page_head import chips, drawn, header

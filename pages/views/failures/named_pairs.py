@@ -21,12 +21,12 @@ from core.evaluators.cache import IMAGE
 from core.evaluators.pool import shared_pool
 from core.evaluators.scoring import embed_images
 from core.probes.titles import title
-from core.report.signature import fingerprints
+from core.report.document import fingerprints
 from core.scoring.workbench import open_bench
 from core.seeds import RUN_SEED
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.stories.slide import MOST_NOTE
-from core.stories.tags import MOST_TAGS, Held, Pair, Tagged, Tags
+from core.stories.story import MOST_TAGS, Held, Pair, Tagged, Tags
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.layers import finding
 from pages.views.common.open_runs import Signature, scores, store

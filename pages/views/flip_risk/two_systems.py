@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import thumbnail
-from core.charts.style import colours, signed
+from core.charts.spec import colours, signed
 from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import parse_systems
@@ -17,8 +17,7 @@ from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.features.flips.flip_risk_figures import flip_shares
-from core.features.flips.flips_between_systems import SystemFlips, flipped_pairs, system_flips
-from core.features.flips.system_pairs import Matched, match, score_systems
+from core.features.flips.system_pairs import Matched, SystemFlips, flipped_pairs, match, score_systems, system_flips
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
 from pages.views.common.access import brings

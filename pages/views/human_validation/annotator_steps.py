@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import InvariscopeError, NotAvailable
-from core.features.human.consent import agree
+from core.features.human.consent import agree, instructions
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
 from core.features.human.entrance import PREFERRED, Exercise
-from core.features.human.instructions import instructions
 from core.features.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Kind, Question, Value
 from core.features.human.ledger import Annotator, Ledger
 from core.features.human.practice import Lesson, lesson, practise, said_in_practice

@@ -10,12 +10,11 @@ import streamlit as st
 
 from core.analysis.scope import Scope
 from core.errors import InvalidInput, InvariscopeError
-from core.features.human.creation import labels_in_pictures, open_study
+from core.features.human.creation import labels_in_pictures, open_study, planned_precision
 from core.features.human.definition import check_study_id
 from core.features.human.exchange import FORMATS, MOST_BYTES, READ, export_votes, import_votes
 from core.features.human.kinds import KINDS, kind_of
 from core.features.human.ledger import CLOSED, OPEN, PAUSED
-from core.features.human.precision import planned_precision
 from core.features.human.quality import coverage_table
 from core.features.human.sampling import (
     DIRECTIONAL,
@@ -33,7 +32,7 @@ from core.features.human.sampling import (
 from core.features.human.studies import Study, studies_dir
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
-from core.store.manifest import Run
+from core.store.run_files import Run
 from pages.views.common.access import draw_sign_out, operators_only
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.links import draw_no_run

@@ -12,6 +12,7 @@ import streamlit as st
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
 from core.features.human.consent import set_consent
+from core.features.human.creation import Pictures, load_corpus, make_example, make_pictures
 from core.features.human.definition import DEFINITION, ORIGINAL, VARIANT, Example, StudyItem
 from core.features.human.entrance import (
     CONSENT_LIMIT,
@@ -26,7 +27,6 @@ from core.features.human.entrance import (
     by_construction,
 )
 from core.features.human.kinds import TIE, Value
-from core.features.human.pictures import Pictures, load_corpus, make_example, make_pictures
 from core.features.human.practice import practice_table, set_practice
 from core.features.human.prolific import (
     FEWEST_ANSWERED,

@@ -11,13 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.both_demands import NOT_ASKED
+from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import AND, more_alike, not_on_card
-from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import further_said, reached, told_from_null
 from core.charts.fairness_figures import family_shifts, shared_top, worst_of_axes
-from core.charts.style import colours
+from core.charts.spec import colours
 from core.evaluators import registry
 from core.evaluators.video.video_evaluator import coarse_name
 from core.probes.titles import family_title

@@ -13,14 +13,14 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.both_demands import NOT_ASKED
+from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.analysis.questions import Options
 from core.analysis.questions.worst_slices import ID
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.true_words import MAY_BE_TRUE, WHY
 from core.analysis.verdicts import MARGIN
 from core.charts.canvas import thumbnail
-from core.charts.style import signed
+from core.charts.spec import signed
 from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
 from core.features.human.studies import list_studies

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from core.charts.canvas import jpeg, thumbnail
-from core.charts.differences import word_changes
-from core.charts.style import colours, signed
+from core.charts.canvas import jpeg, thumbnail, word_changes
+from core.charts.spec import colours, signed
 from core.corpora.item_pictures import as_picture
 from core.features.lab.lab import LabResult, LabRow
 from core.features.lab.lab_figures import pair_of_bars

@@ -11,8 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.canvas import Cell, contact_sheet, thumbnail
 from core.charts.spec import Axis as AlongAxis
-from core.charts.spec import Figure
-from core.charts.style import colours, signed
+from core.charts.spec import Figure, colours, signed
 from core.corpora.images import encode_png
 from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Item
@@ -25,8 +24,7 @@ from core.features.lab.lab_figures import bars_beside, is_cut, shift_bars, shift
 from core.probes.base import IDENTITY, Construction, Probe, Variant
 from core.probes.families.inserted import in_own_caption
 from core.probes.pairs import subject_of
-from core.probes.sweep_points import measured_in, sweeps_among
-from core.probes.titles import family_title, title
+from core.probes.titles import family_title, measured_in, sweeps_among, title
 from core.probes.words.templates import base_caption
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand

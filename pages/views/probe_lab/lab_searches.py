@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.canvas import heat_over, thumbnail
-from core.charts.style import signed
+from core.charts.spec import signed
 from core.corpora.images import encode_png
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool

@@ -23,9 +23,8 @@ from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Mask
 from core.errors import InvariscopeError, NotAvailable, ProbeRejected
 from core.evaluators import registry
 from core.evaluators import registry as evaluators
-from core.evaluators.base import BLIND, Availability
+from core.evaluators.base import BLIND, Availability, Joined
 from core.evaluators.cache import EmbeddingCache
-from core.evaluators.joined import Joined
 from core.evaluators.pool import shared_pool
 from core.evaluators.registry import find
 from core.evaluators.remote import Remote

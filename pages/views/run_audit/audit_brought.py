@@ -13,15 +13,14 @@ from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictu
 from core.corpora.images import decode_stranger
 from core.corpora.schema import Corpus, Item
 from core.errors import InvariscopeError, NotAvailable
-from core.evaluators.metric_uploads import MOST_BYTES, keep_metric, kept_metrics
+from core.evaluators.metric_source import MOST_BYTES, keep_metric, kept_metrics
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
 from core.evaluators.weights.fetched import FETCHED, Published, places
 from core.features.metric_check.judged_families import MOST_FAILURES
 from core.features.metric_check.metric_check import ITEMS, PROBES, THRESHOLD
 from core.jobs import job_queue
-from core.jobs.checking import CheckRequest, check_request
-from core.jobs.command_jobs import GetRequest, get_request
+from core.jobs.command_jobs import CheckRequest, GetRequest, check_request, get_request
 from core.jobs.job_queue import Job
 from core.probes import registry as probes
 from core.probes.titles import family_title

@@ -8,7 +8,7 @@ from core.analysis.planned import drifting, planned, prior
 from core.analysis.verdicts import MARGIN
 from core.api.progress_lines import duration
 from core.audit.estimate import Estimate, estimate
-from core.audit.machine import cores, has_ray
+from core.audit.fingerprints import cores, has_ray
 from core.audit.plan import Plan, make_plan
 from core.errors import InvariscopeError
 from core.jobs import job_queue

@@ -14,12 +14,21 @@ from core.analysis.selectivity import beside_chance
 from core.api.progress_lines import duration
 from core.errors import InvariscopeError
 from core.jobs import job_queue
-from core.jobs.checking import Breaks, CheckReport, CheckRequest, Sized, read_report
-from core.jobs.command_jobs import SHARE, GetRequest, MeasureRequest, SuiteRequest
+from core.jobs.command_jobs import (
+    SHARE,
+    Breaks,
+    CheckReport,
+    CheckRequest,
+    GetRequest,
+    MeasureRequest,
+    Sized,
+    SuiteRequest,
+    read_report,
+)
 from core.jobs.job_queue import Job
 from core.jobs.progress import Told
 from core.probes.rejections import UNCODED, meaning
-from core.store.manifest import read_run
+from core.store.run_files import read_run
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, link_to
 from pages.views.common.page_tables import draw_table

@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from core.audit.machine import cores
+from core.audit.fingerprints import cores
 from core.audit.request import SUBJECT_CHOICES
 from core.corpora import registry as corpora
-from core.corpora.balanced_sample import balance, stratified
+from core.corpora.curation import balance, stratified
 from core.corpora.labels import tied_in_words
 from core.corpora.schema import Corpus, languages
 from core.errors import InvalidInput, InvariscopeError
@@ -22,7 +22,7 @@ from core.probes.caption_labels import labelled
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.settings import data_dir
-from core.store.manifest import check_run_id
+from core.store.run_files import check_run_id
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_roots
 from pages.views.common.text import counted, safe

@@ -21,7 +21,7 @@ from core.jobs.request import check_file, check_folder
 from core.scoring.reference_metrics import ready_words
 from core.scoring.suite_scores import SuiteCost, SuiteWork, suite_cost
 from core.settings import ROOT, data_dir
-from core.store.manifest import list_runs
+from core.store.run_files import list_runs
 from pages.views.common.access import operates, operators_only
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, typed

@@ -7,12 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.charts.style import signed
+from core.charts.spec import signed
 from core.features.systems.system_board import rank_range
-from core.features.systems.system_captions import told_as, wide
+from core.features.systems.system_captions import lowest, swapped, told_as, wide
 from core.features.systems.system_figures import scale_shares, swap_map, system_means, system_ranks
 from core.features.systems.system_file import Leaderboard
-from core.features.systems.system_pictures import lowest, swapped
 from core.probes.titles import family_title, title
 from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER

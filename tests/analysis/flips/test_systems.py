@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.features.flips.flips_between_systems import flipped_pairs, system_flips
+from core.features.flips.system_pairs import flipped_pairs, system_flips
 
 
 def pairs(*rows: tuple[str, str, float, float, float, float]) -> pd.DataFrame:

@@ -12,12 +12,11 @@ from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.features.human.kinds import ACCEPTABILITY
-from core.features.human.ratings import verdicts
 from core.features.human.reanalysis import BOTH_FULLY_CORRECT, WITHOUT_ONE_SIDED, reanalyse
 from core.features.human.sampling import draw_sample, family_strata
 from core.features.human.studies import Study
 from core.features.human.study_outcomes import item_outcomes
-from core.features.human.votes import vote_table
+from core.features.human.votes import verdicts, vote_table
 from core.settings import results_dir
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store

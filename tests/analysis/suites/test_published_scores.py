@@ -14,7 +14,7 @@ from core.analysis.preferences import taus
 from core.corpora.suites import TAU_B, TAU_C, Suite, read_suite
 from core.corpora.suites.fleur_scores import read_text_scores
 from core.features.suites.suite_measures import STRICT, suite_table
-from core.features.suites.suite_pairs import scores_of_text
+from core.features.suites.suite_result import scores_of_text
 from core.scoring.suite_scores import SuiteScores
 
 SMALLEST = 10_000

@@ -9,7 +9,7 @@ from PIL import Image
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.evaluators.pool import Pool
-from core.store.manifest import Run
+from core.store.run_files import Run
 from tests.plans import make_plan
 
 CORNER = "tests/plugins/corner.py:Corner"

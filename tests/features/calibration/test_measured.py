@@ -24,7 +24,7 @@ from core.features.calibration.measured import find, measured, settled, unfit
 from core.features.calibration.measurement import Measurement, folder_of, place, read, read_all
 from core.features.calibration.measuring import Asked, measure, refused
 from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
-from core.store.manifest import Run, read_run
+from core.store.run_files import Run, read_run
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED
 from tests.features.calibration.corners import corner_run, quarters

@@ -14,7 +14,7 @@ from core.errors import InvalidInput
 from core.features.calibration.fit import fit
 from core.features.calibration.reference_order import asked_for, reference_order, unedited_captions
 from core.scoring.reference_metrics import tokens
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.store import Store
 
 

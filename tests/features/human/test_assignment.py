@@ -3,7 +3,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.features.human.assignment import assign, mix
+from core.features.human.sharing import assign, mix
 
 NAMES = ["a01", "a02", "a03", "a04", "a05"]
 

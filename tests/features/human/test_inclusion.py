@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from core.features.human.inclusion import inclusion
-from core.features.human.sampling import PAPER_STRATA, _draw, family_strata, strata_named
+from core.features.human.sampling import PAPER_STRATA, _draw, family_strata, inclusion, strata_named
 
 
 def test_one_stratum_draws_every_item_alike() -> None:

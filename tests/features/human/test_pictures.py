@@ -12,9 +12,8 @@ from core.corpora.images import decode_image
 from core.corpora.registry import catalogue
 from core.errors import NotAvailable, StoreError
 from core.evaluators.pool import Pool
-from core.features.human.creation import create_study
+from core.features.human.creation import create_study, make_pictures
 from core.features.human.definition import DEFINITION, read_definition
-from core.features.human.pictures import make_pictures
 from core.features.human.sampling import family_strata
 from core.store.store import Store
 from tests.audit.squares import HISTOGRAM

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from core.features.human.creation import planned_precision
 from core.features.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
-from core.features.human.precision import planned_precision
 from core.statistics.power import items_for_share, items_within, smallest_share, widest_agreement, widest_half
 
 

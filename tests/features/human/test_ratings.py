@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.features.human.ratings import ratings, verdicts
 from core.features.human.studies import Study
+from core.features.human.votes import ratings, verdicts
 from core.store.schema import VERDICTS
 from tests.features.human.small_study import comparisons, items, make, vote, vote_versions
 

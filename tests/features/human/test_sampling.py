@@ -8,9 +8,9 @@ import pytest
 from core.corpora.images import encode_png, read_image
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
+from core.features.human.creation import make_pictures
 from core.features.human.definition import ORIGINAL, VARIANT, Definition, StudyItem, read_definition
 from core.features.human.kinds import ACCEPTABILITY, KINDS, PAIRED_RATING, SINGLE, Kind
-from core.features.human.pictures import make_pictures
 from core.features.human.sampling import (
     PAPER_STRATA,
     Sample,

@@ -14,10 +14,18 @@ from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, StoreError
 from core.evaluators.registry import find
-from core.features.training.train_pr_mcs import ENCODER, TRAINING, train_pr_mcs
 from core.features.training.trainer import CURVES, STATE, read_curves, table
 from core.features.training.triplets import Example, batches, edited, examples, few, perturb, split
-from core.features.training.tuning import LossWeights, Recipe, measure, pr_mcs_losses, rank_correlation
+from core.features.training.tuning import (
+    ENCODER,
+    TRAINING,
+    LossWeights,
+    Recipe,
+    measure,
+    pr_mcs_losses,
+    rank_correlation,
+    train_pr_mcs,
+)
 from tests.tiny import clip, hub
 
 CAPTIONS = ("a red cat on the mat", "the dog sits on a sofa", "a photo of the snow", "eine Katze auf der Matte")

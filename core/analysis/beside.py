@@ -19,7 +19,7 @@ CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)
 
 
 def every_caption(table: ScoreTable) -> tuple[ScoreTable, ...]:
-    """The table, and one for every other caption under which its runs hold directional or response probes.
+    """The table, and one for every other caption under which its runs have directional or response probes.
 
     Another caption is read in the language of the scope where it is stored in it, else in the first that it has.
     """
@@ -36,7 +36,7 @@ def _other_captions(table: ScoreTable) -> tuple[ScoreTable, ...]:
 
 
 def every_language(table: ScoreTable, axis: str) -> tuple[ScoreTable, ...]:
-    """The table of every language in which its runs hold directional probes of an axis under its caption, by name."""
+    """The table of every language in which its runs have directional probes of an axis under its caption, by name."""
     rows = _open(table, CLAIMS[:1])
     rows = rows[(rows["axis"] == axis) & (rows["subject"] == table.scope.subject)]
     names = sorted(set(map(str, rows["language"])))

@@ -31,7 +31,7 @@ HALF = (
     "No evaluator is better than another by this."
 )
 OTHER_HALF = (
-    "Half of the question is open: these runs hold no harmless edit, so a score that drops may do so at anything. "
+    "Half of the question is open: these runs have no harmless edit, so a score that drops may do so at anything. "
     "No evaluator is better than another by this."
 )
 

@@ -154,7 +154,7 @@ class _Cells:
 
 @once
 def _whole(table: ScoreTable) -> _Cells:
-    """Cells of a table; what it holds never changes."""
+    """Cells of a table; what it has never changes."""
     return _Cells.of(table.view())
 
 

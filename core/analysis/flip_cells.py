@@ -2,7 +2,7 @@
 
 Two questions to the same shifts: how often does a family invert two scores that lie a gap apart (:func:`cell_risks`),
 and how far apart must they lie so that it hardly ever does (:func:`evident_gaps`). Both stand beside the null family's.
-Where the runs hold several captions of a picture, the two scores are of captions of the same picture, and what
+Where the runs have several captions of a picture, the two scores are of captions of the same picture, and what
 independent shifts would give stands behind (see :mod:`core.statistics.flip_risk`); and what really became of near ties
 can be told (:func:`turned_ties`).
 """
@@ -34,17 +34,17 @@ IF_APART = "if the two captions belonged to different pictures"
 """What the paper's number is of, whose two shifts are drawn independently."""
 
 ONE_CAPTION = (
-    "The run holds one caption a picture, so how two captions of one picture move together is unclear; numbers are "
+    "The run has one caption a picture, so how two captions of one picture move together is unclear; numbers are "
     f"those {IF_APART}."
 )
 """Where no pair of captions of one picture is known."""
 
 PAIRS = (
-    "Of two captions of the same picture under the same edit, as the run holds them in the scope's language (else of "
+    "Of two captions of the same picture under the same edit, as the run has them in the scope's language (else of "
     "the caption in view and its translations); the risk at a gap is half the share of such pairs whose difference of "
     f"scores moves by more. Behind it stands the risk {IF_APART}, from independent draws of the shifts."
 )
-"""Whose captions a flip risk is of, where the run holds several of a picture."""
+"""Whose captions a flip risk is of, where the run has several of a picture."""
 
 READ = (
     "Never above 50 %: the caption that is ahead may gain on the other as well as lose, and shifts far larger than "

@@ -27,11 +27,11 @@ class Lack(str):
         said: lack and remedy without the command.
 
     Example:
-        >>> lack = Lack("no run holds a flip", "an audit with it", command="python -m core audit --probes vflip")
+        >>> lack = Lack("no run has a flip", "an audit with it", command="python -m core audit --probes vflip")
         >>> print(lack)
-        no run holds a flip; an audit with it: python -m core audit --probes vflip
+        no run has a flip; an audit with it: python -m core audit --probes vflip
         >>> lack.said
-        'no run holds a flip; an audit with it'
+        'no run has a flip; an audit with it'
     """
 
     what: str
@@ -94,11 +94,11 @@ def no_clean(table: ScoreTable) -> Lack:
 
 
 def several_corpora(table: ScoreTable) -> Lack:
-    """Why corpora cannot be held against each other; empty where the scope holds two or more."""
+    """Why corpora cannot be held against each other; empty where the scope has two or more."""
     if len(table.corpora) > 1:
         return NOTHING
     others = sorted(set(left_out(table, "corpus")["corpus"]))
-    what = f"it compares corpora and the scope holds one, {table.corpora[0]}"
+    what = f"it compares corpora and the scope has one, {table.corpora[0]}"
     if others:
         return Lack(what, f"corpus {others[0]} is open too, but the scope leaves it out: choose its run and subject")
     return Lack(what, "audit a second one and open both runs", command=_SECOND_CORPUS)
@@ -107,14 +107,14 @@ def several_corpora(table: ScoreTable) -> Lack:
 def _lack(table: ScoreTable, column: str, names: Sequence[str], what: str) -> Lack:
     rows = left_out(table, column, names)
     if rows.empty:
-        return Lack(f"no run holds {what}", "an audit with it", command=f"{AUDIT} {','.join(names)}")
+        return Lack(f"no run has {what}", "an audit with it", command=f"{AUDIT} {','.join(names)}")
     return elsewhere(table, rows, what)
 
 
 def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
     """Say which choice of the reader would show what the scope leaves out: the one that differs least from theirs.
 
-    What their own run holds comes before what another one does: it is of other pictures.
+    What their own run has comes before what another one does: it is of other pictures.
 
     Args:
         table: of the scope.

@@ -1,6 +1,6 @@
 """What an audit that is planned could show: the smallest drift of each family under each evaluator.
 
-How far items scatter is known where a stored run holds shifts of the same evaluator; that run is named. Where none
+How far items scatter is known where a stored run has shifts of the same evaluator; that run is named. Where none
 does, only the size in standard deviations of the items' own shifts can be said.
 """
 
@@ -35,7 +35,7 @@ class Planned:
             drift in percent), needed (items of the audit that would place a drift of none within ±MARGIN), run,
             corpus, n_prior (items behind the spread).
         unknown: evaluator -> families that no stored run holds.
-        still: evaluator -> families that a stored run holds and whose interval has no width there, or that has none:
+        still: evaluator -> families that a stored run has and whose interval has no width there, or that has none:
             by far most items move alike, or they are too few.
         standardised: smallest median shift, in standard deviations of the items' own shifts, of n items; for unknown.
     """

@@ -212,7 +212,7 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
         scope: of :func:`core.analysis.scope.narrow`; what a reader chose is narrowed first.
 
     Raises:
-        InvalidInput: if the scope holds no score or no item that tells what it asks for, one pair was scored twice by
+        InvalidInput: if the scope has no score or no item that tells what it asks for, one pair was scored twice by
             one evaluator, or a probe is of two families.
     """
     narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)

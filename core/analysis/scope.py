@@ -125,7 +125,7 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
     """
     wanted, rows, nameless = scope or Scope(), holdings(store), store.once(_NAMELESS)
     if rows.empty:
-        raise InvalidInput("no run holds a score; start with: python -m core audit --corpus demo")
+        raise InvalidInput("no run has a score; start with: python -m core audit --corpus demo")
     if wanted.runs:
         rows, nameless = _of(rows, "run", wanted.runs), nameless[nameless["run"].isin(wanted.runs)]
     found = _narrow(rows, nameless, wanted, {run.id: run.manifest.get("subjects") for run in store.runs()})

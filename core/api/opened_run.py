@@ -47,7 +47,7 @@ def open_run(reference: Path | str, *, run: str | None = None) -> "Run":
 
     Args:
         reference: its id, or the path of its folder or of a published ``.duckdb`` file.
-        run: its id, where a file or folder holds several.
+        run: its id, where a file or folder has several.
 
     Raises:
         InvalidInput: if there is no such run, or there are several and none is named.

@@ -81,7 +81,7 @@ def export_pairs(
         stop: asked as often; True ends the export like Ctrl-C.
 
     Raises:
-        InvalidInput: if the folder holds something else, or the pairs are too many.
+        InvalidInput: if the folder has something else, or the pairs are too many.
         StoreError: if something cannot be written, or another process works there.
         RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
     """

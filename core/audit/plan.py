@@ -350,7 +350,7 @@ def _check_items(corpus: Corpus) -> None:
     if not ids:
         raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {_left_out(corpus)}")
     if len({bool(item.frames) for item in corpus.items}) > 1:
-        raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
+        raise InvalidInput(f"corpus {corpus.name!r} has pictures and videos; audit them apart")
     if len(set(ids)) < len(ids):
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
 

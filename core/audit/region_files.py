@@ -82,7 +82,7 @@ def extract_regions(
         Number of pictures that have regions now; a sentence for each one that cannot be read.
 
     Raises:
-        InvalidInput: if the folder holds regions of another detector.
+        InvalidInput: if the folder has regions of another detector.
     """
     out.mkdir(parents=True, exist_ok=True)
     held = RegionFolder(out)

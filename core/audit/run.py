@@ -286,7 +286,7 @@ class _Job:
         self.done = self.furthest = self.skipped
 
     def _make(self) -> None:
-        """Embed the captions that no file of this run holds yet, and make the shards that are missing."""
+        """Embed the captions that no file of this run has yet, and make the shards that are missing."""
         todo = [Shard(index, items) for index, items in enumerate(self.shards) if index not in self.made]
         if not todo and self.before is not None:  # nobody will ask for the captions
             self.embedded = self.before

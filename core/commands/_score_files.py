@@ -72,7 +72,7 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
         candidates: in any layout of :mod:`core.corpora.caption_tables`.
         images: folder of the images; None only where every line names its own.
         references: captions by people, in either shape.
-        videos: whether the folder holds videos, or folders of frames, in place of images.
+        videos: whether the folder has videos, or folders of frames, in place of images.
 
     Raises:
         InvalidInput: if a file or folder cannot be used, nothing fits together, or a reference is missing.

@@ -39,7 +39,7 @@ def export_pairs(
 ) -> None:
     """Write the pairs of a run, or of a corpus under probes, for any metric anywhere to score.
 
-    The folder holds images/ (of a video a folder of frames), pairs.jsonl (id, image, caption, language, references:
+    The folder has images/ (of a video a folder of frames), pairs.jsonl (id, image, caption, language, references:
     CaptionEvalKit's lines), candidates.json and references.json (clipscore's), and plan.json. An export that was
     stopped goes on when it is called again. Read the scores back with import-scores.
     """

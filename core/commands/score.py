@@ -91,7 +91,7 @@ def score(
         ),
     ] = None,
     videos: Annotated[
-        bool, typer.Option("--videos", help="The folder holds videos, or folders of frames: docs/video.md.")
+        bool, typer.Option("--videos", help="The folder has videos, or folders of frames: docs/video.md.")
     ] = False,
     frames: Annotated[
         str | None, typer.Option(help="Of each video: 'all' (default) or so many, evenly spaced; VATEX-EVAL: 10.")

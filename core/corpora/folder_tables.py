@@ -234,7 +234,7 @@ def choose_file(root: Path, given: str | None, names: tuple[str, ...], *, option
     """Return the file that an option names, else the only one of some names that the folder holds, else None.
 
     Raises:
-        BadCorpus: if the folder holds several.
+        BadCorpus: if the folder has several.
         InvalidInput: if the option names no file, or one that a relative path may not reach.
     """
     if given is not None:

@@ -58,7 +58,7 @@ def read_lines(root: Path) -> Iterator[Line]:
     """Read the lines of a folder, in the order of its files.
 
     Raises:
-        BadCorpus: if the folder holds no such file, or one is malformed as a whole.
+        BadCorpus: if the folder has no such file, or one is malformed as a whole.
     """
     for name in PAIR_FILES:
         path = root / name
@@ -150,7 +150,7 @@ def load_protobias(root: Path | None, *, domain: str | None = None, limit: Any =
         root: the folder; paths of pictures are relative to it and stay inside.
 
     Raises:
-        BadCorpus: if the folder holds no such file, or one is malformed as a whole.
+        BadCorpus: if the folder has no such file, or one is malformed as a whole.
         InvalidInput: if an option is wrong.
     """
     assert root is not None

@@ -118,7 +118,7 @@ def find(reference: str) -> CorpusLoader:
 
     Raises:
         UnknownName: if none is registered under that name.
-        InvalidInput: if the file, or what it holds, is no loader of a corpus.
+        InvalidInput: if the file, or what it has, is no loader of a corpus.
     """
     if not names_code(reference):
         return catalogue().get(reference)

@@ -68,7 +68,7 @@ class Table:
 
 
 def open_table(path: Path) -> Table:
-    """Look at a file of scores; its layout is told by its ending and by what it holds.
+    """Look at a file of scores; its layout is told by its ending and by what it has.
 
     Raises:
         InvalidInput: if it is of no layout, or damaged; the sentence says where.

@@ -74,7 +74,7 @@ def find(reference: str) -> type[Evaluator]:
 
     Raises:
         UnknownName: if no evaluator has that name.
-        InvalidInput: if the path, or what it holds, is not an evaluator or a calibrator, or the name is one of
+        InvalidInput: if the path, or what it has, is not an evaluator or a calibrator, or the name is one of
             imported scores.
     """
     if is_imported(reference):

@@ -27,7 +27,7 @@ _log = logging.getLogger("invariscope.features")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a view, and where a report holds what it shows.
+    """A part of a view, and where a report has what it shows.
 
     Args:
         part: as the view calls it.
@@ -77,7 +77,7 @@ class View:
         code: ``module:function`` that draws it.
         entry: name of the entry that it belongs to.
         place: among the entry's views, lower first; the first one opens.
-        parts: where a report holds what it shows; none for a view without its own number.
+        parts: where a report has what it shows; none for a view without its own number.
     """
 
     name: str

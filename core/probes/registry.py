@@ -35,7 +35,7 @@ def bring(reference: str) -> tuple[Probe, ...]:
     """Make the probes of ``path/to/file.py:Name`` known by their names in this process; a user named the file.
 
     Raises:
-        InvalidInput: if the file, or what it holds, is no probe, or a probe's name is another's.
+        InvalidInput: if the file, or what it has, is no probe, or a probe's name is another's.
     """
     ordinary(Path(reference.rpartition(":")[0]))
     kind = "a probe marked with @probe(...), or a tuple of such"

@@ -1,4 +1,4 @@
-"""What a report holds beside the questions to the scores: votes and the text encoders, as the pages have them."""
+"""What a report has beside the questions to the scores: votes and the text encoders, as the pages have them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -190,7 +190,7 @@ def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode |
 def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
     runs = {run: corpus for corpus, run in table.scope.runs}
     frames: dict[str, list[pd.DataFrame]] = {name: [] for name in _PEOPLE}
-    said = dict.fromkeys(_PEOPLE, "no study was run of these runs; the page Human validation draws one")
+    said = dict.fromkeys(_PEOPLE, "no study was run of these runs; People draws one")
     for study in (each for each in studies if each.definition.run in runs):
         try:
             told = _voted(study, table.only(runs[study.definition.run]))
@@ -287,7 +287,7 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
     for evaluator, obstacle in text_encoders(table.evaluators).items():
         shifts = pd.DataFrame() if obstacle else modifier_shifts(view, evaluator=evaluator)
         if obstacle or shifts.empty:
-            barred[evaluator] = obstacle or "the runs hold no word before a noun for it"
+            barred[evaluator] = obstacle or "the runs have no word before a noun for it"
             continue
         try:
             for level in LEVELS:

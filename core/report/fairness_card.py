@@ -77,7 +77,7 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
     if card.empty:
         raise InvalidInput(
             " ".join(not_on_card(families))
-            or "the runs hold no percent change of an invariant family; audit some invariant probes first"
+            or "the runs have no percent change of an invariant family; audit some invariant probes first"
         )
     risks = card_risks(view, card)
     risks = risks[risks["unit"] == IQR]

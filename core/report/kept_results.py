@@ -1,4 +1,4 @@
-"""What a report holds of what is kept beside the scores: leaderboards, measured calibrations, suites."""
+"""What a report has of what is kept beside the scores: leaderboards, measured calibrations, suites."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -283,7 +283,7 @@ def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> tuple[list[Table]
         known.add(of)
     if frames:
         return [Table(MEASURED_TABLE, _TITLE, _NOTE, pd.concat(frames, ignore_index=True), _COLUMNS)], []
-    nothing = "no calibration of these runs was measured; the page Calibration and calibrate --measure do it"
+    nothing = "no calibration of these runs was measured; Calibrate and calibrate --measure do it"
     return [], [Missing(MEASURED_TABLE, "", " ".join(told) or nothing)]
 
 

@@ -314,7 +314,7 @@ class Problem:
         self._products = self._laid_out(np.array([dense.T @ dense, *(-each for each in by_count)]))
 
     def _laid_out(self, products: np.ndarray) -> np.ndarray:
-        """A row for all rows, and one to be weighed off for each count: see :meth:`_blocks` for what it holds.
+        """A row for all rows, and one to be weighed off for each count: see :meth:`_blocks` for what it has.
 
         Where every group of the first lies in one of the second, the products within are a diagonal and kept as such.
         """

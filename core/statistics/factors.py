@@ -205,7 +205,7 @@ def _compare(one: _Level, other: _Level, ranks: np.ndarray | None, of: np.ndarra
     return {"a": one.name, "b": other.name, **found, "cliffs_delta": cliffs_delta(a, b)}
 
 
-# Composition-balanced bootstrap: a mean in which every stratum weighs the same, whatever a corpus holds of it.
+# Composition-balanced bootstrap: a mean in which every stratum weighs the same, whatever a corpus has of it.
 #
 # Each resample draws from every stratum as many sources as it has, so that its composition is that of the data, and
 # every stratum's mean weighs the same. The plain mean of the same resample weighs each stratum by its items; so the

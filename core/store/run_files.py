@@ -47,7 +47,7 @@ def run_signature(folder: Path) -> Signature:
 
 
 def holds_runs(folder: Path) -> bool:
-    """Whether a folder holds a run, half of one or a published file."""
+    """Whether a folder has a run, half of one or a published file."""
     return any(True for _ in _stamps(folder)) if folder.is_dir() else False
 
 

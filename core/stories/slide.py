@@ -42,7 +42,7 @@ class Picture:
 
     @property
     def name(self) -> str:
-        """Name of its file: what it holds, so that a file that changed is found out."""
+        """Name of its file: what it has, so that a file that changed is found out."""
         return f"{hashlib.sha256(self.data).hexdigest()[:32]}.{self.kind}"
 
     def checked(self) -> "Picture":

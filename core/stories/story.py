@@ -57,7 +57,7 @@ class Story:
         now: the time, for the slides' dates.
 
     Raises:
-        StoreError: if the folder holds no story that can be read.
+        StoreError: if the folder has no story that can be read.
     """
 
     def __init__(self, folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

@@ -211,7 +211,7 @@ def _one(state: PageState, files: Signature, scope: Narrowed, side: str, name: s
     there = sorted(map(str, holdings(store(files))[name].unique()))
     if len(there) > 1:
         of_run = name != "run" and state.get(f"{side}_run")
-        usual = "What the run holds" if of_run else f"As the page: {getattr(scope, name)}"
+        usual = "What the run has" if of_run else f"As the page: {getattr(scope, name)}"
         st.selectbox(ONE[name], there, index=None, key=state.key(f"{side}_{name}"), placeholder=usual)
 
 

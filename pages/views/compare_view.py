@@ -52,7 +52,7 @@ def draw() -> None:
 def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
     if a == b:
         st.info(
-            "Both sides hold the same. Choose another evaluator, run, family or kind of item on one of them.",
+            "Both sides are the same. Choose another evaluator, run, family or kind of item on one of them.",
             icon=":material/balance:",
         )
         return
@@ -62,7 +62,7 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))
     table = compared(files, a, b, by, measure, margin)
     if table.empty:
-        st.info("One side holds no shift.", icon=":material/filter_alt:")
+        st.info("One side has no shift.", icon=":material/filter_alt:")
         for name, side in zip(SIDES, (a, b), strict=True):
             if not sum(facet_counts(files, side.scope, side.chosen)["sign"].values()):
                 offer_relaxing(state, files, side.scope, side.chosen, side=f"{name}_")

@@ -285,7 +285,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         return
     edit_words(state)
     if modifiers(files, scope, chosen, evaluator).empty:
-        st.info("This scope and these filters hold no modifier; audit a societal family such as cultural.")
+        st.info("This scope and these filters have no modifier; audit a societal family such as cultural.")
         offer_relaxing(state, files, scope, chosen)
         return
     words = (state.get("positive"), state.get("negative"))

@@ -281,7 +281,7 @@ def _draw_ways_out(
     empty: Mapping[Question, Slice],
     options: Options,
 ) -> None:
-    """Offer what fills a part of which something is empty: to take filters back, and what else the run holds of them.
+    """Offer what fills a part of which something is empty: to take filters back, and what else the run has of them.
 
     Args:
         state: of the page.

@@ -36,7 +36,7 @@ def draw() -> None:
     runs = opened.runs()
     state = PageState("runs", ())
     state.restore()
-    header("The audits on this machine. Each opens on what it holds.", state, words=("run",))
+    header("The audits on this machine. Each opens on what it has.", state, words=("run",))
     _problems(opened.problems)
     if may_operate():
         st.button("New run", icon=":material/play_circle:", type="primary", key="runs.new", on_click=_new)

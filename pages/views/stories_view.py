@@ -55,7 +55,7 @@ def draw_slides(story: Story, told: Telling) -> None:
 
     Args:
         story: that is written to.
-        told: what it holds.
+        told: what it has.
     """
     if said := st.session_state.pop(_SAID, None):
         st.error(safe(said, limit=400))

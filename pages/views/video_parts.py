@@ -239,7 +239,7 @@ def choose_video(state: PageState) -> Frames | None:
     try:
         if state.get("source") == "demo":
             if not demo_ids():
-                st.info("This demo corpus holds no videos; `make demo` makes them.", icon=":material/movie:")
+                st.info("This demo corpus has no videos; `make demo` makes them.", icon=":material/movie:")
                 return None
             row.selectbox(
                 "Video",

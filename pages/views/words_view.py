@@ -38,7 +38,7 @@ def draw() -> None:
     wanted = str(state.get("find")).strip().lower()
     found = {term: word for term, word in glossary().items() if wanted in f"{term} {word.meaning}".lower()}
     if not found:
-        st.info(f"No word here holds “{safe(wanted)}”.", icon=":material/search_off:")
+        st.info(f"No word here contains “{safe(wanted)}”.", icon=":material/search_off:")
     for term, word in found.items():
         _entry(term, word)
     if not wanted:

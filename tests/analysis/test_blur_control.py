@@ -90,7 +90,7 @@ def test_what_cannot_be_told_says_what_would_have_shown() -> None:
 def test_without_one_of_the_two_edits_the_sentence_says_which(tmp_path: Path) -> None:
     write_run(tmp_path / "r", audited("vflip", "blur-1"), corpus={"name": "c"})
     with Store.open(tmp_path) as opened:
-        assert sentences(read_table(opened).view()) == {"e": "Blur control: no run holds a moved object."}
+        assert sentences(read_table(opened).view()) == {"e": "Blur control: no run has a moved object."}
 
 
 def test_the_control_is_on_page_report_and_card(store: Store, demo_report: Report) -> None:

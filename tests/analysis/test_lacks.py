@@ -38,13 +38,13 @@ def test_another_caption_of_the_readers_own_run_comes_before_another_run(tmp_pat
         assert no_probe(table, ["vflip"], what="a flip").choose == {"run": "mine", "subject": "human"}
 
 
-@pytest.mark.parametrize("reason", ["", "no run holds a word; an audit with it: python -m core audit"])
+@pytest.mark.parametrize("reason", ["", "no run has a word; an audit with it: python -m core audit"])
 def test_a_reason_that_names_no_run_asks_for_none(reason: str) -> None:
     assert Lack.of(reason) == reason
     assert not Lack.of(reason).choose
 
 
 def test_a_lack_is_the_same_after_it_was_written_and_read() -> None:
-    lack = Lack("no run holds a word", "an audit with it", command="python -m core audit", choose={"run": "r"})
+    lack = Lack("no run has a word", "an audit with it", command="python -m core audit", choose={"run": "r"})
     again = pickle.loads(pickle.dumps(lack))
     assert (again, vars(again)) == (lack, vars(lack))

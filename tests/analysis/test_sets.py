@@ -109,4 +109,4 @@ def test_pictures_with_one_comparison_each_are_no_sets(tmp_path: Path) -> None:
 def test_a_run_without_given_pairs_says_how_to_make_one(tmp_path: Path) -> None:
     own = [row for row in rows() if row["probe"] == "identity"]
     _, lacking = answered(write_run(tmp_path / "r", own, items=items()), "C-sets")
-    assert "no run holds a directional probe" in lacking
+    assert "no run has a directional probe" in lacking

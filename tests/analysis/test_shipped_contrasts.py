@@ -71,7 +71,7 @@ def of_caption(sides: pd.DataFrame, caption: str) -> pd.DataFrame:
 
 def only(run: str, *named: str) -> None:
     if run not in named:
-        pytest.skip(f"run {run} holds nothing of this table")
+        pytest.skip(f"run {run} has nothing of this table")
 
 
 def test_every_cell_of_the_matrix_is_the_share_of_stored_pairs(run: str, ask: Ask, sides: pd.DataFrame) -> None:

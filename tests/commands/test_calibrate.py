@@ -168,7 +168,7 @@ def test_a_run_without_a_score_is_one_sentence(invoke: Invoke, tmp_path: Path) -
     empty = write_run(tmp_path / "empty", [])
     done = invoke("calibrate", empty, "--evaluator", "e")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "error: no run holds a score" in done.stderr
+    assert "error: no run has a score" in done.stderr
 
 
 def test_items_that_cannot_be_split_are_one_sentence(invoke: Invoke, tmp_path: Path) -> None:

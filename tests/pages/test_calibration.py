@@ -250,4 +250,4 @@ def test_a_calibrated_evaluator_of_the_run_stands_in_the_plane_of_the_reading_or
 
 def test_without_broken_meanings_the_page_names_the_audit_that_has_them(page: Calibrated) -> None:
     told = said(page(families="vertical-flip,rotation"))
-    assert "No run holds a directional probe" in told
+    assert "No run has a directional probe" in told

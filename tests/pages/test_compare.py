@@ -52,12 +52,12 @@ def test_two_words_are_compared(open_page: Open, demo: Path) -> None:
 
 def test_the_same_on_both_sides_says_so(open_page: Open, demo: Path) -> None:
     app = open_page(COMPARE, b_evaluator="conse-lite0")
-    assert "Both sides hold the same" in texts(app)
+    assert "Both sides are the same" in texts(app)
     assert not app.get("plotly_chart")
 
 
 def test_a_side_without_a_shift_says_so(open_page: Open, demo: Path) -> None:
-    assert "One side holds no shift" in texts(open_page(COMPARE, a_families="emotion", a_modifiers="African"))
+    assert "One side has no shift" in texts(open_page(COMPARE, a_families="emotion", a_modifiers="African"))
 
 
 def test_the_sides_can_be_swapped(open_page: Open, demo: Path) -> None:

@@ -292,7 +292,7 @@ def test_runs_without_a_directional_probe_say_what_to_audit(
     app = open_page(CONTRAST)
     assert not app.exception
     words = said(app)
-    assert "No run holds a directional probe" in words
+    assert "No run has a directional probe" in words
     assert "--subject human --probes directional,default" in words
 
 
@@ -309,7 +309,7 @@ def test_what_a_run_holds_besides_is_shown_below_although_none_of_it_can_fail(
     write_run(results_dir() / "r", rows, corpus={"name": "c"})
     app = open_page(CONTRAST)
     assert not app.exception
-    assert "No run holds a directional probe" in said(app)
+    assert "No run has a directional probe" in said(app)
     assert "Nested captions: does saying more of the same picture score higher?" in said(app)
 
 

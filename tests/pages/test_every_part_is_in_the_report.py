@@ -1,4 +1,4 @@
-"""What a page shows, a report holds or names as not given: page by page, part by part, question by question."""
+"""What a page shows, a report has or names as not given: page by page, part by part, question by question."""
 
 import re
 

@@ -136,7 +136,7 @@ def test_mixed_effects_stand_beside_the_contrasts_of_the_paper(open_page: Open, 
 
 def test_one_corpus_cannot_answer_the_question_on_corpora(open_page: Open, demo: Path) -> None:
     app = open_page(RESULTS, question="corpora")
-    assert "It compares corpora and the scope holds one, demo" in said(app)
+    assert "It compares corpora and the scope has one, demo" in said(app)
     assert any("core audit --corpus coco" in each.value for each in app.code)
 
 

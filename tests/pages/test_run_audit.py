@@ -83,7 +83,7 @@ def test_workers_are_part_of_the_link_the_command_and_the_cost(open_page: Open) 
     field = next(each for each in app.number_input if each.label == "Workers")
     assert (field.value, field.max) == (min(2, cores()), cores())
     assert ("--workers 2" in plain(app)) == (cores() > 1)
-    assert "1 shard; the time is not known. Each holds at most" in plain(app)
+    assert "1 shard; the time is not known. Each has at most" in plain(app)
     refused = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="10", workers="100000")
     assert f"This machine takes 1 to {cores()} workers, got '100000'; one is taken." in plain(refused)
     assert "--workers" not in plain(refused)
@@ -190,7 +190,7 @@ def test_machines_and_a_price_are_told_and_a_cluster_counts_its_own_workers(
     assert not app.exception
     assert "**About 1 h 00 min**, at that price 7.50" in [each.value for each in app.markdown]
     assert "3 shards, shared out as wholes among 1 worker" in plain(app)
-    assert "Each worker holds at most 260.0 MB of weights, the 1 worker 260.0 MB." in plain(app)
+    assert "Each worker has at most 260.0 MB of weights, the 1 worker 260.0 MB." in plain(app)
 
 
 def test_a_link_restores_the_choices_and_says_what_it_cannot(open_page: Open) -> None:

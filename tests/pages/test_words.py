@@ -44,7 +44,7 @@ def test_a_word_is_found_by_its_meaning_too(open_page: Open) -> None:
 
 
 def test_a_word_that_is_not_there_is_said(open_page: Open) -> None:
-    assert "No word here holds “quux”." in said(open_page(WORDS, find="quux"))
+    assert "No word here contains “quux”." in said(open_page(WORDS, find="quux"))
 
 
 def test_the_documentation_explains_every_word_and_every_page_exists() -> None:

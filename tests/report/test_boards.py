@@ -1,4 +1,4 @@
-"""What a report holds of kept leaderboards: the page's numbers, recomputed from the file, and what it says of none."""
+"""What a report has of kept leaderboards: the page's numbers, recomputed from the file, and what it says of none."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -172,7 +172,7 @@ def test_without_a_leaderboard_a_report_says_so_as_it_always_did(tmp_path: Path,
     )
     with Store.open(write_broken(tmp_path / "broken", rows_of())) as store:
         told = reasons(build(store, boards=kept()))
-    assert told["C13"] == "it compares captioners, and a run holds no captions of theirs"
+    assert told["C13"] == "it compares captioners, and a run has no captions of theirs"
     assert {"C14", "C15"} <= set(told)
 
 

@@ -234,7 +234,7 @@ def test_what_is_missing_names_the_family_and_the_command_that_makes_it(made: Op
     reasons = {each.id: each.reason for each in report.missing}
     assert "an object moved to the top left and to the bottom right; an audit with it" in reasons["F3"]
     assert reasons["F3"].endswith("--probes reposition-TL,reposition-BR")
-    assert "no run holds words before a noun; an audit with it" in reasons["T15"]
+    assert "no run has words before a noun; an audit with it" in reasons["T15"]
     assert {"T4", "T14"} <= {each.id for each in report.tables}
     assert "audit a second one beside it" in reasons["F12b"]
 
@@ -250,7 +250,7 @@ def test_a_run_without_any_score_of_the_scope_is_refused(demo: Store) -> None:
         build(demo, Scope(runs=("x",)))
     with pytest.raises(InvalidInput, match="no subject 'human' is open; there are: template"):
         build(demo, Scope(subject="human"))
-    with Store.open([]) as empty, pytest.raises(InvalidInput, match="no run holds a score"):
+    with Store.open([]) as empty, pytest.raises(InvalidInput, match="no run has a score"):
         build(empty)
 
 

@@ -48,7 +48,7 @@ def test_a_run_without_lexical_edits_says_what_it_lacks() -> None:
     with Store.open(results_dir() / "demo-prototypes") as store:
         found = edited_caption(store, read_table(store, Scope(directional=True)))
     assert isinstance(found, Missing)
-    assert "no run holds a directional probe of the axis lexical" in found.reason
+    assert "no run has a directional probe of the axis lexical" in found.reason
 
 
 def test_every_family_of_the_examples_has_a_card_with_its_pictures_and_scores() -> None:

@@ -107,9 +107,9 @@ def test_what_a_run_cannot_give_is_one_line_a_reason(report: Report) -> None:
 @pytest.mark.parametrize(
     ("probes", "items", "lack"),
     [
-        (("vflip",), 24, "No run holds a directional probe"),
-        (("vflip",), 1, "It compares corpora and the scope holds one, c"),
-        (("gender:boy",), 24, "No run holds a vertical flip"),
+        (("vflip",), 24, "No run has a directional probe"),
+        (("vflip",), 1, "It compares corpora and the scope has one, c"),
+        (("gender:boy",), 24, "No run has a vertical flip"),
     ],
     ids=["no broken meaning", "one item", "words alone"],
 )

@@ -311,5 +311,5 @@ def test_the_card_is_one_screen_a_row_an_evaluator_and_axis(demo: Store) -> None
 
 
 def test_an_empty_store_has_no_card() -> None:
-    with Store.open([]) as empty, pytest.raises(InvalidInput, match="no run holds a score"):
+    with Store.open([]) as empty, pytest.raises(InvalidInput, match="no run has a score"):
         card_report(empty)

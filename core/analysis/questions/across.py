@@ -76,7 +76,7 @@ def _one_family(table: ScoreTable) -> Question:
         how(tests),
         (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS),
         compute,
-        lambda table: several_corpora(table) or ("" if known else "no run holds the shift of an invariant family"),
+        lambda table: several_corpora(table) or ("" if known else "no run has the shift of an invariant family"),
         (
             Drawing(
                 "F-corpora",

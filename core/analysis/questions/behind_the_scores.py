@@ -122,7 +122,7 @@ def _agreement() -> Question:
             return no_clean(table)
         others = sorted(set(left_out(table, "evaluator")["evaluator"]))
         further = f"{others[0]} is open too, but the scope leaves it out" if others else "audit a second one"
-        return f"it compares evaluators and the scope holds one, {table.evaluators[0]}; {further}"
+        return f"it compares evaluators and the scope has one, {table.evaluators[0]}; {further}"
 
     note = (
         "Rank correlations of the unedited scores of the same items, each with a 95 % bootstrap interval over the "

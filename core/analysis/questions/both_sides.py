@@ -1,7 +1,7 @@
 """Both sides of the directional comparisons: means, margins, spreads, and one example of every family.
 
 Examples are ids and marks alone (source: paper E, Figure 1); the pairs with their captions and pictures are those of
-:mod:`core.report.pair_slides`, and on the page Contrast tests.
+:mod:`core.report.pair_slides`, and under Does it notice?.
 """
 
 import math

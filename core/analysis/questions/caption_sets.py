@@ -321,7 +321,7 @@ def of_sets(table: ScoreTable) -> tuple[Question, ...]:
 def lacking(table: ScoreTable) -> str:
     """Why there is no set; empty where there is."""
     if not _given(table):
-        return needs(table) or "no run holds pairs that a corpus gives; python -m core audit --corpus pairs has them"
+        return needs(table) or "no run has pairs that a corpus gives; python -m core audit --corpus pairs has them"
     return "" if table.sources is not None else "no two comparisons here share a picture or an example"
 
 

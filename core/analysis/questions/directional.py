@@ -88,11 +88,11 @@ def needs(table: ScoreTable, *, axis: str | None = None) -> Lack:
         return NOTHING
     what = "a directional probe" if axis is None else f"a directional probe of the axis {axis}"
     other = _outside(table, axis, what)
-    return other or Lack(f"no run holds {what}", "an audit with it", command=AUDIT)
+    return other or Lack(f"no run has {what}", "an audit with it", command=AUDIT)
 
 
 def _outside(table: ScoreTable, axis: str | None, what: str) -> Lack:
-    """Where the runs hold such probes outside the scope, said; empty where they do not."""
+    """Where the runs have such probes outside the scope, said; empty where they do not."""
     rows = table.about.get("open")
     if rows is None or "expectation" not in rows:
         return NOTHING
@@ -373,7 +373,7 @@ def _together() -> Question:
         whole = [Capability(f"every {axis} edit", axis, axis, probes)] if probes else []
         return comparison_rows(view, whole, known=options.known).assign(language=view.table.scope.language)
 
-    note = f"{HOW}Every {axis} edit of an item together. Every language that the runs hold is in table C2-languages."
+    note = f"{HOW}Every {axis} edit of an item together. Every language that the runs have is in table C2-languages."
     return Question(
         id_,
         f"{axis.capitalize()} edits together: how far they lower the score",

@@ -71,7 +71,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         ),
     )
     note = (
-        f"{HOW}Captions of every language that the runs hold under this caption, each by itself. {MEAN.capitalize()}: "
+        f"{HOW}Captions of every language that the runs have under this caption, each by itself. {MEAN.capitalize()}: "
         "every language weighs the same; its interval draws an item in all of its languages at once. An evaluator has "
         "rows of the languages that it scored."
     )
@@ -93,7 +93,7 @@ def _lacking(table: ScoreTable) -> str:
         return why
     if len(every_language(table, _axis())) >= LEAST:
         return ""
-    what = f"the runs hold lexical edits in one language, {table.scope.language}"
+    what = f"the runs have lexical edits in one language, {table.scope.language}"
     return Lack(what, "an audit of several", command=_SEVERAL)
 
 

@@ -181,7 +181,7 @@ def _shifts(table: ScoreTable, name: str) -> Question:
 
 def _edited(table: ScoreTable, column: str) -> str:
     if not any(name != BASE_CAPTION for name in table.families()):
-        return "no run holds the shift of an invariant family; audit some invariant probes"
+        return "no run has the shift of an invariant family; audit some invariant probes"
     return "" if table.items[column].notna().any() else _needs(table, column)
 
 

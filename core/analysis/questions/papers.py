@@ -137,16 +137,16 @@ none does."""
 ROLE = "role"
 
 ELSEWHERE: Mapping[str, tuple[str, str]] = {
-    "C6": ("B, Figure 5", "single captions with their edits are on the page Contrast tests"),
+    "C6": ("B, Figure 5", "single captions with their edits are under Does it notice?"),
     "C7": ("B, few-shot", "it is of training a metric, and a run trains none"),
     "C8": ("B, training", "it is of training a metric; python -m core train writes its curves"),
-    "C13": ("C, Table 6", "it compares captioners, and a run holds no captions of theirs"),
-    "C14": ("C, caption health", "it is of a captioner's captions, and a run holds none"),
-    "C15": ("C, Figure 5", "it compares scales of one metric, and a run holds one of each"),
+    "C13": ("C, Table 6", "it compares captioners, and a run has no captions of theirs"),
+    "C14": ("C, caption health", "it is of a captioner's captions, and a run has none"),
+    "C15": ("C, Figure 5", "it compares scales of one metric, and a run has one of each"),
     "C26": (
         "E, Figure 4",
         "agreement of every two annotators is of a study; where one is reported it is "
-        "S-human-kappa, and the page Human validation draws it",
+        "S-human-kappa, and People draws it",
     ),
 }
 """Number of what the papers show and a run cannot give -> what it is there, and why."""
@@ -328,7 +328,7 @@ def without(table: ScoreTable) -> str:
 
 
 def of_no_run(table: ScoreTable) -> tuple[Question, ...]:
-    """One for each of these, where the runs hold a directional probe at all."""
+    """One for each of these, where the runs have a directional probe at all."""
     return tuple(_never_here(id_, *about) for id_, about in ELSEWHERE.items()) if axes(table) else ()
 
 

@@ -130,7 +130,7 @@ def _orders_needed(table: ScoreTable) -> str:
         both = f"{caption_of(there[0][0])}, and of {caption_of(absent[0][0])}"
         return f"the two halves of the 2 × 2 are of {both}: no language has both; choose the language of one of them"
     lacking = " and ".join([*([] if there else ["template"]), *([] if absent else ["absent-category"])])
-    return Lack(f"no run holds both halves of the 2 × 2 ({lacking} lacking)", "an audit with them", command=AUDIT)
+    return Lack(f"no run has both halves of the 2 × 2 ({lacking} lacking)", "an audit with them", command=AUDIT)
 
 
 def _there(table: ScoreTable) -> Iterator[tuple[ScoreTable, str]]:
@@ -483,4 +483,4 @@ def _rewards_lacking(table: ScoreTable) -> str:
     there = set(table.probes.loc[table.probes["expectation"] == "directional", "family"])
     if there & set(papers.OF_C):
         return ""
-    return needs(table) or "no run holds a hollow tail or a foil; --probes hollow-tail,foil has them"
+    return needs(table) or "no run has a hollow tail or a foil; --probes hollow-tail,foil has them"

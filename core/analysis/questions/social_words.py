@@ -98,7 +98,7 @@ def lacking(table: ScoreTable) -> str:
             command=_COMMAND,
         )
     return Lack(
-        "no run holds captions that people wrote with a social word in them",
+        "no run has captions that people wrote with a social word in them",
         "they are rare and the demo corpus has none, so a large corpus such as a whole split of COCO is needed",
         command=_COMMAND,
     )

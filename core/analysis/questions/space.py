@@ -245,7 +245,7 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
     def needs(table: ScoreTable) -> str:
         if len(table.families().get(family, ())) > 1:
             return ""
-        return no_family(table, family, what=f"a {said} of two kinds or more") or f"the runs hold one probe of {family}"
+        return no_family(table, family, what=f"a {said} of two kinds or more") or f"the runs have one probe of {family}"
 
     section = "space" if family in papers.PLACE_LEVELS else families.section_of(table, family)
     return factor_questions(

@@ -140,7 +140,7 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
 
     def needs(table: ScoreTable) -> str:
         if len(table.families().get(family, ())) == 1:
-            return f"the runs hold one word of the family {family}"
+            return f"the runs have one word of the family {family}"
         return no_family(table, family, what=f"{said} words")
 
     return factor_questions(

@@ -225,7 +225,7 @@ def _needs(table: ScoreTable) -> str:
         if table.items[column].isna().all():
             return f"the items have no {said}; a corpus with boxes and categories gives them"
     if not family_groups(table.view(), controls=False):
-        return "no run holds the shift of an invariant family; audit some invariant probes"
+        return "no run has the shift of an invariant family; audit some invariant probes"
     most = int(table.items.groupby(["corpus", "category", "coverage_bin"]).size().max())
     return (
         ""

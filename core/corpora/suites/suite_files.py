@@ -1,4 +1,4 @@
-"""A suite's file becomes a suite: its layout is told by its name and what it holds.
+"""A suite's file becomes a suite: its layout is told by its name and what it has.
 
 - Flickr8k-Expert and -CF, clipscore's layout: ``{key: {"image_path", "human_judgement": [{"image_path", "caption",
   "rating"}], "ground_truth"}}``; and the raw ``ExpertAnnotations.txt`` or ``CrowdFlowerAnnotations.txt`` beside

@@ -296,7 +296,7 @@ def own_detector(reference: str | None, device: str) -> RegionDetector | None:
 
     Raises:
         NotAvailable: in a server, which runs no file of code in itself.
-        InvalidInput: if the file, or what it holds, cannot be used.
+        InvalidInput: if the file, or what it has, cannot be used.
     """
     if not reference:
         return None

@@ -20,7 +20,7 @@ FEATURE = Feature(
                     name="Other readings of the calibration",
                     reason=(
                         "the report has the readings shift and orbit with uniform weights in T14 to T16 and every "
-                        "reading and weighting in S30; the page Calibration has the sweeps and bands of each"
+                        "reading and weighting in S30; Calibrate has the sweeps and bands of each"
                     ),
                 ),
                 Part(

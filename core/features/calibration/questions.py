@@ -243,7 +243,7 @@ def _asked(
 
 def _needs(table: ScoreTable) -> str:
     if not any(name != BASE_CAPTION and not table.is_control(name) for name in table.families()):
-        return "no run holds an invariant family to calibrate for; audit some invariant probes"
+        return "no run has an invariant family to calibrate for; audit some invariant probes"
     try:
         _made(table.view(), table.evaluators[0], READING[0])
     except InvalidInput as error:

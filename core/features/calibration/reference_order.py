@@ -103,7 +103,7 @@ def _held(captions: pd.DataFrame, corpus: str) -> pd.Series:
     """
     rows = captions[captions["corpus"] == corpus].drop_duplicates(["corpus", "item"])
     if rows.empty:
-        raise InvalidInput(f"the run holds no unedited caption of corpus {corpus}; audit the unedited pairs")
+        raise InvalidInput(f"the run has no unedited caption of corpus {corpus}; audit the unedited pairs")
     return rows.set_index(["corpus", "item"])["caption"].astype(str)
 
 

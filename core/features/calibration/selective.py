@@ -24,7 +24,7 @@ from core.features.calibration.sweep import calibrated
 from core.statistics.selectivity import Selectivity, selectivity
 
 NEEDS_ORBITS = (
-    "What {reading} does to a broken meaning needs the scores of its own edits, and no run holds them: audit the "
+    "What {reading} does to a broken meaning needs the scores of its own edits, and no run has them: audit the "
     "calibrator file beside the evaluator, with directional probes. The plane here then joins both by an arrow."
 )
 

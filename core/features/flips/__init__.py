@@ -17,7 +17,7 @@ FEATURE = Feature(
                 Part(
                     "systems",
                     name="Two systems",
-                    reason="a run holds no captions of two systems; the page Flip risk scores two files of them",
+                    reason="a run has no captions of two systems; Leaderboard, Flip risk, scores two files of them",
                 ),
             ),
         ),

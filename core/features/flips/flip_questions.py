@@ -193,7 +193,7 @@ def _became() -> Question:
 def _untold(table: ScoreTable) -> str:
     if why := _needs(table):
         return why
-    what = "the runs hold one caption a picture, so that no pair of captions of one picture can turn"
+    what = "the runs have one caption a picture, so that no pair of captions of one picture can turn"
     return "" if several_captions(table) else Lack(what, "an audit of two", command=_TWO_CAPTIONS)
 
 
@@ -220,7 +220,7 @@ def _reliability(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 def _needs(table: ScoreTable) -> str:
     plain = any(name != BASE_CAPTION and not table.is_control(name) for name in table.families())
-    return "" if plain else "no run holds the shift of an invariant family; audit some invariant probes"
+    return "" if plain else "no run has the shift of an invariant family; audit some invariant probes"
 
 
 _RISKS = (

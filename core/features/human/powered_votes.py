@@ -88,7 +88,7 @@ def powered_rows(study: Study, table: ScoreTable) -> pd.DataFrame:
 
     Raises:
         InvalidInput: saying why nothing can be estimated: the table is not of the captions that were asked about, the
-            run holds other pairs than those drawn from, or a stratum has too few items with votes.
+            run has other pairs than those drawn from, or a stratum has too few items with votes.
     """
     votes = vote_table(study)
     votes = votes[~votes["attention"]]

@@ -213,7 +213,7 @@ def draw_sample(
         raise InvalidInput(f"a sample has 1 to 20000 pairs, got {total}")
     pairs = candidates(store, run)
     if pairs.empty:
-        raise InvalidInput(f"run {run!r} holds no pairs that people could compare; audit with image or caption probes")
+        raise InvalidInput(f"run {run!r} has no pairs that people could compare; audit with image or caption probes")
     used: set[str] = set()
     drawn: list[StudyItem] = []
     table = []
@@ -224,7 +224,7 @@ def draw_sample(
         drawn += [_item(row, stratum.name) for row in taken.to_dict("records")]
         table.append((stratum.name, target, int(rows["item"].nunique()), len(taken)))
     if not drawn:
-        raise InvalidInput(f"run {run!r} holds nothing for the chosen strata; {_held(pairs)}")
+        raise InvalidInput(f"run {run!r} has nothing for the chosen strata; {_held(pairs)}")
     shown = [each for item in drawn for each in _versions(item, kind)]
     whole = _labelled(pairs)
     wrong = _WrongLabels(whole, present or {})

@@ -73,7 +73,7 @@ class Study:
         clock: seconds since 1970; order never depends on it.
 
     Raises:
-        StoreError: if the folder holds no study that can be read.
+        StoreError: if the folder has no study that can be read.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.time) -> None:

@@ -20,7 +20,7 @@ FEATURE = Feature(
                 Part(
                     "upload",
                     name="Scores held to a suite",
-                    reason="they are brought to the page Suites, which keeps what they reach",
+                    reason="they are brought to Does it notice?, Suites, which keeps what they reach",
                 ),
             ),
         ),

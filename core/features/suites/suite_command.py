@@ -91,7 +91,7 @@ def suite(
         ),
     ] = None,
     column: Annotated[str, typer.Option(help="Column of --scores, where it has several.")] = "",
-    keep: Annotated[bool, typer.Option(help="Keep the result in the data folder, for the page Suites.")] = True,
+    keep: Annotated[bool, typer.Option(help="Keep the result in the data folder, for Does it notice?, Suites.")] = True,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     progress_file: _outputs.ProgressFile = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
@@ -132,7 +132,7 @@ def suite(
     else:
         show(result)
     if keep:
-        note(f"kept in {store(result)}; the page Suites shows it")
+        note(f"kept in {store(result)}; Does it notice?, Suites, shows it")
     if not scores:
         tell.complete()
     complain_unscored(errors)

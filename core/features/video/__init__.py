@@ -17,7 +17,8 @@ FEATURE = Feature(
                     "edits",
                     name="Videos",
                     reason=(
-                        "a run holds images; the page Video scores a video that a reader picks, the commands score "
+                        "a run has images; Try a picture, Video, scores a video that a reader picks, the commands "
+                        "score "
                         "and suite those of a folder"
                     ),
                 ),

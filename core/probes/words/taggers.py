@@ -68,7 +68,7 @@ class Rules:
         return head_by_rules(caption, self.objects(caption))
 
     def describe(self) -> Mapping[str, str]:
-        """The rules depend on the lexicons, whose digest a run holds anyway."""
+        """The rules depend on the lexicons, whose digest a run has anyway."""
         return MappingProxyType({"name": RULES})
 
 

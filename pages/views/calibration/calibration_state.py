@@ -268,7 +268,7 @@ def tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:
     st.markdown(said)
     if reading in WEIGHTED:
         st.caption(
-            "A run holds the orbit of each picture, not those of its variants: under its own family a variant is "
+            "A run has the orbit of each picture, not those of its variants: under its own family a variant is "
             "taken to have the picture's orbit, under every other one its correction. What is called measured scores "
             "both, as an audit with the exported file does."
         )

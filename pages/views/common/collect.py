@@ -221,7 +221,7 @@ def _save(make: Callable[[], Slide]) -> None:
         st.session_state[_SAID] = str(error)
         return
     st.session_state["collect.note"] = ""
-    st.session_state[_DONE] = f"Collected in *{safe(story.outline().title)}*, on the page Stories."
+    st.session_state[_DONE] = f"Collected in *{safe(story.outline().title)}*, see Stories."
 
 
 def _noted(slide: Slide, note: str) -> Slide:

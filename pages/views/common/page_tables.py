@@ -1,6 +1,6 @@
 """The one place where a page draws a table: real minus signs, commas, titles of families, dashes for nothing.
 
-What is shown is words over the values, which stay what they were: columns sort as numbers, files hold numbers and ids.
+What is shown is words over the values, which stay what they were: columns sort as numbers, files have numbers and ids.
 """
 
 import math

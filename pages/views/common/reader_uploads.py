@@ -25,7 +25,7 @@ def session() -> str:
 
 def let_go(names: tuple[str, ...], *, most: int, most_mb: int) -> str:
     """Return the sentence about a session's own uploads that it lost to a new one; empty where it lost none."""
-    held = f"A session holds {most} uploads, at most {most_mb} MB"
+    held = f"A session has {most} uploads, at most {most_mb} MB"
     return f"{held}: {', '.join(names)} made room for the new one." if names else ""
 
 
@@ -90,7 +90,7 @@ class Uploads(Generic[V]):
                 needed -= self._held[idle].size
             if needed > 0:
                 raise NotAvailable(
-                    f"the server holds {self.taken / _MB:.0f} MB of other readers' uploads and at most "
+                    f"the server has {self.taken / _MB:.0f} MB of other readers' uploads and at most "
                     f"{self._total_bytes / _MB:.0f} MB; try {name} again later: what nobody looks at for "
                     f"{self._idle_s / 60:.0f} minutes makes room"
                 )

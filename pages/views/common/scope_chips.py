@@ -53,7 +53,7 @@ def choose_scope(
         What the scope comes to. A page's numbers are of the corpus in view: ``choose_scope(…).only()``.
 
     Raises:
-        InvalidInput: if the runs hold no score.
+        InvalidInput: if the runs have no score.
     """
     first = usual or Scope()
     scope, undone = _possible(files, _chosen(state), first)
@@ -220,7 +220,7 @@ def _possible(files: Signature, wanted: Scope, first: Scope) -> tuple[Scope, lis
     """The choices that are possible together, the first before the last; and a sentence for each that is not.
 
     Raises:
-        InvalidInput: if the runs hold no score.
+        InvalidInput: if the runs have no score.
     """
     narrowed(files, first)
     scope, undone = first, list[str]()
@@ -252,12 +252,12 @@ def _of_the_run(files: Signature, scope: Scope) -> Scope:
     kept = tuple(name for name in scope.evaluators if name in there)
     if not kept:
         many = ", ".join(scope.evaluators)
-        raise InvalidInput(f"run {found.run} holds no score of {many}; evaluators there: {', '.join(sorted(there))}")
+        raise InvalidInput(f"run {found.run} has no score of {many}; evaluators there: {', '.join(sorted(there))}")
     return replace(scope, evaluators=kept)
 
 
 def _held(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
-    """What the runs hold of a field's values."""
+    """What the runs have of a field's values."""
     column = "evaluator" if name == "evaluators" else name
     return lambda: tuple(sorted(map(str, holdings(store(files))[column].unique())))
 

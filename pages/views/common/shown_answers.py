@@ -67,7 +67,7 @@ def _answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options:
 
 
 _NAMES = {"percent": "Median % change", "standardised": "Median Δ, SD", "delta": "Median Δ"}
-_ENDS = "95 % interval; the files hold both ends as numbers"
+_ENDS = "95 % interval; the files have both ends as numbers"
 _MORE = (
     Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a % change: nothing to divide by"),
     Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),

@@ -204,7 +204,7 @@ def _sample(
     )
 
 
-@st.cache_data(show_spinner="Counting what the run holds …", max_entries=16)
+@st.cache_data(show_spinner="Counting what the run has …", max_entries=16)
 def _largest(files: Signature, run: str, strata: tuple[Stratum, ...]) -> int:
     return largest_total(store(files), run, strata=strata)
 
@@ -277,7 +277,7 @@ def draw_files(study: Study, _state: PageState) -> None:
     st.header("Export", anchor=False)
     st.caption(
         "One row an annotator and item: sides, answers, times, comments. No link and no name leaves with it. "
-        "JSON holds the study's definition as well."
+        "JSON has the study's definition as well."
     )
     withdrawn = st.checkbox("With the rows of withdrawn annotators, marked", key="study.files.withdrawn")
     with st.container(horizontal=True):

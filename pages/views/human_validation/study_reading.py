@@ -172,7 +172,7 @@ _PAIRS = {
     "n_items": st.column_config.NumberColumn("n", help="Items that both judged"),
     "n": st.column_config.NumberColumn("Versions", help="Of these items, one by one: what κ is computed over"),
     "kappa": st.column_config.NumberColumn("Weighted κ", format="%.2f"),
-    "ends": st.column_config.TextColumn("95 % interval", alignment="right", help="The files hold both ends"),
+    "ends": st.column_config.TextColumn("95 % interval", alignment="right", help="The files have both ends"),
     "words": st.column_config.TextColumn(
         "In words", help="After Landis and Koch, with the words of both ends of the interval where they differ"
     ),

@@ -32,7 +32,7 @@ from pages.views.common.url_state import carried
 
 _RISK = (
     "How often this family would turn round the order of two captions whose scores lie this far apart: "
-    f"Pr[δ′ − δ > gap] over pairs of its shifts. {PAIRS} Where the run holds one caption "
+    f"Pr[δ′ − δ > gap] over pairs of its shifts. {PAIRS} Where the run has one caption "
     "a picture, that alone. The gap is a share of the evaluator's interquartile range, the spread "
     "of the middle half of its scores on unedited pairs, so evaluators of different scales can be held side by side. "
     f"{READ}"
@@ -147,7 +147,7 @@ def _draw_families(
                 st.caption(safe(half[name], limit=400))
             if name in blind:
                 st.markdown(safe(blind[name], limit=500))
-                link_to(CONTRAST, "Contrast tests", icon=":material/rule:", query_params=carried() | {"of": name})
+                link_to(CONTRAST, "Does it notice?", icon=":material/rule:", query_params=carried() | {"of": name})
     st.caption(
         "Filled: the worst family of its axis; in how many draws of the same items it is the worst stands beside it. "
         "Grey: the median shift under invisible edits."

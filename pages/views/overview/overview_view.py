@@ -121,7 +121,7 @@ def _draw_folded(
 
 
 def _glance(files: Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]) -> None:
-    """Draw every evaluator in one row, beside its selectivity where a run holds both halves of an audit."""
+    """Draw every evaluator in one row, beside its selectivity where a run has both halves of an audit."""
     table = card(files, scope, margin)
     if table.empty:
         st.info(_no_card(files, scope, margin))

@@ -60,7 +60,7 @@ def variant_slide(
         tuple(sides),
         COLUMNS,
         tuple(_row(result, rows[each]) for each in result.evaluators),
-        f"Scored in the Probe lab by {made}; one picture, probe {name}, seed {result.seed}"[:400],
+        f"Scored in Try a picture by {made}; one picture, probe {name}, seed {result.seed}"[:400],
         "",
         LAB,
         dict(link),
@@ -122,7 +122,7 @@ def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, varia
     """
     slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
     what = bench.item.label or "a picture"
-    return story_html(Telling(f"Probe lab: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)
+    return story_html(Telling(f"Try a picture: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)
 
 
 _LINK = "probe_lab?source=upload&give=yes"

@@ -271,7 +271,7 @@ def _from_corpus(state: PageState) -> _Found | None:
     name = state.get("corpus")
     corpus = load_corpus(name)
     if not corpus.items:
-        st.info(f"Corpus {safe(corpus.name)} holds no item.")
+        st.info(f"Corpus {safe(corpus.name)} has no item.")
         return None
     ids = [item.id for item in corpus.items[:LISTED]]
     if state.get("item") not in item_ids(name):

@@ -164,10 +164,10 @@ def _machines(told: Estimate) -> None:
         )
         seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
         workers = counted(told.workers, "worker")
-        held = f"Each holds at most {_size(told.weights_mb * 1e6)} of weights in {workers}."
+        held = f"Each has at most {_size(told.weights_mb * 1e6)} of weights in {workers}."
         if told.cluster:
             each = _size(told.worker_mb * 1e6)
-            held = f"Each worker holds at most {each} of weights, the {workers} {_size(told.weights_mb * 1e6)}."
+            held = f"Each worker has at most {each} of weights, the {workers} {_size(told.weights_mb * 1e6)}."
         if seconds is None:
             st.caption(f"{shards}; the time is not known. {held}")
             return

@@ -85,5 +85,5 @@ def test_a_run_without_broken_meanings_names_the_command(tmp_path: Path) -> None
     with Store.open(write_broken(tmp_path / "r", rows)) as store:
         held = read_table(store).view()
         said = lacking(held, fit(held, evaluator="e"))
-    assert said.startswith("No run holds a directional probe")
+    assert said.startswith("No run has a directional probe")
     assert "--probes directional" in said

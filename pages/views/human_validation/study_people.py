@@ -150,7 +150,12 @@ def _draw_invite(study: Study) -> None:
             help="Names with commas between, for you only; or how many without a name",
         )
         button.form_submit_button(
-            "Invite", icon=":material/person_add:", on_click=_invite, args=(study,), width="stretch"
+            "Invite",
+            type="secondary" if study.state().annotators else "primary",
+            icon=":material/person_add:",
+            on_click=_invite,
+            args=(study,),
+            width="stretch",
         )
     if st.session_state.get("study.people.problem"):
         st.error(safe(st.session_state.pop("study.people.problem"), limit=400))

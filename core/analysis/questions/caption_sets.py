@@ -187,7 +187,7 @@ def lack(table: ScoreTable) -> Lack:
     absent = [name for name in papers.CELLS if name not in cells(table)]
     if not absent:
         return NOTHING
-    said = f"no run holds the four pictures of one text ({', '.join(absent)} lacking)"
+    said = f"no run has the four pictures of one text ({', '.join(absent)} lacking)"
     return Lack(said, "an audit with them", command=f"{AUDIT} prototype")
 
 

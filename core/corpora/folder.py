@@ -43,6 +43,9 @@ from core.errors import BadCorpus, InvalidInput
 
 SLICES = ("all", "single-object")
 
+MOST_CAPTION = 100_000
+"""Characters of the longest caption that is read; what is longer is a document, and costs its own line alone."""
+
 
 @corpus_loader(
     name="folder",
@@ -211,6 +214,12 @@ class _Reader:
                 continue
             if not note.caption.strip():
                 self._remark(note, "caption-empty", f"{note.image} has an empty caption")
+                continue
+            if len(note.caption) > MOST_CAPTION:
+                told = (
+                    f"a caption of {note.image} has {len(note.caption):,} characters, at most {MOST_CAPTION:,} are read"
+                )
+                self._remark(note, "caption-too-long", told)
                 continue
             language = language_code(note.language) if note.language else self.languages[note.caption]
             if language is None:

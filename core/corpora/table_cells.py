@@ -203,7 +203,8 @@ class Cells:
             raise self._broken(error) from error
 
     def _broken(self, error: csv.Error) -> BadCorpus:
-        return BadCorpus(f"{self.where}, line {self.line}: {error}; mend the line or quote the cell")
+        remedy = "shorten that cell" if "field larger" in str(error) else "mend the line or quote the cell"
+        return BadCorpus(f"{self.where}, line {self.line}: {error}; {remedy}")
 
     def _fitted(self, row: list[str]) -> list[str]:
         width = len(self.header)

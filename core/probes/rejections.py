@@ -32,6 +32,7 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "caption-bad-language": "a caption's language is no code such as en or de",
         "caption-by-name": "captions and objects number the pictures otherwise: joined by the picture's name",
         "caption-empty": "a caption is empty",
+        "caption-too-long": "a caption is longer than any that is read",
         "caption-refused": "the file says that a caption is rejected or ready-made",
         "caption-language": "captions without a stated language hardly read as the English they are taken for",
         "caption-no-image": "a caption names an image that is not listed",

@@ -472,3 +472,20 @@ def test_a_turn_that_nobody_can_read_costs_its_box(folder: Path, write: Write) -
         assert corpus.items[0].box is None
         assert remarks(corpus) == {"annotation-bad-box": 1}
         assert f"its {column} is '{value}'" in corpus.remarks[0].detail
+
+
+def test_a_caption_without_end_costs_its_own_line(folder: Path, write: Write) -> None:
+    write(
+        "captions.jsonl",
+        ({"image": "cat.jpg", "caption": "cat " * 2_000_000}, {"image": "cat.jpg", "caption": "A cat."}),
+    )
+    corpus = load(folder)
+    assert corpus.by_id()["cat.jpg"].captions == {"en": ("A cat.",)}
+    (told,) = (each.detail for each in corpus.remarks if each.code == "caption-too-long")
+    assert told == "a caption of cat.jpg has 8,000,000 characters, at most 100,000 are read"
+
+
+def test_a_cell_without_end_is_named_by_its_line_with_what_to_do(folder: Path, write: Write) -> None:
+    write("captions.csv", f'image,caption\ncat.jpg,"{"cat " * 2_000_000}"\n')
+    with pytest.raises(BadCorpus, match=r"line 2: field larger than field limit .*; shorten that cell"):
+        load(folder)

@@ -36,6 +36,9 @@ _CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "Tr
 _SAID = "lab.said"
 """Session key of the caption that was scored last."""
 
+_CUT = "lab.caption.cut"
+"""Session key of what was kept of a text that was too long, and how many characters it had."""
+
 _SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Free text"}
 
 
@@ -54,12 +57,20 @@ def choose_caption(state: PageState, item: Item) -> str:
         text = st.text_area(
             "Caption to score",
             key=state.key("caption"),
-            max_chars=CAPTION_LIMIT,
             height=70,
             placeholder="Type any caption, then press Ctrl+Enter",
             label_visibility="collapsed",
+            on_change=_bound,
+            args=(state,),
         )
         caption = (text or "").strip()
+        kept, length = st.session_state.get(_CUT, ("", 0))
+        if kept and text == kept:
+            st.error(
+                f"The caption had {length:,} characters, and at most {CAPTION_LIMIT:,} are scored: the rest was left "
+                "out. Shorten it.",
+                icon=":material/content_cut:",
+            )
     else:
         caption = _human(state, item) if subject == "human" else _template(state, item)
     if caption and subject == "template":
@@ -68,6 +79,14 @@ def choose_caption(state: PageState, item: Item) -> str:
     _label(state, item)
     st.session_state[_SAID] = caption
     return caption
+
+
+def _bound(state: PageState) -> None:
+    """Keep of a text no more than is scored, and how long it was; a callback."""
+    text = state.get("caption") or ""
+    if len(text) > CAPTION_LIMIT:
+        st.session_state[_CUT] = (text[:CAPTION_LIMIT], len(text))
+        state.put("caption", text[:CAPTION_LIMIT])
 
 
 def _prefill(state: PageState) -> None:

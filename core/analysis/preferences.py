@@ -43,9 +43,15 @@ LEAST_IMAGES = 20
 """Fewest images for the interval of a correlation over images; of 10, 89 to 99 of 100 intervals held it."""
 
 
-def accuracy(
-    preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, strict: bool = False, level: float = 0.95
-) -> Interval:
+LEVEL = 0.95
+"""Of every interval here."""
+
+
+def _none(count: int, why: str) -> Interval:
+    return Interval(math.nan, math.nan, math.nan, count, LEVEL, why)
+
+
+def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, strict: bool = False) -> Interval:
     """Preference accuracy with its Wilson interval, the images being its units.
 
     Args:
@@ -54,7 +60,6 @@ def accuracy(
         other: score of the other one, likewise.
         images: image of each pair.
         strict: a tie counts as wrong, not 0.5.
-        level: confidence level in (0, 1).
 
     Returns:
         In [0, 1]; ``n`` counts pairs. One image has no interval, and a note.
@@ -64,10 +69,10 @@ def accuracy(
     """
     right, names = outcomes(preferred, other, images, strict=strict)
     if len(right) == 0:
-        return Interval(math.nan, math.nan, math.nan, 0, level, "no pair has both scores")
+        return _none(0, "no pair has both scores")
     if (names == names[0]).all():
-        return Interval(float(right.mean()), math.nan, math.nan, len(right), level, "one image has no interval")
-    return share(right, groups=names, level=level)
+        return Interval(float(right.mean()), math.nan, math.nan, len(right), LEVEL, "one image has no interval")
+    return share(right, groups=names)
 
 
 def outcomes(
@@ -86,20 +91,16 @@ def outcomes(
     return right[whole], np.asarray(images, dtype=object)[whole].astype(str)
 
 
-def mean_of_groups(
-    right: np.ndarray, images: np.ndarray, groups: np.ndarray, *, level: float = 0.95, resamples: int = MEAN_RESAMPLES
-) -> Interval:
+def mean_of_groups(right: np.ndarray, images: np.ndarray, groups: np.ndarray) -> Interval:
     """Mean over groups of each group's accuracy, with an interval over images; see :func:`_intervals`.
 
     Args:
         right: outcome of each pair, in [0, 1], [n].
         images: of each pair.
         groups: of each pair.
-        level: confidence level in (0, 1).
-        resamples: bootstrap samples of images; one that misses a group is left out.
     """
     if len(right) == 0:
-        return Interval(math.nan, math.nan, math.nan, 0, level, "no pair has both scores")
+        return _none(0, "no pair has both scores")
     codes = np.unique(groups, return_inverse=True)[1]
     many = int(codes.max()) + 1
 
@@ -108,7 +109,7 @@ def mean_of_groups(
         sums = np.bincount(codes[rows], right[rows], minlength=many)
         return float((sums / counts).mean()) if counts.all() else math.nan
 
-    return _resampled(lambda rows: np.array([of(rows)]), images, level=level, resamples=resamples, on=SHARES)[0]
+    return _resampled(lambda rows: np.array([of(rows)]), images, resamples=MEAN_RESAMPLES, on=SHARES)[0]
 
 
 def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
@@ -128,34 +129,11 @@ def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def tau(
-    scores: np.ndarray,
-    ratings: np.ndarray,
-    images: Sequence[str],
-    *,
-    convention: str,
-    level: float = 0.95,
-    resamples: int = TAU_RESAMPLES,
-) -> Interval:
-    """Kendall's τ × 100 in one convention; see :func:`taus`.
-
-    Args:
-        scores: see :func:`taus`.
-        ratings: likewise.
-        images: likewise.
-        convention: TAU_B or TAU_C of :mod:`core.corpora.suites`.
-        level: confidence level in (0, 1).
-        resamples: bootstrap samples of images.
-    """
-    return taus(scores, ratings, images, level=level, resamples=resamples)[convention]
-
-
 def taus(
     scores: np.ndarray,
     ratings: np.ndarray,
     images: Sequence[str],
     *,
-    level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> dict[str, Interval]:
     """Kendall's τ_b and τ_c × 100 with intervals over images; see :func:`_intervals`.
@@ -164,7 +142,6 @@ def taus(
         scores: float64 [n], or [draws, n]: τ is then the mean over draws; a rating without a score is left out.
         ratings: by people, float64 [n].
         images: image of each rating.
-        level: confidence level in (0, 1).
         resamples: bootstrap samples of images.
 
     Returns:
@@ -174,14 +151,14 @@ def taus(
     whole = ~(np.isnan(drawn).any(axis=0) | np.isnan(ratings))
     s, r = drawn[:, whole], ratings[whole]
     if s.shape[1] < 2 or (np.ptp(s, axis=1) == 0).any() or np.ptp(r) == 0:
-        none = Interval(math.nan, math.nan, math.nan, s.shape[1], level, "fewer than two ratings, or all alike")
+        none = _none(s.shape[1], "fewer than two ratings, or all alike")
         return {TAU_B: none, TAU_C: none}
 
     def of(counts: np.ndarray) -> np.ndarray:
         return np.asarray(100 * np.mean([sample_correlations(each, r, counts)[1:] for each in s], axis=0))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
-    return dict(zip((TAU_B, TAU_C), _counted(of, names, level=level, resamples=resamples), strict=True))
+    return dict(zip((TAU_B, TAU_C), _counted(of, names, resamples=resamples), strict=True))
 
 
 def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
@@ -201,17 +178,12 @@ def rank_correlations(
     one: np.ndarray,
     other: np.ndarray,
     sources: Sequence[str] | np.ndarray,
-    *,
-    level: float = 0.95,
-    resamples: int = TAU_RESAMPLES,
 ) -> dict[str, Interval]:
     """Spearman's ρ and Kendall's τ_b and τ_c × 100 of two scorings, intervals over sources; see :func:`_intervals`.
 
     Args:
         one, other: float64 [n]; an item that lacks one of them is left out.
         sources: what each item is of, [n], or two, [n, 2].
-        level: confidence level in (0, 1).
-        resamples: bootstrap samples of sources.
 
     Returns:
         By RHO, TAU_B and TAU_C.
@@ -219,14 +191,14 @@ def rank_correlations(
     whole = ~(np.isnan(one) | np.isnan(other))
     a, b = one[whole], other[whole]
     if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        none = Interval(math.nan, math.nan, math.nan, len(a), level, "fewer than three items, or all alike")
+        none = _none(len(a), "fewer than three items, or all alike")
         return dict.fromkeys((RHO, TAU_B, TAU_C), none)
 
     def of(counts: np.ndarray) -> np.ndarray:
         return 100 * sample_correlations(a, b, counts)
 
     groups = np.asarray(sources)[whole]
-    found = _counted(of, first_of(groups).astype(str), level=level, resamples=resamples)
+    found = _counted(of, first_of(groups).astype(str))
     owed = pair_influence(a, b)
     return {name: widened(each, owed, groups) for name, each in zip((RHO, TAU_B, TAU_C), found, strict=True)}
 
@@ -236,9 +208,6 @@ def by_rater(
     ratings: np.ndarray,
     raters: Sequence[str],
     images: Sequence[str],
-    *,
-    level: float = 0.95,
-    resamples: int = TAU_RESAMPLES,
 ) -> dict[str, Interval]:
     """Kendall's τ_b and Spearman's ρ × 100 of each annotator's ratings alone, the mean over annotators.
 
@@ -249,8 +218,6 @@ def by_rater(
         ratings: by people, float64 [n].
         raters: who gave each rating, [n].
         images: image of each rating.
-        level: confidence level in (0, 1).
-        resamples: bootstrap samples of images.
 
     Returns:
         By TAU_B_RATERS and RHO_RATERS.
@@ -264,7 +231,7 @@ def by_rater(
     if not several or any(
         each.sum() < 2 or np.ptp(r[each]) == 0 or (np.ptp(s[:, each], axis=1) == 0).any() for each in alone
     ):
-        none = Interval(math.nan, math.nan, math.nan, s.shape[1], level, "fewer than two ratings of somebody, or alike")
+        none = _none(s.shape[1], "fewer than two ratings of somebody, or alike")
         return {TAU_B_RATERS: none, RHO_RATERS: none}
 
     def of(rows: np.ndarray) -> np.ndarray:
@@ -273,7 +240,7 @@ def by_rater(
         return np.asarray(100 * np.mean(found, axis=0))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
-    return dict(zip((TAU_B_RATERS, RHO_RATERS), _resampled(of, names, level=level, resamples=resamples), strict=True))
+    return dict(zip((TAU_B_RATERS, RHO_RATERS), _resampled(of, names), strict=True))
 
 
 def _spearman(scores: np.ndarray, ratings: np.ndarray) -> float:
@@ -288,7 +255,6 @@ def length(
     images: Sequence[str],
     *,
     ratings: np.ndarray | None = None,
-    level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> Interval:
     """Spearman's ρ × 100 of score and number of words, with an interval over images; see :func:`_intervals`.
@@ -298,7 +264,6 @@ def length(
         words: of the captions, [n].
         images: image of each caption.
         ratings: by people, float64 [n]: their ranks are held by partial correlation. None: nothing is held.
-        level: confidence level in (0, 1).
         resamples: bootstrap samples of images.
     """
     columns = [scores, words, *([] if ratings is None else [ratings])]
@@ -306,7 +271,7 @@ def length(
     known = [np.asarray(each, dtype=np.float64)[whole] for each in columns]
     count = int(whole.sum())
     if count < 3 or any(np.ptp(each) == 0 for each in known):
-        return Interval(math.nan, math.nan, math.nan, count, level, "fewer than three captions, or all alike")
+        return _none(count, "fewer than three captions, or all alike")
 
     def of(rows: np.ndarray) -> float:
         ranks = np.array([stats.rankdata(each[rows]) for each in known])
@@ -315,7 +280,7 @@ def length(
         return 100 * _partial(np.corrcoef(ranks))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
-    return _resampled(lambda rows: np.array([of(rows)]), names, level=level, resamples=resamples)[0]
+    return _resampled(lambda rows: np.array([of(rows)]), names, resamples=resamples)[0]
 
 
 def _partial(correlations: np.ndarray) -> float:
@@ -346,8 +311,7 @@ def _resampled(
     statistics: Callable[[np.ndarray], np.ndarray],
     images: np.ndarray,
     *,
-    level: float,
-    resamples: int,
+    resamples: int = TAU_RESAMPLES,
     on: _Scale = CORRELATIONS,
 ) -> list[Interval]:
     """Several statistics of the same rows, given by their places, with intervals over images; see :func:`_intervals`.
@@ -355,7 +319,8 @@ def _resampled(
     Args:
         statistics: of some rows, by their places, int [k]: float64 [statistics].
         images: of each row.
-        level, resamples, on: see :func:`_intervals`.
+        resamples: bootstrap samples of images; one that has no value is left out.
+        on: see :func:`_intervals`.
     """
     codes = np.unique(images, return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
@@ -366,11 +331,11 @@ def _resampled(
         return np.array([statistics(np.concatenate([members[place] for place in each])) for each in picks]).T
 
     estimate = np.asarray(statistics(np.arange(len(images))), dtype=np.float64)
-    return _intervals(estimate, drawn, len(images), len(members), level, on)
+    return _intervals(estimate, drawn, len(images), len(members), on)
 
 
 def _counted(
-    statistics: Callable[[np.ndarray], np.ndarray], images: np.ndarray, *, level: float, resamples: int
+    statistics: Callable[[np.ndarray], np.ndarray], images: np.ndarray, *, resamples: int = TAU_RESAMPLES
 ) -> list[Interval]:
     """The same of the same samples, all at once, where the statistics need only how often each row is drawn.
 
@@ -378,7 +343,7 @@ def _counted(
         statistics: of several samples, from how often each has each row, int [n, samples]: float64
             [statistics, samples].
         images: of each row, [n].
-        level, resamples: see :func:`_intervals`.
+        resamples: bootstrap samples of images.
     """
     codes, count = np.unique(images, return_inverse=True)[1], len(images)
 
@@ -386,11 +351,11 @@ def _counted(
         return statistics(sample_counts(count, resamples, sources=codes).T)
 
     estimate = statistics(np.ones((count, 1), dtype=np.int16))[:, 0]
-    return _intervals(estimate, drawn, count, int(codes.max()) + 1, level, CORRELATIONS)
+    return _intervals(estimate, drawn, count, int(codes.max()) + 1, CORRELATIONS)
 
 
 def _intervals(
-    estimate: np.ndarray, drawn: Callable[[], np.ndarray], count: int, images: int, level: float, on: _Scale
+    estimate: np.ndarray, drawn: Callable[[], np.ndarray], count: int, images: int, on: _Scale
 ) -> list[Interval]:
     """Intervals of several statistics over images.
 
@@ -403,27 +368,26 @@ def _intervals(
         drawn: gives those of bootstrap samples of images, float64 [statistics, samples].
         count: rows.
         images: that they are of.
-        level: confidence level in (0, 1).
         on: scale of the statistics.
 
     References:
         [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 12.2 and 12.6.
     """
     if said := too_few(count, images, least=LEAST_IMAGES):
-        return [Interval(float(each), math.nan, math.nan, count, level, said) for each in estimate]
-    stretch = math.sqrt(images / (images - 1)) * float(stdtrit(images - 1, (1 + level) / 2))
-    return [_around(float(one), own, stretch, count, level, on) for one, own in zip(estimate, drawn(), strict=True)]
+        return [Interval(float(each), math.nan, math.nan, count, LEVEL, said) for each in estimate]
+    stretch = math.sqrt(images / (images - 1)) * float(stdtrit(images - 1, (1 + LEVEL) / 2))
+    return [_around(float(one), own, stretch, count, on) for one, own in zip(estimate, drawn(), strict=True)]
 
 
-def _around(estimate: float, drawn: np.ndarray, stretch: float, count: int, level: float, on: _Scale) -> Interval:
+def _around(estimate: float, drawn: np.ndarray, stretch: float, count: int, on: _Scale) -> Interval:
     """Interval of one statistic from its bootstrap samples."""
     if not on.low < estimate < on.high:
         said = "no interval: at the end of its range"
-        return Interval(estimate, math.nan, math.nan, count, level, said)
+        return Interval(estimate, math.nan, math.nan, count, LEVEL, said)
     inside = drawn[(drawn > on.low) & (drawn < on.high)]  # neither undefined nor at infinity on the scale
     if len(inside) < len(drawn) // 2:
         said = "no interval: half of the samples have none"
-        return Interval(estimate, math.nan, math.nan, count, level, said)
+        return Interval(estimate, math.nan, math.nan, count, LEVEL, said)
     half = stretch * float(on.there(inside).std(ddof=1))
     low, high = on.back(on.there(np.array([estimate])) + np.array([-half, half]))
-    return Interval(estimate, float(low), float(high), count, level)
+    return Interval(estimate, float(low), float(high), count, LEVEL)

@@ -10,7 +10,7 @@ from typing import Any
 from core import settings
 from core.corpora.labels import load_labels
 from core.corpora.packed_pictures import unpacked
-from core.corpora.registry import corpus_loader
+from core.corpora.registry import CorpusLoader, corpus_loader
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Box, Corpus, Item, Mask, Rejection, Rival, SceneObject
 from core.errors import BadCorpus
 
@@ -31,26 +31,6 @@ _DESCRIPTION = (
     "backgrounds in all seven coverage bins; beside them the real photographs that scikit-image and scikit-learn "
     "ship. Captions in five languages. ATTRIBUTION.md names the licence and the source of every image."
 )
-
-
-@corpus_loader(
-    name="demo",
-    summary="some 250 images that ship with Invariscope: captions in 5 languages, masks, all coverage bins",
-    needs_root=False,
-)
-def load_demo(root: Path | None) -> Corpus:
-    """Read the demo corpus and check every image against its recorded hash.
-
-    Args:
-        root: folder of a demo corpus; None reads the one that ships.
-
-    Returns:
-        The corpus; an image that is missing or was changed is rejected with its reason.
-
-    Raises:
-        BadCorpus: if the list of items is missing or damaged.
-    """
-    return read_listing(root, "demo", _DESCRIPTION)
 
 
 def read_listing(root: Path | None, name: str, description: str) -> Corpus:
@@ -141,23 +121,6 @@ _QUADRUPLES = (
 )
 
 
-@corpus_loader(
-    name="demo-prototypes",
-    summary="182 quadruples that ship with Invariscope: non-prototype and prototype, one thing right and wrong",
-    needs_root=False,
-)
-def load_demo_prototypes(root: Path | None) -> Corpus:
-    """Read the quadruples and check all four images of each against their recorded hashes.
-
-    Args:
-        root: folder of a demo corpus; None reads the one that ships.
-
-    Raises:
-        BadCorpus: if the list of items is missing or damaged.
-    """
-    return read_listing(root, "demo-prototypes", _QUADRUPLES)
-
-
 _SCENES = (
     "Two or three kinds of the demo corpus's cut-outs side by side, one to four copies of each, none hidden: every "
     "object has its exact mask, every caption says the numbers and the order from left to right, in five languages. "
@@ -170,21 +133,31 @@ _SCENES_OF_ONE = (
 )
 
 
-@corpus_loader(
-    name="demo-scenes",
-    summary="66 images of several objects that ship with Invariscope: exact counts, masks and areas, 5 languages",
-    needs_root=False,
+def _shipped(name: str, description: str, summary: str) -> CorpusLoader:
+    """The loader of a corpus of the build; an image that is missing or was changed is rejected with its reason."""
+
+    @corpus_loader(name=name, summary=summary, needs_root=False)
+    def load(root: Path | None) -> Corpus:
+        return read_listing(root, name, description)
+
+    return load
+
+
+load_demo = _shipped(
+    CORPUS,
+    _DESCRIPTION,
+    "some 250 images that ship with Invariscope: captions in 5 languages, masks, all coverage bins",
 )
-def load_demo_scenes(root: Path | None) -> Corpus:
-    """Read the scenes and check every image against its recorded hash.
-
-    Args:
-        root: folder of a demo corpus; None reads the one that ships.
-
-    Raises:
-        BadCorpus: if the list of items is missing or damaged.
-    """
-    return read_listing(root, "demo-scenes", _SCENES)
+load_demo_prototypes = _shipped(
+    PROTOTYPES,
+    _QUADRUPLES,
+    "182 quadruples that ship with Invariscope: non-prototype and prototype, one thing right and wrong",
+)
+load_demo_scenes = _shipped(
+    SCENES,
+    _SCENES,
+    "66 images of several objects that ship with Invariscope: exact counts, masks and areas, 5 languages",
+)
 
 
 @corpus_loader(

@@ -18,6 +18,9 @@ ROOMS = (
     "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring",
     "analysis", "report", "api",
 )  # fmt: skip
+FORMER = {"human": ("studies",)}
+"""Feature -> modules that scripts may still ask for where they stood before."""
+
 ENDS = ("commands", "features")
 """What stands at the right end of core, like the pages: it may import every room."""
 
@@ -140,8 +143,16 @@ def strings(path: Path) -> Iterator[str]:
 def test_the_rooms_are_the_folders_of_core() -> None:
     folders = {path.parent.name for path in (ROOT / "core").glob("*/*.py")}
     assert folders == {*ROOMS, *ENDS}
-    rest = {"__init__", "__main__"}
+    rest = {"__init__", "__main__", *FORMER}
     assert {path.stem for path in (ROOT / "core").glob("*.py")} == FOUNDATION - {"feature"} | rest
+
+
+def test_a_former_address_gives_the_module_itself() -> None:
+    for name, modules in FORMER.items():
+        for module in modules:
+            assert importlib.import_module(f"core.{name}.{module}") is importlib.import_module(
+                f"core.features.{name}.{module}"
+            )
 
 
 @pytest.mark.parametrize("room", [*ROOMS, *ENDS])

@@ -46,8 +46,8 @@ class Effect:
         standardised: median Δ in standard deviations of the evaluator's unedited scores.
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
         test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share.
-        drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where % change is withheld, by the
-        median Δ, the
+        drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where % change is withheld, by the median
+        Δ, the
             movers and the mean Δ, without a margin.
         scatter: what the median |% change| allows to claim; see :func:`core.analysis.verdicts.scatter`.
         detectable: smallest drift of the median, in percent, that this n and spread show in four of five such

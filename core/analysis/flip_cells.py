@@ -431,13 +431,7 @@ def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
     ends = (math.nan, math.nan) if note else (found.low, found.high)
     mean = own["told"].mean()
     said = (
-        "is unclear"
-        if note
-        else "more than told"
-        if mean < ends[0]
-        else "less than told"
-        if mean > ends[1]
-        else "as told"
+        "unclear" if note else "more than told" if mean < ends[0] else "less than told" if mean > ends[1] else "as told"
     )
     numbers = (own["gap"].median(), mean, own["apart"].mean(), found.estimate, *ends)
     return (of, *numbers, len(own), n_items, int(tied.sum()), said, note)

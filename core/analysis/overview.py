@@ -29,8 +29,7 @@ CARD_GAP = 0.007
 
 SIZE = ("median_abs_percent", "abs_high", "beyond")
 """Of two families the worse has the larger median |% change|; else its interval reaches further; else more edits lie
-beyond
-the margin; else its flip risk is the higher. Their names never tell. A family of too few items or sources for an
+beyond the margin; else its flip risk is the higher. Their names never tell. A family of too few items or sources for an
 interval is behind every family that has one, whatever its median: nothing is claimed of it."""
 
 
@@ -179,13 +178,11 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
     Returns:
         Column evaluator; for every axis of the card ``{axis}``, ``{axis}_abs``, ``{axis}_low``, ``{axis}_high`` (worst
         family, its median |% change| and interval), ``{axis}_n`` (its items), ``{axis}_alike`` (families that nothing
-        tells
-        from it, it included), ``{axis}_signed`` (its median % change) and the two claims, ``{axis}_drift`` and
-        ``{axis}_scatter``; evidence and of_iqr (the largest trustworthy gap of these families, in the score's units
-        and in percent of its spread) with evidence_of, the family, several that ask for the same joined by AND,
+        tells from it, it included), ``{axis}_signed`` (its median % change) and the two claims, ``{axis}_drift`` and
+        ``{axis}_scatter``; evidence and of_iqr (the largest trustworthy gap of these families, in the score's units and
+        in percent of its spread) with evidence_of, the family, several that ask for the same joined by AND,
         evidence_pairs, of which two captions it is, and null_evidence, the trustworthy gap of the same items under
-        invisible edits;
-        selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
+        invisible edits; selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
     """
     rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
     found = pd.DataFrame(rows)

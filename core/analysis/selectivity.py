@@ -1,8 +1,7 @@
 """Selectivity of the evaluators of a table: broken meanings against harmless edits of the same items.
 
-Harmless are the invariant probes, invisible edits and controls aside; broken are the directional ones. Only those
-that are
-known to break the meaning make the headline (DIRECTIONAL, 0.5): an edit that tells no falsity proves none, neither
+Harmless are the invariant probes, invisible edits and controls aside; broken are the directional ones. Only those that
+are known to break the meaning make the headline (DIRECTIONAL, 0.5): an edit that tells no falsity proves none, neither
 jumbled words nor a tail that leaves the caption true. See :mod:`core.statistics.selectivity`.
 """
 

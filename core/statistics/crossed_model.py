@@ -138,8 +138,7 @@ def crossed_model(
     3. Minimise the profiled REML deviance over θ² ≥ 0, along its slopes, from a small and from a large start.
 
     An intercept that cannot be distinguished from another part of the model is left out, and the note says so: the
-    first where
-    no group has two rows (it is the residual), the second where there is one group (it is the mean).
+    first where no group has two rows (it is the residual), the second where there is one group (it is the mean).
 
     Args:
         scores: shape [n], finite.

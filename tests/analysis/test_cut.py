@@ -43,7 +43,7 @@ def test_an_item_is_left_out_where_one_of_the_turns_cut_its_object(table: ScoreT
             (expected.estimate, expected.low, expected.high, expected.n)
         )
         apart = (expected.low > 0) == (medians.median() > 0) if expected.excludes_zero() else None
-        assert found["direction"] == {None: "is unclear", True: "same", False: "turned"}[apart]
+        assert found["direction"] == {None: "unclear", True: "same", False: "turned"}[apart]
         assert bool(found["power"]) == (apart is None)
     assert found["cut_items"] == len(gone) > 0
     assert found["least"] == pytest.approx(100 * rows["object_kept"].astype(float).min())

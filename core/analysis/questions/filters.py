@@ -37,7 +37,7 @@ variance is a square, so its distance counts half."""
 USUAL = "usual"
 """The composites as they are usually made: a feathered edge on the plate filled by example."""
 
-SAME, TURNED, OPEN, NOTHING = "same", "turned", "is unclear", "nothing to drop"
+SAME, TURNED, OPEN, NOTHING = "same", "turned", "unclear", "nothing to drop"
 UNMEASURED = "not measured in these runs"
 """Where a filtered median points, held against the unfiltered one."""
 

@@ -297,8 +297,7 @@ def sweep_table(
     Returns:
         Columns split (dev, test, and those measured), strength, allowed, measure (``sensitivity`` by family and
         ``axis sensitivity``, both over the spread of the calibrated unedited scores; ``total sensitivity``, their sum
-        over
-        families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
+        over families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
     """
     rows: list[tuple[Any, ...]] = []
     inside_bounds = found.choice.allowed if allowed is None else allowed

@@ -463,9 +463,9 @@ def ablation(
     Returns:
         One row (reading, weights, epsilon): strength (λ), whence (what chose it, if anything), basis (by construction,
         measured on stored scores, or chosen on the held-out split), before, after and ratio with their intervals (mean
-        over families of the sensitivity over the spread of the same side's unedited scores), loss (most negative
-        change of
-        a held-out ρ; NaN without an H), raised (families moved beyond their uncalibrated interval), n (held-out items).
+        over families of the sensitivity over the spread of the same side's unedited scores), loss (most negative change
+        of a held-out ρ; NaN without an H), raised (families moved beyond their uncalibrated interval), n (held-out
+        items).
     """
     dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
     records = []

@@ -105,9 +105,8 @@ def compare(
         are the same of an item's median absolute shift, scatter
         one of SCATTER_DIFFERS and so on. Empty where a side is.
         The first row leaves the invisible edits out, unless a side asks for them. Holm's correction is over the rows
-        that
-        have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A difference
-        that its corrected test (a control's own) does not bear out is undecided, and conflict says so.
+        that have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A
+        difference that its corrected test (a control's own) does not bear out is undecided, and conflict says so.
 
     Raises:
         InvalidInput: if a side has not one evaluator, or the measure or the levels are unknown.

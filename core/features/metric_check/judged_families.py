@@ -236,8 +236,7 @@ class FamilyShift:
         missing: pairs without a % change: rejected, unscored, or with a baseline of 0.
         verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
             it lies astride or there is none; NOTHING where no pair has a % change; WITHHELD where the metric gives
-            negative
-            baselines. Neither of the last two decides anything.
+            negative baselines. Neither of the last two decides anything.
     """
 
     family: str

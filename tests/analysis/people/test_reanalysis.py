@@ -116,7 +116,7 @@ def test_a_flip_of_the_sign_and_its_size_by_hand(tmp_path: Path) -> None:
     assert (found.flips(WITHOUT_ONE_SIDED), found.largest_change(WITHOUT_ONE_SIDED)) == (1, pytest.approx(25.0))
     # a sign of three items is no direction: their median has no interval
     assert (one["direction"], one["note"]) == (
-        "is unclear",
+        "unclear",
         "all: no interval (n = 5, below 10); kept: no interval (n = 2, below 10)",
     )
     assert found.turned(WITHOUT_ONE_SIDED) == 0
@@ -133,7 +133,7 @@ def test_a_direction_turns_only_where_the_interval_of_what_is_kept_lies_on_the_o
         table = read_table(store)
     for refused, direction, flips in (
         (25, "turned", True),
-        (14, "is unclear", True),
+        (14, "unclear", True),
         (0, "nothing to drop", False),
     ):
         said = [outcome(f"i{place:03d}", "vflip", "one" if place < refused else "both") for place in range(40)]
@@ -141,7 +141,7 @@ def test_a_direction_turns_only_where_the_interval_of_what_is_kept_lies_on_the_o
         row = found.table.set_index("analysis").loc[WITHOUT_ONE_SIDED]
         assert (row["direction"], bool(row["flips"])) == (direction, flips), refused
         assert found.turned(WITHOUT_ONE_SIDED) == (direction == "turned")
-        assert ("would have shown" in row["power"]) == (direction == "is unclear")
+        assert ("would have shown" in row["power"]) == (direction == "unclear")
 
 
 def test_a_pair_and_not_an_item_falls_out(tmp_path: Path) -> None:

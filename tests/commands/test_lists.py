@@ -60,7 +60,7 @@ def test_a_file_without_its_class_is_told_what_to_write(invoke: Invoke, colour_w
     path, _, name = colour_words.partition(":")
     result = invoke("evaluators", "show", path)
     assert result.exit_code == Code.BAD_INPUT
-    assert f"write {path}:Name, where Name is {name}" in result.stderr
+    assert f"defines 3 metrics; say which: {path}:{name} or " in result.stderr
 
 
 def test_a_python_without_the_packages_says_how_to_get_them() -> None:

@@ -23,7 +23,7 @@ def test_the_evaluator_shown_can_be_found_by_path_and_scores(tmp_path: Path) -> 
     (code,) = re.findall(r"```python\n(.*?)```", section("Add your own"), flags=re.S)
     path = tmp_path / "brightness.py"
     path.write_text(code, encoding="utf-8")
-    found = evaluators.find(f"{path}:Brightness").load()
+    found = evaluators.find(str(path)).load()
     assert isinstance(found, Evaluator)
     grey = np.full((4, 4, 3), 51, np.uint8)
     np.testing.assert_allclose(found.score([grey], ["anything"]), [0.2])

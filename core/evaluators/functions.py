@@ -85,7 +85,8 @@ class FunctionEvaluator(Evaluator):
                 f"{len(captions)} numbers"
             ) from error
         if len(values) != len(captions):
-            raise InvalidInput(f"{name} gave {len(values)} scores for {len(captions)} pairs; return one for each pair")
+            pairs = f"{len(captions)} pair{'' if len(captions) == 1 else 's'}"
+            raise InvalidInput(f"{name} gave {len(values)} scores for {pairs}; return one for each pair")
         return [self._number(each) for each in values]
 
     def _number(self, answer: object) -> _Scored:

@@ -1,4 +1,4 @@
-"""Check my metric on Run an audit: the command's check as a job, its report on the page."""
+"""Your own metric on New run: a template, its file, and the command's check with its verdict in place."""
 
 import json
 import time
@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.evaluators import registry
+from core.evaluators.metric_source import metrics_in
 from core.jobs import job_queue
 from core.jobs.command_jobs import CheckRequest
-from pages.views.run_audit.audit_setup import FILES
+from core.probes.titles import family_title
+from core.settings import assets_dir
+from pages.views.run_audit.own_metric import FILES
 from tests.audit.squares import HISTOGRAM
 from tests.jobs.leftovers import end_all
-from tests.pages.opening import RUN, Open, said
+from tests.pages.opening import LAB, RUN, Open, led, missing_told, said
 from tests.plugins.gate import PATIENCE_S
 
 
@@ -21,6 +25,7 @@ from tests.plugins.gate import PATIENCE_S
 def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     yield
+    registry._OF_FILES.clear()
     end_all(tmp_path / "data")
 
 
@@ -31,20 +36,121 @@ def named(app: AppTest, reference: str) -> AppTest:
 def test_without_an_evaluator_it_says_what_to_choose(open_page: Open) -> None:
     app = open_page(RUN, evaluators="")
     assert not app.exception
-    assert "Choose an evaluator above, or name one by its path." in said(app)
+    assert "Name a file first, or choose an evaluator above." in said(app)
     assert "run.check.start" not in [each.key for each in app.button]
 
 
 def test_a_wrong_name_lists_the_evaluators_of_the_file_alone(open_page: Open) -> None:
-    app = named(open_page(RUN), f"{HISTOGRAM}s")
-    app.button(key="run.check.start").click().run()
+    app = named(open_page(RUN, evaluators=""), f"{HISTOGRAM}s")
     assert not app.exception
-    assert "has no 'Histograms' that is an Evaluator class" in said(app)
-    sentence = next(each.value for each in app.error if "Histograms" in each.value)
-    assert "Histogram" in sentence
+    sentence = next(each.value for each in app.error if "Histograms" in each.value).replace("\\", "")
+    assert "has no 'Histograms' that is an Evaluator class" in sentence
+    assert "Histogram" in sentence.split("it has")[1]
     assert "Sequence" not in sentence
     assert "np" not in sentence.split("it has")[1]
+    assert "run.check.start" not in [each.key for each in app.button]
+    assert "Your own metric cannot be used yet. Why stands at its file." in said(app)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("import math\ndef score(images captions):\n", "mine.py cannot be read as Python: line 2: "),
+        ("LIMIT = 3\n", "mine.py defines no metric; give it one function of (images, captions) or (image, caption)"),
+        ("\ndef score(img, text): ...\n", "mine.py defines no metric: line 2, score takes (img, text); give it one"),
+        (
+            "def one(image, caption): ...\ndef two(images, captions): ...\n",
+            "mine.py defines 2 metrics; say which: {path}:one or {path}:two",
+        ),
+        ("import math\nmath.sqrt(-1)\ndef score(images, captions): ...\n", "(line 2: math.sqrt(-1))"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_so_at_its_field_with_the_line(
+    open_page: Open, tmp_path: Path, content: str, sentence: str
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(content)
+    app = named(open_page(RUN, evaluators=""), str(path))
+    assert not app.exception
+    field = next(each for each in app.expander if each.label == "Your own metric")
+    (told,) = field.error
+    assert sentence.format(path=path) in told.value.replace("\\", "")
+    assert app.button(key="run.start").disabled
     assert not job_queue.list_jobs()[0]
+
+
+def test_a_template_stands_on_the_page_and_is_one_metric(open_page: Open) -> None:
+    app = open_page(RUN, own="yes")
+    assert next(each for each in app.expander if each.label == "Your own metric").proto.expanded
+    codes = [each.value for each in app.code if "your own" in each.value]
+    assert [next(iter(metrics_in(each.encode(), "x.py"))) for each in codes] == ["my_metric", "my_metric", "MyMetric"]
+    assert len(app.get("download_button")) >= 3
+
+
+def checked(open_page: Open, path: Path, content: str, *, items: int = 3) -> AppTest:
+    """A check of a file from the page, once it ended."""
+    path.write_text(content)
+    app = named(open_page(RUN, evaluators=""), str(path))
+    assert not app.error, said(app)
+    app.number_input(key="run.check.items").set_value(items).run()
+    app.multiselect(key="run.check.probes").set_value(["vertical-flip", "cultural"]).run()
+    app.button(key="run.check.start").click().run()
+    (job,) = job_queue.list_jobs()[0]
+    deadline = time.monotonic() + PATIENCE_S
+    while job_queue.get(job.id).status in job_queue.ACTIVE:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    app.run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize(
+    ("body", "sentences"),
+    [
+        (
+            "return [1.0] * (len(captions) + 1)",
+            [
+                "**score** fails.",
+                "score gave 6 scores for 5 pairs; return one for each pair",
+                "score gave 2 scores for 1",
+            ],
+        ),
+        (
+            "return [float('nan')] * len(captions)",
+            ["**score** fails: every score is NaN", "The first: score gave 'nan', which is no finite number"],
+        ),
+        (
+            "return [1 / (len(each.split()) % 2) for each in captions]",
+            ["No score for ", "The first: score raised ZeroDivisionError", "(line 2: return [1 / (len(each.split())"],
+        ),
+        ("return [float(i) for i in range(len(captions))]", ["**score** fails.", "score each pair by itself"]),
+    ],
+)
+def test_a_function_that_breaks_its_contract_is_told_in_words_where_it_was_checked(
+    open_page: Open, tmp_path: Path, body: str, sentences: list[str]
+) -> None:
+    app = checked(open_page, tmp_path / "mine.py", f"def score(images, captions):\n    {body}\n")
+    place = next(each for each in app.expander if each.label == "Your own metric")
+    verdict = "\n".join(each.value for each in (*place.error, *place.warning)).replace("\\", "")
+    for sentence in sentences:
+        assert sentence in verdict, verdict
+
+
+def test_a_function_that_was_checked_has_its_column_in_the_lab(open_page: Open, tmp_path: Path) -> None:
+    template = (assets_dir() / "templates" / "function.py").read_text(encoding="utf-8")
+    app = checked(open_page, tmp_path / "mine.py", template, items=12)
+    assert "**my_metric** passes. It keeps all 9 promises." in said(app)
+    (way,) = [each.proto for each in app.get("page_link") if each.proto.label.startswith("See its column")]
+    assert led(way) == LAB
+    lab = open_page(LAB, evaluators="my_metric,blind-length", probes="vflip")
+    assert not lab.exception
+    assert not lab.warning, said(lab)
+    rows = next(each.value for each in lab.dataframe if "evaluator" in each.value)
+    own = rows[(rows["evaluator"] == "my_metric") & (rows["probe"] == "vflip")]
+    assert own["score"].notna().all()
+    (tmp_path / "mine.py").write_text(template + "\n# another\n")
+    assert "was changed since check check-my_metric-" in said(missing_told(open_page(LAB)))
 
 
 def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open) -> None:
@@ -56,7 +162,6 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     app.toggle(key="run.check.directional").set_value(True).run()
     assert "--threshold 0.1 --items 12 --probes vertical-flip,blur,foil --directional" in said(app).replace("\n", " ")
     app.button(key="run.check.start").click().run()
-    assert "was put in line, among the jobs" in said(app)
     (job,) = job_queue.list_jobs()[0]
     assert isinstance(job.request, CheckRequest)
     deadline = time.monotonic() + PATIENCE_S
@@ -66,8 +171,9 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     app.run()
     assert not app.exception
     words = said(app)
-    assert "**histogram** fails; families: " in words
-    assert "blur" in words
+    assert "**histogram** fails. It keeps all " in words
+    assert "Its score changes by more than 0.1 % although the meaning stays: " in words
+    assert f"{family_title('blur')} (median " in words
     table = next(each.value for each in app.dataframe if "Median |% change|" in each.value)
     assert set(table["Family"]) == {"null", "vertical-flip", "blur"}
     assert "fails" in set(table[""])
@@ -76,7 +182,7 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     assert list(broken["Family"]) == ["foil"]
     told = json.loads(job.request.report.read_text(encoding="utf-8"))
     for name in told["undecided"]:
-        assert name in words
+        assert family_title(name) in words
     job.request.report.unlink()
     app.run()
     assert "check the metric again" in said(app)

@@ -43,6 +43,7 @@ from core.statistics.crossed_sources import numbered
 TOLERANCE = 1e-5
 """Largest difference, relative to the larger of 1 and the score, that batching or order may make."""
 REFERENCES = ("A picture of something.", "Something that a person saw.")
+_ALONE = "score each pair by itself, whatever stands beside it"
 _ODD = ((1, 1), (1, 60), (60, 1), (37, 200))
 
 
@@ -121,10 +122,12 @@ def _try(name: str, check: "Callable[[_Bench], str]", bench: _Bench) -> Finding:
         return Finding(name, True, check(bench))
     except _Broken as broken:
         return Finding(name, False, str(broken))
+    except InvariscopeError as error:
+        return Finding(name, False, str(error))
     except STRANGERS as error:  # a stranger's metric may raise anything
         text = " ".join(str(error).split())[:200]
         code = getattr(type(bench.evaluator).score, "__code__", None)
-        where = "" if code is None or isinstance(error, InvariscopeError) else line_of(error, code.co_filename)
+        where = "" if code is None else line_of(error, code.co_filename)
         return Finding(name, False, f"raised {type(error).__name__}: {text}{where}")
 
 
@@ -166,7 +169,9 @@ def _range(bench: _Bench) -> str:
         raise _Broken("no pair of the test scores a number, so the range cannot be looked at")
     outside = finite[(finite < low) | (finite > (np.inf if high is None else high))]
     if len(outside):
-        raise _Broken(f"score {outside[0]:.6g} lies outside the range {low:g} to {_upper(high)} of its spec")
+        raise _Broken(
+            f"score {outside[0]:.6g} lies outside the range {low:g} to {_upper(high)} of its spec; correct one of them"
+        )
     return f"{finite.min():.4g} to {finite.max():.4g}, inside {low:g} to {_upper(high)}"
 
 
@@ -219,17 +224,19 @@ def _embeddings(bench: _Bench) -> str:
         if not np.allclose(lengths, 1, atol=1e-4):
             raise _Broken(f"{what} embeddings have length {lengths.min():.4g} to {lengths.max():.4g}; normalise them")
     if not isinstance(evaluator, Referenced):
-        _same(bench.score(bench.images, bench.captions), evaluator.combine(images, captions), "encode, then combine")
+        combined = evaluator.combine(images, captions)
+        remedy = "leave score as DualEncoder has it"
+        _same(bench.score(bench.images, bench.captions), combined, "encode, then combine", remedy)
     return f"unit length, {images.shape[1]} numbers"
 
 
-def _same(first: np.ndarray, second: np.ndarray, what: str) -> str:
+def _same(first: np.ndarray, second: np.ndarray, what: str, remedy: str = _ALONE) -> str:
     if (np.isnan(first) != np.isnan(second)).any():
-        raise _Broken(f"{what}: a score is NaN in one call and a number in the other")
+        raise _Broken(f"{what}: a score is NaN in one call and a number in the other; {remedy}")
     apart = np.abs(first - second) / np.maximum(1.0, np.abs(first))
     worst = float(np.nanmax(apart)) if np.isfinite(apart).any() else 0.0
     if worst > TOLERANCE:
-        raise _Broken(f"{what}: scores differ by up to {worst:.3g}, more than {TOLERANCE:g}")
+        raise _Broken(f"{what}: scores differ by up to {worst:.3g}, more than {TOLERANCE:g}; {remedy}")
     return f"{what}: the same scores to {TOLERANCE:g}"
 
 
@@ -369,15 +376,16 @@ def check_metric(
         failure,
         breaks,
         evidence,
-        _unscored(rows),
+        _unscored(rows, reference),
         {key: told[key] for key in ("name", "reference", "file")} if "file" in told else {},
     )
 
 
-def _unscored(rows: Sequence[Sequence[LabRow]]) -> Unscored:
+def _unscored(rows: Sequence[Sequence[LabRow]], reference: str) -> Unscored:
     asked = [row for item in rows for row in item if not row.rejected]
     without = [row for row in asked if row.score is None]
-    return Unscored(len(without), len(asked), next((row.reason for row in without), ""))
+    why = next((row.reason for row in without), "").removeprefix(f"{reference} could not score this pair: ")
+    return Unscored(len(without), len(asked), why)
 
 
 def _second_shifts(

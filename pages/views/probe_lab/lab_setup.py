@@ -15,7 +15,9 @@ from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.templates import attribute_caption, base_caption
 from core.registry import BrokenPlugin
+from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.layers import is_open
+from pages.views.common.links import link_to
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_picture import PROPOSED
@@ -197,7 +199,7 @@ def choose_evaluators(
     Args:
         state: of a page that has the field ``evaluators``.
         folded: behind a chip that says how many are chosen.
-        own: offer those too that runs were given by path, to an operator.
+        own: offer those too that runs and checks were given by path, and the way to bring one, to an operator.
         get: draws the way to one that is not here, beneath its command.
     """
     ready = (*ready_evaluators(), *(own_ready() if own else ()))
@@ -208,12 +210,16 @@ def choose_evaluators(
     known = evaluators.catalogue()
     chip = f"Evaluators: **{len(state.get('evaluators'))}**"
     panel = st.popover(chip, key=f"{state.page}.panel") if folded else st
-    chosen = panel.container(key=f"{state.page}_evaluator_panel").multiselect(
+    inside = panel.container(key=f"{state.page}_evaluator_panel")
+    chosen = inside.multiselect(
         "Evaluators",
         ready,
         key=state.key("evaluators"),
         placeholder="Choose at least one",
     )
+    if own and may_operate():
+        with inside:
+            link_to(AUDIT, "Bring your own metric", icon=":material/code:", query_params={"own": "yes"})
     missing = {name: found for name, found in availabilities().items() if not found.ready}
     if missing or known.broken or gone:
         said = (

@@ -3,14 +3,15 @@
 A picture that a reader brought is held in memory, packed without a loss, unpacked for who edits or draws it, and for a
 day on the disk. A few readers work at once, the others stand in line in the order in which they came.
 
-Evaluators of files that stored runs were given by path: an operator scores with them by their names. The server imports
-no such file: what a page scores with one is scored in its own process. Viewers see their stored scores alone. A
-link may name one whose file is, byte for byte, the one that the run was made with.
+Evaluators of files that stored runs or checks were given by path: an operator scores with them by their names. The
+server imports no such file: what a page scores with one is scored in its own process. Viewers see their stored
+scores alone. A link may name one whose file is, byte for byte, the one that the run or the check was made with.
 """
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from threading import Thread
 
 import cv2
@@ -37,7 +38,7 @@ from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
 from core.probes.families.inserted import in_template
 from core.scoring.workbench import Workbench, in_memory_item
-from core.settings import cache_dir, lab_cache_mb
+from core.settings import cache_dir, checks_dir, lab_cache_mb
 from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
 from pages.views.common.access import may_operate
@@ -406,9 +407,21 @@ Stamps = tuple[tuple[str, str], ...]
 
 
 def own_metrics() -> dict[str, OwnMetric]:
-    """Those of this data folder's runs by name, for an operator; each says whether it can still be asked."""
-    files = present()
-    return _told(files) if files and may_operate() else {}
+    """Those of this data folder's runs and checks by name, for an operator; each says whether it can still be asked.
+
+    A name that a run stored scores under is the run's.
+    """
+    if not may_operate():
+        return {}
+    files, checks = present(), checks_dir()
+    changed = checks.stat().st_mtime_ns if checks.is_dir() else 0
+    return {**_checked(str(checks), changed), **(_told(files) if files else {})}
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _checked(folder: str, changed: int) -> dict[str, OwnMetric]:  # noqa: ARG001  # the cache's key
+    found = stored.checked_metrics(Path(folder))
+    return {name: each for name, each in found.items() if name not in registry.catalogue()}
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)

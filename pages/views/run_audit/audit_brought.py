@@ -1,8 +1,7 @@
-"""What an operator brings to an audit: photographs as a corpus, a metric and its check, evaluators to be fetched."""
+"""What an operator brings to an audit: photographs as a corpus, and evaluators to be fetched."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 
 import streamlit as st
@@ -13,19 +12,15 @@ from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictu
 from core.corpora.images import decode_stranger
 from core.corpora.schema import Corpus, Item
 from core.errors import InvariscopeError, NotAvailable
-from core.evaluators.metric_source import MOST_BYTES, keep_metric, kept_metrics
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
 from core.evaluators.weights.fetched import FETCHED, Published, places
-from core.features.metric_check.judged_families import MOST_FAILURES
-from core.features.metric_check.metric_check import ITEMS, PROBES, THRESHOLD
 from core.jobs import job_queue
-from core.jobs.command_jobs import CheckRequest, GetRequest, check_request, get_request
+from core.jobs.command_jobs import GetRequest, get_request
 from core.jobs.job_queue import Job
-from core.probes import registry as probes
-from core.probes.titles import family_title
+from core.jobs.request import OneCommand
 from core.settings import brought_mb
-from pages.views.common.access import METRIC_UPLOADS, may_bring_code, may_operate, operators_only
+from pages.views.common.access import may_operate, operators_only
 from pages.views.common.server_door import OPERATOR_MB
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
@@ -42,150 +37,21 @@ def tell_answer(answer: Answer | None) -> None:
         (st.error if kind == "error" else st.success)(safe(said, limit=600))
 
 
-def _put_in_line(make: Callable[[], CheckRequest | GetRequest], said: str, *, then: str = "") -> None:
+def put_in_line(make: Callable[[], OneCommand], said: str, *, quiet: bool = False) -> None:
     """Put a job in line.
 
     Args:
         make: makes its request.
         said: session key of the answer; see :func:`tell_answer`.
-        then: a further sentence where it is in line.
+        quiet: answer only where it could not be put in line.
     """
     try:
         job = job_queue.start(make())
     except InvariscopeError as error:
         st.session_state[said] = ("error", str(error))
         return
-    st.session_state[said] = ("success", f"{job.id} was put in line, among the jobs.{then}")
-
-
-METRIC = "run.check.metric"
-"""Session key of the metric that would be checked."""
-
-_CHECK_SAID = "run.check.said"
-
-
-def draw_check(evaluators: Sequence[str]) -> None:
-    """Draw the choice of a metric, the options of the check and its button; the job stands among the others.
-
-    Args:
-        evaluators: those chosen on the page, the metrics by path first.
-    """
-    with st.expander("Check my metric", icon=":material/rule:"):
-        st.caption(
-            "Tries every promise of a metric (shape, order, batches, determinism, range, NaN), then edits of the demo "
-            "pictures and captions that change no meaning. It is a job: closing this page does not stop it."
-        )
-        if not evaluators:
-            st.info("Choose an evaluator above, or name one by its path.", icon=":material/arrow_upward:")
-            return
-        if st.session_state.get(METRIC) not in evaluators:
-            st.session_state[METRIC] = evaluators[0]
-        chosen = st.selectbox("Metric", evaluators, key=METRIC, format_func=_without_folder)
-        left, middle, right = st.columns(3, vertical_alignment="bottom")
-        threshold = left.number_input(
-            "Threshold, %",
-            0.1,
-            1000.0,
-            THRESHOLD,
-            0.5,
-            key="run.check.threshold",
-            help="Most that a family may change the score: the median over items of |% change|. A family fails "
-            "where the "
-            "95 % interval lies above it, and is undecided where the interval lies astride or there are fewer than 10 "
-            "items.",
-        )
-        items = middle.number_input(
-            "Items", 3, 252, ITEMS, 1, key="run.check.items", help="Of the demo corpus, evenly spread."
-        )
-        strict = right.toggle("Strict", key="run.check.strict", help="An undecided family fails too.")
-        families = st.multiselect(
-            "Families",
-            _families(),
-            key="run.check.probes",
-            format_func=family_title,
-            placeholder=f"The usual ones: {', '.join(map(family_title, PROBES))}",
-        )
-        directional = st.toggle(
-            "Also edits that break the meaning", key="run.check.directional", help="The score must drop."
-        )
-        most, least = _bounds() if directional else (MOST_FAILURES, None)
-        request = _request(chosen, threshold, items, strict, families, directional, most, least)
-        st.button(
-            "Check it",
-            key="run.check.start",
-            icon=":material/play_arrow:",
-            on_click=_check,
-            args=(request,),
-            disabled=request is None,
-        )
-        tell_answer(st.session_state.pop(_CHECK_SAID, None))
-        if request is not None:
-            st.code(request.shell(), language="shell", wrap_lines=True)
-
-
-def _bounds() -> tuple[float, float | None]:
-    left, right = st.columns(2)
-    most = left.number_input(
-        "Failures at most, %",
-        0.0,
-        100.0,
-        MOST_FAILURES,
-        5.0,
-        key="run.check.most",
-        help="Of a family's comparisons, those in which the broken meaning scores at least as high; 50 is chance.",
-    )
-    least = right.number_input(
-        "Selectivity above chance, at least",
-        0.0,
-        0.5,
-        None,
-        0.05,
-        key="run.check.least",
-        placeholder="Not judged",
-        help="How far the probability that a broken meaning costs more than a harmless edit lies above what "
-        "this metric has by chance: its right and wrong sides exchanged.",
-    )
-    return most, least
-
-
-def _request(
-    chosen: str,
-    threshold: float,
-    items: int,
-    strict: bool,
-    families: list[str],
-    directional: bool,
-    most: float,
-    least: float | None,
-) -> CheckRequest | None:
-    try:
-        return check_request(
-            evaluator=chosen,
-            threshold=threshold,
-            items=items,
-            strict=strict,
-            probes=tuple(families),
-            directional=directional,
-            failures_at_most=most,
-            selectivity_at_least=least,
-        )
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-        return None
-
-
-@operators_only
-def _check(request: CheckRequest) -> None:
-    """Put the check in line; a callback."""
-    _put_in_line(lambda: request, _CHECK_SAID, then=" Its report appears there.")
-
-
-def _families() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(probe.family for probe in probes.catalogue()))
-
-
-def _without_folder(reference: str) -> str:
-    return reference.rpartition("/")[2] if ".py:" in reference else reference
+    if not quiet:
+        st.session_state[said] = ("success", f"{job.id} was put in line, among the jobs.")
 
 
 SHOWN = 6
@@ -334,43 +200,6 @@ def _picture(path: str, changed: int) -> bytes:  # noqa: ARG001  # the cache's k
     return jpeg(decode_stranger(data, name=Path(path).name, max_side=_SIDE).pixels)
 
 
-def bring_metric() -> list[str]:
-    """Draw the way in for a metric, where this server allows it, and the choice among those that were brought."""
-    if not may_bring_code():
-        st.caption(f"A metric's file can be brought here where the server is started with {METRIC_UPLOADS}=yes.")
-        return []
-    given = st.file_uploader("A metric, one Python file", type=["py"], key="run.metric", max_upload_size=1)
-    if given is not None and st.session_state.get("run.metric.done") != given.file_id:
-        st.session_state["run.metric.done"] = given.file_id
-        _take(given)
-    if said := st.session_state.get("run.metric.said", ""):
-        st.error(safe(said, limit=600))
-    known = kept_metrics()
-    if not known:
-        return []
-    chosen = [each for each in st.session_state.get("run.metrics", []) if each in known]
-    st.session_state["run.metrics"] = chosen
-    return list(st.multiselect("Metrics that were brought", known, key="run.metrics", format_func=_short))
-
-
-@operators_only
-def _take(given: UploadedFile) -> None:
-    st.session_state["run.metric.said"] = ""
-    try:
-        found = keep_metric(given.name, BytesIO(given.getvalue()).read(MOST_BYTES + 1))
-    except (InvariscopeError, OSError) as error:
-        st.session_state["run.metric.said"] = str(error)
-        return
-    chosen = st.session_state.get("run.metrics", [])
-    st.session_state["run.metrics"] = [*chosen, *(each for each in found if each not in chosen)]
-    st.session_state[METRIC] = found[-1]
-
-
-def _short(reference: str) -> str:
-    path, _, name = reference.rpartition(":")
-    return f"{Path(path).name}:{name} · {Path(path).parent.name[:8]}"
-
-
 def _mb(size: float) -> str:
     return f"{size / 1024:g} GB" if size >= 1024 else f"{size:g} MB"
 
@@ -442,4 +271,4 @@ def _being_fetched(name: str) -> Job | None:
 def _get(name: str) -> None:
     """Put the download in line; a callback."""
     if _being_fetched(name) is None:
-        _put_in_line(lambda: get_request(name=name), _GET_SAID)
+        put_in_line(lambda: get_request(name=name), _GET_SAID)

@@ -1,176 +1,26 @@
-"""The jobs: what runs, waits and ended; what a check of a metric found."""
+"""The jobs: what runs, waits and ended."""
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal
 
-import pandas as pd
 import streamlit as st
 
-from core.analysis.selectivity import beside_chance
 from core.api.progress_lines import duration
 from core.errors import InvariscopeError
 from core.jobs import job_queue
-from core.jobs.command_jobs import (
-    SHARE,
-    Breaks,
-    CheckReport,
-    CheckRequest,
-    GetRequest,
-    MeasureRequest,
-    Sized,
-    SuiteRequest,
-    read_report,
-)
+from core.jobs.command_jobs import SHARE, CheckRequest, GetRequest, MeasureRequest, SuiteRequest
 from core.jobs.job_queue import Job
 from core.jobs.progress import Told
 from core.probes.rejections import UNCODED, meaning
 from core.store.run_files import read_run
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, link_to
-from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.audit_brought import draw_got
-
-_VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
-
-
-def draw_checked(request: CheckRequest, *, key: str) -> None:
-    """Draw the report of a check that is complete."""
-    try:
-        report = read_report(request.report)
-    except InvariscopeError as error:
-        st.warning(safe(str(error), limit=600))
-        return
-    _verdict(report, strict=request.strict)
-    with st.expander("The report", icon=":material/rule:"):
-        st.markdown("**Promises**")
-        draw_table(
-            pd.DataFrame(
-                [
-                    {"Promise": each.check, "": "ok" if each.passed else "fails", "Found": each.detail}
-                    for each in report.contract
-                ]
-            ),
-            width="stretch",
-            alt="Promises of a metric, kept or broken",
-        )
-        st.markdown(
-            f"**Edits that change no meaning**, {counted(report.items, 'item')}, threshold {report.threshold:g} %"
-        )
-        _families(report)
-        if report.broken is not None:
-            _broken(report.broken, report.items)
-        st.download_button(
-            "Report as JSON",
-            request.report.read_bytes(),
-            request.report.name,
-            "application/json",
-            key=f"{key}.json",
-            on_click="ignore",
-        )
-
-
-def _verdict(report: CheckReport, *, strict: bool) -> None:
-    undecided = f"{', '.join(report.undecided)}: {counted(report.items, 'item')} show neither"
-    if report.failure:
-        st.error(f"It could not be run: {safe(report.failure, limit=600)}")
-    elif not report.passed:
-        broken = [each.check for each in report.contract if not each.passed]
-        beyond = [each.family for each in report.families if each.verdict == "beyond"]
-        beyond += [] if report.broken is None else [e.family for e in report.broken.families if e.verdict == "beyond"]
-        said = [f"promises broken: {', '.join(broken)}"] if broken else []
-        said += [f"families: {', '.join(beyond)}"] if beyond else []
-        st.error(f"**{safe(report.evaluator)}** fails{'; ' if said else ''}{safe('; '.join(said), limit=500)}.")
-    elif report.undecided and strict:
-        st.error(f"**{safe(report.evaluator)}** fails, as undecided families do here: {safe(undecided, limit=500)}.")
-    elif report.undecided:
-        st.warning(f"**{safe(report.evaluator)}**: nothing failed; undecided {safe(undecided, limit=500)}.")
-    else:
-        st.success(f"**{safe(report.evaluator)}** passes.")
-
-
-def _families(report: CheckReport) -> None:
-    rows = [
-        {
-            "Family": each.family,
-            "": _VERDICTS.get(each.verdict, each.verdict),
-            "Median |% change|": each.size.estimate,
-            "95 % interval": _interval(each.size),
-            "Median % change": each.shift.estimate,
-            "Drift shown by": each.direction,
-            "n items": each.size.n,
-            "Without": each.missing,
-        }
-        for each in report.families
-    ]
-    draw_table(
-        pd.DataFrame(rows),
-        width="stretch",
-        alt="How much each family changes it",
-        families=("Family",),
-        column_config={
-            "Median |% change|": st.column_config.NumberColumn(format="%.2f"),
-            "Median % change": st.column_config.NumberColumn(format="%+.2f"),
-            "Without": st.column_config.NumberColumn(help="Pairs without a % change"),
-        },
-    )
-
-
-def _broken(found: Breaks, items: int) -> None:
-    st.markdown(f"**Edits that break the meaning**, {counted(items, 'item')}, at most {found.most:g} % failures")
-    rows = [
-        {
-            "Family": each.family,
-            "": _VERDICTS.get(each.verdict, each.verdict),
-            "Failures, %": _percent(each.found.failure.estimate),
-            "95 % interval": _interval(each.found.failure, 100, 0),
-            "Ties, %": _percent(each.found.ties.estimate),
-            "95 % interval of ties": _interval(each.found.ties, 100, 0),
-            "n": each.found.n,
-            "Without": each.missing,
-        }
-        for each in found.families
-    ]
-    number = st.column_config.NumberColumn
-    draw_table(
-        pd.DataFrame(rows),
-        width="stretch",
-        alt="Failures by family",
-        families=("Family",),
-        column_config={
-            "Failures, %": number(format="%.0f"),
-            "Ties, %": number(format="%.0f"),
-            "n": number(help="Comparisons"),
-            "Without": number(help="Comparisons without two scores"),
-        },
-    )
-    if found.selectivity is None or found.selectivity.value.estimate is None:
-        st.caption(
-            "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."
-        )
-        return
-    value, above = found.selectivity.value, found.selectivity.above
-    beside = (found.selectivity.chance, above.estimate, above.low, above.high)
-    asked = "" if found.least_above is None else f"; at least {found.least_above:g} above it is asked for"
-    st.caption(
-        f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}; "
-        f"{beside_chance(*(math.nan if each is None else each for each in beside))}{asked}."
-    )
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
-def _interval(found: Sized, times: float = 1.0, digits: int = 2) -> str:
-    if found.low is None or found.high is None:
-        return found.note
-    return f"{times * found.low:.{digits}f} to {times * found.high:.{digits}f}"
-
+from pages.views.run_audit.check_report import draw_checked
 
 EVERY_S = 2.0
 IDLE_EVERY_S = 20.0

@@ -34,25 +34,16 @@ from pages.views.common.url_state import (
     options_of_link,
     paths_of_link,
     some_of,
+    switch_field,
     typed,
 )
 from pages.views.probe_lab.lab_setup import choose_evaluators
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
-from pages.views.run_audit.audit_brought import (
-    METRIC,
-    bring_metric,
-    bring_pictures,
-    draw_check,
-    draw_get,
-    draw_preview,
-    draw_said,
-)
+from pages.views.run_audit.audit_brought import bring_pictures, draw_get, draw_preview, draw_said
+from pages.views.run_audit.own_metric import FILES, draw_own_metric, split
 
 CLUSTER = "run.cluster"
 """Session key of the cluster's address: not in the link, for the server speaks to whatever it names."""
-
-FILES = "run.files"
-"""Session key of the evaluators by path: not in the link, for naming a file runs it."""
 
 CORPUS_FILE, PROBE_FILES = "run.corpus_file", "run.probe_files"
 """Session keys of a corpus and of probes by path, which are not in the link either."""
@@ -86,6 +77,7 @@ def run_state() -> PageState:
             Field("sample", None, _read_limit),
             Field("run_id", "", _read_run_id),
             Field("workers", 1, _read_workers),
+            switch_field("own"),
         ),
     )
 
@@ -272,10 +264,10 @@ def choose_audit(state: PageState) -> Asked:
         _hold_captions(state, folder)
         told = st.container()
     st.header("Evaluators", anchor=False)
-    named, own = choose_evaluators(state, get=draw_get), _further_evaluators()
+    named = choose_evaluators(state, get=draw_get)
     draw_said()
-    evaluators = [*named, *own]
-    draw_check([*own, *named])
+    own = draw_own_metric(state, named)
+    evaluators = [*named, *own.references]
     st.header("Captions", anchor=False)
     state.switch(
         "subject",
@@ -289,6 +281,8 @@ def choose_audit(state: PageState) -> Asked:
     chosen = choose_probes(state)
     own_probes = _own_code("Your own probes", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
     asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
+    if own.wrong:
+        asked = Asked(missing="Your own metric cannot be used yet. Why stands at its file.", wrong=True)
     with told:
         _tell_corpus(asked, folder)
         if asked.corpus is not None and folder:
@@ -380,37 +374,11 @@ def _hold_captions(state: PageState, folder: str | None) -> None:
         state.put("subject", "human" if languages(corpus.items) else "template")
 
 
-def _further_evaluators() -> list[str]:
-    """Evaluators by path. They are not in the link: naming a file runs it, and a link must not run anything."""
-    with st.expander("Your own evaluators", expanded=bool(st.session_state.get(FILES))):
-        text = st.text_input(
-            "Your own evaluators",
-            key=FILES,
-            max_chars=1000,
-            label_visibility="collapsed",
-            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai",
-            on_change=_check_first,
-        )
-        st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
-        brought = bring_metric()
-    return [*_split(text), *(each for each in brought if each not in _split(text))]
-
-
 def _own_code(title: str, key: str, placeholder: str) -> list[str]:
     """Draw a field for code by path, which is not in the link, either; return the references."""
     with st.expander(title, expanded=bool(st.session_state.get(key))):
         text = st.text_input(title, key=key, max_chars=1000, label_visibility="collapsed", placeholder=placeholder)
-    return _split(text)
-
-
-def _split(text: str | None) -> list[str]:
-    return [each.strip() for each in (text or "").split(",") if each.strip()]
-
-
-def _check_first() -> None:
-    """What was just named is what would be checked; a callback."""
-    if named := _split(st.session_state.get(FILES)):
-        st.session_state[METRIC] = named[-1]
+    return split(text)
 
 
 def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: list[str]) -> Asked:
@@ -422,7 +390,7 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
     try:
         if folder is not None and not Path(folder).expanduser().is_absolute():
             raise InvalidInput(f"the folder must be an absolute path on the server, got {folder!r}")
-        own = _split(st.session_state.get(CORPUS_FILE))
+        own = split(st.session_state.get(CORPUS_FILE))
         request = audit_request(
             corpus=own[0] if own else state.get("corpus"),
             root=folder,

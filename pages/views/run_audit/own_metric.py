@@ -1,0 +1,332 @@
+"""A metric of one's own: a template, its file, what is wrong with it, its check in place, and the way into the lab."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.errors import InvariscopeError
+from core.evaluators.metric_source import MOST_BYTES, keep_metric, kept_metrics
+from core.features.metric_check.judged_families import MOST_FAILURES
+from core.features.metric_check.metric_check import ITEMS, PROBES, THRESHOLD
+from core.jobs import job_queue
+from core.jobs.command_jobs import CheckRequest, check_request
+from core.jobs.job_queue import Job
+from core.jobs.request import absolute, check_available
+from core.probes import registry as probes
+from core.probes.titles import family_title
+from core.settings import assets_dir
+from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
+from pages.views.common.links import LAB, link_to
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.lab_state import default_evaluators, own_metrics
+from pages.views.run_audit.audit_brought import put_in_line, tell_answer
+from pages.views.run_audit.check_report import draw_checked
+
+FILES = "run.files"
+"""Session key of the evaluators by path: not in the link, for naming a file runs it."""
+
+METRIC = "run.check.metric"
+"""Session key of the metric that would be checked."""
+
+_CHECK_SAID = "run.check.said"
+_EVERY_S = 1.0
+"""Seconds between two looks at a check that runs."""
+
+_TEMPLATES = {"Lists of pairs": "function.py", "One pair": "pair.py", "Class": "metric.py"}
+
+_NO_UPLOADS = (
+    "Upload of code is off: an uploaded file runs on this machine with the rights of this server. To turn it on, stop "
+    f"the server and start it with `{METRIC_UPLOADS}=yes`. A file that is on this machine needs none: name it above."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The metrics that a reader named.
+
+    Args:
+        references: those that can be used, by path.
+        wrong: whether one cannot; why stands at its field.
+    """
+
+    references: tuple[str, ...]
+    wrong: bool
+
+
+def split(text: str | None) -> list[str]:
+    """References of a field, which commas separate."""
+    return [each.strip() for each in (text or "").split(",") if each.strip()]
+
+
+def draw_own_metric(state: PageState, named: Sequence[str]) -> Own:
+    """Draw all of it.
+
+    Args:
+        state: of the page; its field ``own`` opens this part.
+        named: evaluators that were chosen by name: they can be checked too.
+    """
+    opened = state.get("own") or bool(st.session_state.get(FILES))
+    with st.expander("Your own metric", expanded=opened, icon=":material/code:"):
+        _draw_templates()
+        own = _choose()
+        _draw_check([*own.references, *named], own)
+    return own
+
+
+def _draw_templates() -> None:
+    st.markdown("**1.** Copy a template, put your metric in, and save it on this machine.")
+    for tab, name in zip(st.tabs(list(_TEMPLATES)), _TEMPLATES.values(), strict=True):
+        text = (assets_dir() / "templates" / name).read_text(encoding="utf-8")
+        with tab:
+            st.code(text, language="python", height=240)
+            st.download_button(
+                f"Download {name}",
+                text,
+                name,
+                "text/x-python",
+                key=f"run.template.{name}",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def _choose() -> Own:
+    """Draw the fields of the file, what is wrong beneath each, and the way in for one of the browser's machine."""
+    text = st.text_input(
+        "**2.** Name its file",
+        key=FILES,
+        max_chars=1000,
+        placeholder="/path/to/my_metric.py",
+        on_change=_check_first,
+        help="A path on the machine that this server runs on. Several are separated by commas. Where a file defines "
+        "several metrics, write file.py:Name. Models of open_clip go here too, as open_clip:ViT-B-32/openai. Paths are "
+        "left out of the link, for they run code.",
+    )
+    wrong, usable = False, []
+    for reference in split(text):
+        if problem := _problem(reference):
+            st.error(safe(problem, limit=600), icon=":material/error:")
+            wrong = True
+        else:
+            usable.append(absolute(reference))
+    brought = _bring()
+    return Own((*usable, *(each for each in brought if each not in usable)), wrong)
+
+
+def _problem(reference: str) -> str:
+    """Why an evaluator by path cannot be used, in a sentence; empty where it can."""
+    try:
+        with st.spinner("Reading the file …"):
+            check_available([absolute(reference)])
+    except InvariscopeError as error:
+        return str(error)
+    return ""
+
+
+def _bring() -> list[str]:
+    """Draw the way in for a file of the browser's machine, where this server allows it, and the choice among those."""
+    if not may_bring_code():
+        st.caption(_NO_UPLOADS)
+        return []
+    given = st.file_uploader("Or upload it, one Python file", type=["py"], key="run.metric", max_upload_size=1)
+    if given is not None and st.session_state.get("run.metric.done") != given.file_id:
+        st.session_state["run.metric.done"] = given.file_id
+        _take(given)
+    if said := st.session_state.get("run.metric.said", ""):
+        st.error(safe(said, limit=600), icon=":material/error:")
+    known = kept_metrics()
+    if not known:
+        return []
+    chosen = [each for each in st.session_state.get("run.metrics", []) if each in known]
+    st.session_state["run.metrics"] = chosen
+    return list(st.multiselect("Metrics that were uploaded", known, key="run.metrics", format_func=_short))
+
+
+@operators_only
+def _take(given: UploadedFile) -> None:
+    st.session_state["run.metric.said"] = ""
+    try:
+        found = keep_metric(given.name, BytesIO(given.getvalue()).read(MOST_BYTES + 1))
+    except (InvariscopeError, OSError) as error:
+        st.session_state["run.metric.said"] = str(error)
+        return
+    chosen = st.session_state.get("run.metrics", [])
+    st.session_state["run.metrics"] = [*chosen, *(each for each in found if each not in chosen)]
+    st.session_state[METRIC] = found[-1]
+
+
+def _short(reference: str) -> str:
+    path, _, name = reference.rpartition(":")
+    return f"{Path(path).name}:{name} · {Path(path).parent.name[:8]}"
+
+
+def _check_first() -> None:
+    """What was just named is what would be checked; a callback."""
+    if named := split(st.session_state.get(FILES)):
+        try:
+            st.session_state[METRIC] = absolute(named[-1])
+        except InvariscopeError:  # which stands at the field
+            return
+
+
+def _draw_check(evaluators: Sequence[str], own: Own) -> None:
+    """Draw what would be checked, the options, the button, and how the last check of it stands."""
+    st.markdown(
+        "**3.** Check it: its contract, then edits of the demo pictures and captions that change no meaning. The check "
+        "goes on when this page is closed."
+    )
+    if not evaluators:
+        if not own.wrong:
+            st.caption("Name a file first, or choose an evaluator above.")
+        return
+    if st.session_state.get(METRIC) not in evaluators:
+        st.session_state[METRIC] = evaluators[0]
+    if len(evaluators) > 1:
+        st.selectbox("Metric", evaluators, key=METRIC, format_func=_without_folder)
+    chosen = st.session_state[METRIC]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        button = st.container(width="content")
+        with st.popover("Options of the check", icon=":material/tune:", type="tertiary"):
+            request = _options(chosen)
+    button.button(
+        "Check it",
+        key="run.check.start",
+        icon=":material/rule:",
+        type="primary" if own.references else "secondary",
+        on_click=_check,
+        args=(request,),
+        disabled=request is None,
+    )
+    tell_answer(st.session_state.pop(_CHECK_SAID, None))
+    job = _last(chosen)
+    active = job is not None and job.status in job_queue.ACTIVE
+    st.fragment(_watch, run_every=_EVERY_S if active else None)(chosen, active)
+
+
+def _options(chosen: str) -> CheckRequest | None:
+    threshold = st.number_input(
+        "Threshold, %",
+        0.1,
+        1000.0,
+        THRESHOLD,
+        0.5,
+        key="run.check.threshold",
+        help="Most that a family may change the score: the median over items of |% change|. A family fails where the 95 % "
+        "interval lies above it, and is undecided where the interval lies astride or there are fewer than 10 items.",
+    )
+    items = st.number_input("Items", 3, 252, ITEMS, 1, key="run.check.items", help="Of the demo corpus, evenly spread.")
+    strict = st.toggle("Strict", key="run.check.strict", help="An undecided family fails too.")
+    families = st.multiselect(
+        "Families",
+        tuple(dict.fromkeys(probe.family for probe in probes.catalogue())),
+        key="run.check.probes",
+        format_func=family_title,
+        placeholder=f"The usual ones: {', '.join(map(family_title, PROBES))}",
+    )
+    directional = st.toggle(
+        "Also edits that break the meaning", key="run.check.directional", help="The score must drop."
+    )
+    most, least = _bounds() if directional else (MOST_FAILURES, None)
+    try:
+        request = check_request(
+            evaluator=chosen,
+            threshold=threshold,
+            items=items,
+            strict=strict,
+            probes=tuple(families),
+            directional=directional,
+            failures_at_most=most,
+            selectivity_at_least=least,
+        )
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+        return None
+    st.caption("The same in a shell:")
+    st.code(request.shell(), language="shell", wrap_lines=True)
+    return request
+
+
+def _bounds() -> tuple[float, float | None]:
+    most = st.number_input(
+        "Failures at most, %",
+        0.0,
+        100.0,
+        MOST_FAILURES,
+        5.0,
+        key="run.check.most",
+        help="Of a family's comparisons, those in which the broken meaning scores at least as high; 50 is chance.",
+    )
+    least = st.number_input(
+        "Selectivity above chance, at least",
+        0.0,
+        0.5,
+        None,
+        0.05,
+        key="run.check.least",
+        placeholder="Not judged",
+        help="How far the probability that a broken meaning costs more than a harmless edit lies above what "
+        "this metric has by chance: its right and wrong sides exchanged.",
+    )
+    return most, least
+
+
+@operators_only
+def _check(request: CheckRequest) -> None:
+    """Put the check in line; a callback. How it stands is drawn beneath the button, so nothing else is said."""
+    put_in_line(lambda: request, _CHECK_SAID, quiet=True)
+
+
+def _last(chosen: str) -> Job | None:
+    """The check of a metric that was asked for last."""
+    found = job_queue.list_jobs()[0]
+    of_it = (job for job in found if isinstance(job.request, CheckRequest) and job.request.evaluator == chosen)
+    return max(of_it, key=lambda job: job.state.turn, default=None)
+
+
+def _watch(chosen: str, polled: bool) -> None:
+    """Draw how the last check of a metric stands: what it is at, or its verdict and the way into the lab."""
+    job = _last(chosen)
+    if (job is not None and job.status in job_queue.ACTIVE) != polled:
+        st.rerun()
+    if job is None:
+        return
+    told = job.progress
+    if job.status == "waiting":
+        ahead = sum(each.status in job_queue.ACTIVE and each.id != job.id for each in job_queue.list_jobs()[0])
+        st.progress(0.0, text=f"In line, behind {counted(ahead, 'other job')}" if ahead else "Starting …")
+    elif job.status == "running" and told is not None and told.phase == "scoring":
+        st.progress(told.share, text=f"{told.done} of {counted(told.total, 'picture')} scored")
+    elif job.status == "running":
+        st.progress(0.0, text="Trying its contract …" if told else "Starting …")
+    elif job.status == "complete":
+        assert isinstance(job.request, CheckRequest)
+        report = draw_checked(job.request, key="run.check.report")
+        if report is not None and report.source and not report.failure:
+            _lead_to_lab(job.request, report.evaluator)
+    elif job.state.cancel is None:
+        st.error(safe(job.last_line or "It ended without a word; check it again.", limit=600))
+    else:
+        st.caption("The check was cancelled.")
+
+
+def _lead_to_lab(request: CheckRequest, name: str) -> None:
+    """Draw the way to the metric's own column in the lab, or why there is none."""
+    known = own_metrics().get(name)
+    if known is not None and known.problem:
+        st.caption(f"The Probe lab does not ask {safe(name)}: {safe(known.problem, limit=600)}.")
+    elif known is None or known.reference != request.evaluator:
+        st.caption(
+            f"The Probe lab has another evaluator named {safe(name)}. Give yours another name, and check it again."
+        )
+    else:
+        beside = ",".join([name, *default_evaluators()])
+        link_to(LAB, "See its column in the Probe lab", icon=":material/science:", query_params={"evaluators": beside})
+
+
+def _without_folder(reference: str) -> str:
+    return reference.rpartition("/")[2] if ".py:" in reference else reference

@@ -25,7 +25,7 @@ def test_the_template_is_checked_and_has_its_column_in_the_lab(server: str, page
     waiting.value.save_as(path)
     path.write_text(path.read_text().replace("def my_metric(images: list", "def brand_new(images: list"))
 
-    field = page.get_by_label("2. Name its file")
+    field = page.get_by_placeholder("/path/to/my_metric.py")
     broken = tmp_path / "broken.py"
     broken.write_text("def score(img, text): ...\n")
     field.fill(str(broken))

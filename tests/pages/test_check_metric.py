@@ -110,11 +110,7 @@ def checked(open_page: Open, path: Path, content: str, *, items: int = 3) -> App
     [
         (
             "return [1.0] * (len(captions) + 1)",
-            [
-                "**score** fails.",
-                "score gave 6 scores for 5 pairs; return one for each pair",
-                "score gave 2 scores for 1",
-            ],
+            ["**score** fails: score gave 4 scores for 3 pairs; return one for each pair."],
         ),
         (
             "return [float('nan')] * len(captions)",

@@ -82,7 +82,7 @@ def verdict(report: CheckReport, *, strict: bool) -> tuple[Kind, list[str]]:
     kept = all(each.passed for each in report.contract)
     scores = next((each for each in report.contract if each.check == "shape"), None)
     if scores is not None and not scores.passed:  # no other promise can be told then
-        because = report.unscored.why if report.unscored.why not in scores.detail else ""
+        because = report.unscored.why if "NaN" in scores.detail else ""
         first = f" The first: {safe(because, limit=300)}." if because else ""
         return "error", [f"{name} fails: {safe(scores.detail, limit=400)}.{first}"]
     why = [*_broken_promises(report), *_moved(report), *_missed(report)]

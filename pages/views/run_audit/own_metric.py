@@ -167,11 +167,7 @@ def _short(reference: str) -> str:
 
 def _check_first() -> None:
     """What was just named is what would be checked; a callback."""
-    if named := split(st.session_state.get(FILES)):
-        try:
-            st.session_state[METRIC] = absolute(named[-1])
-        except InvariscopeError:  # which stands at the field
-            return
+    st.session_state.pop(METRIC, None)
 
 
 def _draw_check(evaluators: Sequence[str], own: Own) -> None:

@@ -212,8 +212,8 @@ def _options(chosen: str) -> CheckRequest | None:
         THRESHOLD,
         0.5,
         key="run.check.threshold",
-        help="Most that a family may change the score: the median over items of |% change|. A family fails where the 95 % "
-        "interval lies above it, and is undecided where the interval lies astride or there are fewer than 10 items.",
+        help="Most that a family may change the score: the median over items of |% change|. A family fails where the "
+        "95 % interval lies above it, and is undecided where it lies astride or there are fewer than 10 items.",
     )
     items = st.number_input("Items", 3, 252, ITEMS, 1, key="run.check.items", help="Of the demo corpus, evenly spread.")
     strict = st.toggle("Strict", key="run.check.strict", help="An undecided family fails too.")

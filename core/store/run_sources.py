@@ -155,11 +155,11 @@ _CLASS = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True)
 class OwnMetric:
-    """One evaluator of a file, as a manifest tells it.
+    """One evaluator of a file, as a manifest tells it, or the report of a check.
 
     Args:
         name: under which its scores are stored.
-        run: id of the run.
+        run: id of the run, or of the check.
         path: of the file, absolute.
         kind: name of the class in it.
         sha256: of the file when it scored; None in runs that did not keep it.
@@ -172,6 +172,7 @@ class OwnMetric:
     kind: str
     sha256: str | None
     text_encoder: bool | None
+    checked: bool = False
 
     @property
     def reference(self) -> str:
@@ -181,23 +182,25 @@ class OwnMetric:
     @property
     def problem(self) -> str:
         """Why it cannot be asked any more, with what to do, without full stop; empty where it can."""
+        by = f"check {self.run}" if self.checked else f"run {self.run}"
+        again = "check it again" if self.checked else "audit the corpus again"
         try:
             found = code_sha256(self.path)
         except OSError:
             now = "cannot be read as a file of code any more" if self.path.exists() else "is gone"
             return (
-                f"run {self.run} was given it by path, and {self.path} {now}; put the file back, or audit the corpus "
-                "again with the file where it lies now"
+                f"{by} was given it by path, and {self.path} {now}; put the file back, or {again} with the file where "
+                "it lies now"
             )
         if self.sha256 is not None and found != self.sha256:
             return (
-                f"{self.path} was changed since run {self.run} was made with it; put the old file back, or audit the "
-                "corpus again with the new one"
+                f"{self.path} was changed since {by} was made with it; put the old file back, or {again} with the new "
+                "one"
             )
         if not is_audited_code(self.path, found):
             return (
-                f"run {self.run} names {self.path}, and no audit or check on this machine was made with that file as "
-                "it is; read it, and audit the corpus again here"
+                f"{by} names {self.path}, and no audit or check on this machine was made with that file as it is; "
+                f"read it, and {again} here"
             )
         return ""
 
@@ -209,6 +212,27 @@ def own_metrics(runs: Iterable[Run]) -> dict[str, OwnMetric]:
     """
     told = sorted(runs, key=lambda run: str(run.manifest.get("created", "")))
     return {found.name: found for run in told for found in of_run(run)}
+
+
+def checked_metrics(folder: Path) -> dict[str, OwnMetric]:
+    """Evaluators by path that were checked here, by name; of checks that share a name the last.
+
+    Args:
+        folder: of the reports; one that cannot be read, or names no file, is left out.
+    """
+    reports = sorted(folder.glob("*.json"), key=lambda each: (each.stat().st_mtime_ns, each.name))
+    entries = ((path.stem, _source(path)) for path in reports)
+    found = (_metric(check, entry, checked=True) for check, entry in entries)
+    return {each.name: each for each in found if each is not None}
+
+
+def _source(report: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(report.read_bytes()) if report.stat().st_size <= MOST_BYTES else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+    source = told.get("source") if isinstance(told, dict) else None
+    return source if isinstance(source, dict) else {}
 
 
 def of_run(run: Run) -> tuple[OwnMetric, ...]:
@@ -230,7 +254,7 @@ def code_sha256(path: Path) -> str:
     return file_sha256(path)
 
 
-def _metric(run: str, entry: Mapping[str, Any]) -> OwnMetric | None:
+def _metric(run: str, entry: Mapping[str, Any], *, checked: bool = False) -> OwnMetric | None:
     name, reference, file = entry.get("name"), entry.get("reference"), entry.get("file")
     if not isinstance(name, str) or not isinstance(reference, str) or "\0" in reference:
         return None
@@ -246,4 +270,5 @@ def _metric(run: str, entry: Mapping[str, Any]) -> OwnMetric | None:
         kind,
         digest if isinstance(digest, str) else None,
         encodes if isinstance(encodes, bool) else None,
+        checked,
     )

@@ -1,6 +1,8 @@
 """What a manifest says of evaluators by path is checked, and a file that is gone or another is a sentence."""
 
 import hashlib
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from core.store.run_files import Run
 from core.store.run_sources import (
     MOST_BYTES,
     audited_here_file,
+    checked_metrics,
     is_audited_code,
     note_audited,
     own_metrics,
@@ -50,6 +53,30 @@ def test_a_path_of_the_checkout_is_found_from_anywhere() -> None:
     found = own_metrics([run([{"name": "own", "reference": "assets/templates/metric.py:MyMetric"}])])["own"]
     assert found.path == ROOT / "assets" / "templates" / "metric.py"
     assert (found.sha256, found.text_encoder, found.problem) == (None, None, "")
+
+
+def test_a_check_says_which_file_it_was_and_the_last_of_a_name_counts(tmp_path: Path) -> None:
+    path, reports = tmp_path / "own.py", tmp_path / "checks"
+    path.write_text("x = 1\n", encoding="utf-8")
+    reports.mkdir()
+    digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    source = entry(path, sha256=digest)
+    for when, (name, told) in enumerate(
+        {"old": entry(tmp_path / "old.py"), "new": source, "installed": {}, "strange": 3, "list": [source]}.items()
+    ):
+        report = reports / f"{name}.json"
+        report.write_text(json.dumps({"source": told}))
+        os.utime(report, (when, when))
+    (reports / "broken.json").write_text("{")
+    (reports / "none.json").write_text("[]")
+    assert set(checked_metrics(reports)) == {"own"}
+    found = checked_metrics(reports)["own"]
+    assert (found.run, found.reference) == ("new", f"{path}:Own")
+    assert f"check new names {path}, and no audit or check on this machine" in found.problem
+    note_audited({"evaluators": [source]})
+    assert not found.problem
+    path.write_text("x = 2\n", encoding="utf-8")
+    assert "was changed since check new was made with it; put the old file back, or check it again" in found.problem
 
 
 @pytest.mark.parametrize("change", ["gone", "changed", "folder", "large"])

@@ -104,7 +104,13 @@ NUMBERS = tuple(each.name for each in fields(Effect))
 
 
 def effect(
-    changes: Changes, keep: np.ndarray, *, spread: float, sources: np.ndarray | None = None, margin: float = MARGIN
+    changes: Changes,
+    keep: np.ndarray,
+    *,
+    spread: float,
+    sources: np.ndarray | None = None,
+    margin: float = MARGIN,
+    level: float = 0.95,
 ) -> Effect | None:
     """Summarise the changes of some items.
 
@@ -114,6 +120,7 @@ def effect(
         spread: standard deviation of the evaluator's unedited scores.
         sources: number of each item's source, int [N]; None: every item is one of its own.
         margin: equivalence margin in percent.
+        level: of every interval; equivalence has that of two one-sided tests at half of what is left, 2 · level - 1.
 
     Returns:
         None where no row is stored for these items.
@@ -127,15 +134,16 @@ def effect(
     before, after = _scored(changes, keep)
     negative, withheld = int((before < 0).sum()), bool(changes.withheld[keep].any())
     percent, sizes = (_known(changes, each, keep) for each in (changes.percent, changes.size))
-    beyond = _edits_beyond(changes, keep, groups, margin=margin)
-    items_beyond = share(np.where(np.isnan(sizes), math.nan, exceeds(sizes, margin)), groups=groups)
+    beyond = _edits_beyond(changes, keep, groups, margin=margin, level=level)
+    items_beyond = share(np.where(np.isnan(sizes), math.nan, exceeds(sizes, margin)), groups=groups, level=level)
     unit = spread if spread > 0 else math.nan
     delta, whole = changes.delta[keep], changes.baseline[keep]
-    still, falls = movers(delta, whole, groups=groups)
+    still, falls = movers(delta, whole, groups=groups, level=level)
     on = np.where(np.isnan(delta), math.nan, unit) if withheld else whole
-    means = mean_changes(delta, on, levels=(0.95, 0.90), groups=groups)
-    moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
-    size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
+    levels = (level, 2 * level - 1)
+    means = mean_changes(delta, on, levels=levels, groups=groups)
+    moved, narrow = median_bca_levels(percent, levels=levels, groups=groups)
+    size, shift = (median_bca(each, groups=groups, level=level) for each in (sizes, delta))
     test, power = tested(changes, keep, sources), reach(moved, margin=margin)
     if withheld:
         claim = drift(shift, NOT_ASKED, falls=falls, means=(means[0], NOT_ASKED))
@@ -215,19 +223,20 @@ def _known(changes: Changes, percent: np.ndarray, keep: np.ndarray) -> np.ndarra
     return np.full(int(keep.sum()), math.nan) if changes.withheld[keep].any() else percent[keep]
 
 
-def _edits_beyond(changes: Changes, keep: np.ndarray, groups: np.ndarray | None, *, margin: float) -> Interval:
-    """Share of the edits of some items whose |% change| is above the margin; the edits of one source, or item,
-    together."""
+def _edits_beyond(
+    changes: Changes, keep: np.ndarray, groups: np.ndarray | None, *, margin: float, level: float
+) -> Interval:
+    """Share of the edits of some items whose |% change| is above the margin; those of one source, or item, together."""
     if changes.withheld[keep].any():
         return NOT_ASKED
     over, counts = exceeds(changes.edits[:, keep], margin).sum(axis=0), changes.n_shifts[keep]
     times = 1.0
     if groups is not None:
         if crossed(groups) and counts.any():
-            times = widening(over - over.sum() / counts.sum() * counts, groups)
+            times = widening(over - over.sum() / counts.sum() * counts, groups, level=level)
         ranks = np.unique(first_of(groups), return_inverse=True)[1]
         over, counts = np.bincount(ranks, over), np.bincount(ranks, counts)
-    return share_of_sums(over[counts > 0], counts[counts > 0], times=times)
+    return share_of_sums(over[counts > 0], counts[counts > 0], level=level, times=times)
 
 
 def _withheld_said(shift: Interval, unit: float, claim: str) -> str:

@@ -26,9 +26,9 @@ from core.analysis.verdicts import (
 )
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
-from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.bootstrap import Interval, adjusted_level, median_bca, no_point
 from core.statistics.power import among
-from core.statistics.shift_tests import holm_of_tests
+from core.statistics.shift_tests import NO_TEST, holm_of_tests
 
 MOST_KEPT = 8192
 """Effects that are kept with a table, 2 kB each."""
@@ -156,7 +156,15 @@ def corrected(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _found(
-    view: View, evaluator: str, group: Group, corpus: str, chosen: np.ndarray, *, margin: float, whole: bool
+    view: View,
+    evaluator: str,
+    group: Group,
+    corpus: str,
+    chosen: np.ndarray,
+    *,
+    margin: float,
+    whole: bool,
+    level: float = 0.95,
 ) -> Mapping[str, object] | None:
     """Columns of one row; those of its test alone where it is not shown and only counts in Holm's correction."""
     table = view.table
@@ -167,12 +175,14 @@ def _found(
             found = tested(changes, chosen, table.sources)
             return {"test": found.name, "p": found.p, "drift": ""}
         spread = table.spread(evaluator, corpus) if corpus != ALL else math.nan
-        made = effect(changes, chosen, spread=spread, sources=table.sources, margin=margin)
+        made = effect(changes, chosen, spread=spread, sources=table.sources, margin=margin, level=level)
         if made is not None and corpus != ALL and (said := table.silent(evaluator, corpus)):
-            made = replace(made, drift=said, scatter=said)
+            none = {name: math.nan for name in NUMBERS if name.endswith(("low", "high"))}
+            made = replace(made, drift=said, scatter=said, test=NO_TEST, p=math.nan, **none)  # type: ignore[arg-type]
         return None if made is None else {name: getattr(made, name) for name in NUMBERS}
 
-    key = (evaluator, group.probes, group.against, corpus, margin, whole, view.looked, np.packbits(chosen).tobytes())
+    held = np.packbits(chosen).tobytes()
+    key = (evaluator, group.probes, group.against, corpus, margin, whole, level, view.looked, held)
     return table.kept.get("effects", key, work, most=MOST_KEPT)
 
 
@@ -180,9 +190,7 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     """Add p_holm and m_tests: Holm's correction within each evaluator, corpus and family of tests.
 
     A row outside the question (an empty ``tests``) and a row without a test are neither corrected nor counted, so
-    that another evaluator, a control or a filter by evaluator changes no p-value. A drift that its test does not bear
-    out, a control's by its own p-value, becomes undecided, and ``conflict`` says so; see
-    :func:`core.analysis.verdicts.agreed`.
+    that another evaluator, a control or a filter by evaluator changes no p-value. Drifts are :func:`held_to_tests`.
     """
     adjusted, sizes = np.full(len(table), math.nan), np.zeros(len(table), dtype=np.int64)
     asked = np.flatnonzero(table["tests"] != "")
@@ -191,8 +199,16 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
         rows = asked[own]
         adjusted[rows], sizes[rows] = holm_of_tests(values[rows], tests[rows])
     table = table.assign(p_holm=adjusted, m_tests=sizes, conflict="")
-    if "drift" not in table:
-        return table
+    return held_to_tests(table) if "drift" in table else table
+
+
+def held_to_tests(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows with what their p_holm leaves of their drifts.
+
+    A drift that its test does not bear out, a control's by its own p-value, becomes undecided, and ``conflict`` says
+    so; see :func:`core.analysis.verdicts.agreed`. Power is at the level of the family's m_tests, and ``direction`` says
+    which numbers show a drift.
+    """
     if "detectable" in table:
         table = table.assign(detectable=table["detectable"] * [among(int(m)) for m in table["m_tests"]])
     told = ~((table["low"] > 0) | (table["high"] < 0)) if "falls" in table else np.zeros(len(table), dtype=bool)
@@ -202,6 +218,29 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     ]
     table = table.assign(drift=[each.drift for each in held], conflict=[each.conflict for each in held])
     return table.assign(direction=[direction(row) for row in table.to_dict("records")]) if "falls" in table else table
+
+
+def named_worst(view: View, rows: pd.DataFrame, *, margin: float = MARGIN) -> pd.DataFrame:
+    """Rows of families that are named worst, every interval and claim at the level that allows for the picking.
+
+    The largest of k estimates is too large more often than one chosen before is: at level 1 - α/k its intervals hold
+    what they name as often as is said, as those of the worst slices do.
+
+    Args:
+        view: that the families were asked of.
+        rows: of :func:`effects`, a family each, with the columns family and ``n_families``: k, of how many it is named.
+        margin: as there.
+    """
+    found = []
+    for evaluator, corpus, family, k in zip(
+        *(rows[name] for name in ("evaluator", "corpus", "family", "n_families")), strict=True
+    ):
+        group, items = Group(family, view.families()[family]), view.items & view.table.of_corpus(corpus)
+        level = adjusted_level(int(k))
+        made = _found(view, evaluator, group, corpus, items, margin=margin, whole=True, level=level)
+        found.append({} if made is None else made)
+    numbers = pd.DataFrame(found, index=rows.index, columns=list(NUMBERS))
+    return held_to_tests(rows.assign(**{name: numbers[name] for name in NUMBERS}, conflict=""))
 
 
 def measured(table: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -309,7 +348,7 @@ def median_over(values: np.ndarray, keep: np.ndarray, sources: np.ndarray | None
         keep: which items, bool [N].
         sources: see :attr:`core.analysis.table.ScoreTable.sources`.
     """
-    return median_bca(values[keep], groups=None if sources is None else sources[keep])
+    return no_point(median_bca(values[keep], groups=None if sources is None else sources[keep]))
 
 
 def words(interval: Interval) -> dict[str, object]:

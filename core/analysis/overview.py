@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effect_of_items import known_sizes
-from core.analysis.effects import Group, effects, family_groups
+from core.analysis.effects import Group, effects, family_groups, named_worst
 from core.analysis.facts import may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
-from core.statistics.bootstrap import LEAST_N, Interval, adjusted_level, median_bca
+from core.statistics.bootstrap import LEAST_N, adjusted_level
 from core.statistics.factors import shares_of_largest
 from core.statistics.power import reach
 from core.statistics.selectivity import item_selectivity
@@ -105,7 +104,8 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         view: of the table of scores.
-        rows: columns evaluator, corpus, axis, label (a family); one corpus a row.
+        rows: columns evaluator, corpus, axis, label (a family); one corpus a row. Where it has ``n_families``, each row
+            was picked from so many, and its interval allows for that.
 
     Returns:
         The rows with null_median (:meth:`core.analysis.table.View.null_median`), further, further_low, further_high (in
@@ -115,24 +115,31 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
     """
     keys = list(zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True))
     floors = {key: view.null_median(*key) for key in set(keys)}
+    levels = [adjusted_level(int(k)) for k in rows.get("n_families", np.ones(len(rows)))]
     found = [
-        (floors[key], *_beside(view, *key, str(label), floors[key]))
-        for key, label in zip(keys, rows["label"], strict=True)
+        (floors[key], *_beside(view, *key, str(label), floors[key], level))
+        for key, label, level in zip(keys, rows["label"], levels, strict=True)
     ]
     names = ("null_median", "further", "further_low", "further_high", "than_null", "null_detectable")
     return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
 
 
-def _beside(view: View, evaluator: str, corpus: str, family: str, floor: float) -> Further:
+def _beside(view: View, evaluator: str, corpus: str, family: str, floor: float, level: float) -> Further:
     table = view.table
     if table.axis_of(family) == Axis.NULL.value or np.isnan(floor):
         return np.nan, np.nan, np.nan, "", np.nan
     probes = view.families().get(family, ())
-    return further(view, evaluator, corpus, lambda: view.shifts(evaluator, probes)[0], called=probes)
+    return further(view, evaluator, corpus, lambda: view.shifts(evaluator, probes)[0], called=probes, level=level)
 
 
 def further(
-    view: View, evaluator: str, corpus: str, shifts: Callable[[], np.ndarray], *, called: tuple[str, ...]
+    view: View,
+    evaluator: str,
+    corpus: str,
+    shifts: Callable[[], np.ndarray],
+    *,
+    called: tuple[str, ...],
+    level: float = 0.95,
 ) -> Further:
     """How often edits move a score more than invisible edits of the same item, with its interval, claim and power.
 
@@ -142,6 +149,7 @@ def further(
         corpus: whose items count.
         shifts: Δ of every edit, float64 [k, N]; NaN where that is not known.
         called: names of the edits.
+        level: of the interval.
 
     Returns:
         further, further_low, further_high, than_null and null_detectable, as of :func:`beside_null`.
@@ -154,7 +162,7 @@ def further(
 
     of_items = table.kept.get("further", (view.looked, evaluator, called), work, most=MOST_CHANGES)
     own = view.items & table.of_corpus(corpus)
-    over = share_of_fractions(of_items[own], groups=table.sources_of(own))
+    over = share_of_fractions(of_items[own], groups=table.sources_of(own), level=level)
     said = table.silent(evaluator, corpus) or against_null(over)
     power = 100 * reach(over, margin=math.nan).detectable if said == NOT_TOLD else math.nan
     return 100 * over.estimate, 100 * over.low, 100 * over.high, said, power
@@ -253,17 +261,18 @@ def _shown(view: View, group: Group) -> bool:
     return not view.table.is_control(group.label) or view.table.axis_of(group.label) == NULL
 
 
-def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.DataFrame:
+def fairness_card(view: View, *, families: pd.DataFrame | None = None, margin: float = MARGIN) -> pd.DataFrame:
     """Worst family on each axis for every evaluator, beside the noise floor.
 
     The worst family is the first of :func:`core.analysis.overview.worst_first`. It is picked from
-    ``n_families`` after seeing the data, and the interval of its median |% change| is adjusted for that
-    (:func:`picked_sizes`); ``worst_in`` says in how many percent of
+    ``n_families`` after seeing the data, and its intervals and claims are adjusted for that
+    (:func:`core.analysis.effects.named_worst`); ``worst_in`` says in how many percent of
     the draws of the same items it is the worst (:func:`core.statistics.factors.shares_of_largest`).
 
     Args:
         view: of the table of scores.
-        families: what :func:`family_contrasts` returned for it; None: worked out now.
+        families: what :func:`family_contrasts` returned for it and the margin; None: worked out now.
+        margin: equivalence margin in percent.
 
     Returns:
         One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families + alike (how many of
@@ -272,7 +281,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
         :func:`core.analysis.overview.beside_null`. Empty where there are no shifts. Who has no row is named by
         :func:`not_on_card`.
     """
-    table = family_contrasts(view) if families is None else families
+    table = family_contrasts(view, margin=margin) if families is None else families
     cells = table[(table["axis"] != NULL) & ~table["drift"].isin(SILENT)].dropna(subset=["median_abs_percent"])
     keys = ["evaluator", "corpus", "axis"]
     ranked = worst_first(view, cells, keys)
@@ -280,31 +289,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
     rivals: dict[Hashable, tuple[str, ...]] = {key: _rivals(own) for key, own in cells.groupby(keys)}
     worst["worst_in"] = [_worst_in(view, row, rivals) for row in worst[[*keys, "family"]].itertuples(index=False)]
-    return beside_null(view, _picked(view, worst))
-
-
-def picked_sizes(view: View, rows: Sequence[tuple[str, str, str, int]]) -> tuple[Interval, ...]:
-    """Intervals of the median |% change| of families that are named worst, adjusted for what each was picked from.
-
-    The largest of k estimates is too large more often than one chosen before is: at level 1 - α/k its interval holds
-    what it names as often as is said, as those of the worst slices do.
-
-    Args:
-        view: of the table of scores.
-        rows: evaluator, corpus, family, and how many families it was picked from.
-    """
-    table, found = view.table, []
-    for evaluator, corpus, family, of in rows:
-        changes, keep = view.changes(evaluator, view.families()[family]), view.items & table.of_corpus(corpus)
-        found.append(median_bca(known_sizes(changes, keep), groups=table.sources_of(keep), level=adjusted_level(of)))
-    return tuple(found)
-
-
-def _picked(view: View, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the interval of the median |% change| adjusted for their ``n_families``."""
-    keys = ("evaluator", "corpus", "family", "n_families")
-    found = picked_sizes(view, list(zip(*(rows[key] for key in keys), strict=True)))
-    return rows.assign(abs_low=[each.low for each in found], abs_high=[each.high for each in found])
+    return beside_null(view, named_worst(view, worst, margin=margin))
 
 
 def _rivals(families: pd.DataFrame) -> tuple[str, ...]:
@@ -401,6 +386,7 @@ def worst_findings(
     *,
     count: int = 3,
     families: pd.DataFrame | None = None,
+    margin: float = MARGIN,
     least: int = LEAST_N,
     accepted: Collection[str] = (),
 ) -> pd.DataFrame:
@@ -417,7 +403,7 @@ def worst_findings(
         store: the runs that the view's table was read from.
         view: of the table of scores.
         count: how many at most.
-        families: as for :func:`fairness_card`.
+        families, margin: as for :func:`fairness_card`.
         least: items below which a family is no finding; LEAST_N or more.
         accepted: families both of whose versions people accept; see :mod:`core.analysis.facts`.
 
@@ -426,13 +412,14 @@ def worst_findings(
         may_be_true, run, corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta,
         percent.
     """
-    table = family_contrasts(view) if families is None else families
+    table = family_contrasts(view, margin=margin) if families is None else families
     cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS) & (table["n_items"] >= least)]
     asked = int((table["axis"] != NULL).sum())
     cells = cells.assign(may_be_true=cells["family"].isin(may_be_true(view.table, accepted)), n_families=asked)
     order = ["may_be_true", "abs_low", *SIZE]
     cells = cells.sort_values(order, ascending=[each == "may_be_true" for each in order], kind="stable")
-    cells = _picked(view, cells.drop_duplicates("family").head(count))
+    cells = named_worst(view, cells.drop_duplicates("family").head(count), margin=margin)
+    cells = cells[cells["scatter"] == SCATTERS]
     numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
     numbers.append("may_be_true")
     examples = [_example(store, view, row) for row in cells.itertuples()]

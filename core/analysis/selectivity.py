@@ -195,7 +195,8 @@ def _mapped(
     """Columns MAP of some cells in one corpus; those of no item are left out."""
     table, own = view.table, view.table.of_corpus(corpus)
     groups = table.sources_of(own)
-    means = means_bca(of_items[:, own[view.items]], groups=groups, held=view.items[own], bounds=bounds)
+    held = view.items[own]
+    means = means_bca(of_items[:, own[view.items]], groups=groups, held=held, bounds=bounds, fractions=True)
     found = [(told, each) for told, each in zip(named, means, strict=True) if each.n]
     return pd.DataFrame(
         {
@@ -287,7 +288,7 @@ def beside_chance(chance: float, above: float, low: float, high: float) -> str:
 
     Example:
         >>> beside_chance(0.25, 0.301, 0.26, 0.34)
-        '0.30 above its own chance of 0.25 (95 % 0.26 to 0.34)'
+        '0.30 (95 % 0.26 to 0.34) above its own chance of 0.25'
         >>> beside_chance(0.25, -0.011, -0.03, 0.02)
         'not told from its own chance of 0.25 (95 % of the difference -0.03 to 0.02)'
     """
@@ -298,7 +299,7 @@ def beside_chance(chance: float, above: float, low: float, high: float) -> str:
         return f"not told from its own chance of {chance:.2f} (95 % of the difference {ends})"
     side = "above" if above > 0 else "below"
     ends = ends if above > 0 else f"{-high:.2f} to {-low:.2f}"
-    return f"{abs(above):.2f} {side} its own chance of {chance:.2f} (95 % {ends})"
+    return f"{abs(above):.2f} (95 % {ends}) {side} its own chance of {chance:.2f}"
 
 
 def _said(found: Selectivity) -> str:

@@ -22,6 +22,7 @@ from core.features.human.studies import Study
 from core.features.human.study_outcomes import accepted_by_people
 from core.report.document import number, signature_of
 from core.report.html import page
+from core.statistics.crossed_sources import FIRST_ALONE
 from core.store.store import Store
 
 STYLE = """
@@ -111,10 +112,9 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
 
 _READ = (
     "Of each axis the family that changes an evaluator most: median over items of an item's median |% change|, 95 % "
-    "BCa "
-    "bootstrap intervals (10,000 resamples, seed 2025). It is picked after seeing the data, and its interval is "
-    "adjusted for the families it was picked from; beside it stands in how many of 1000 draws of the same items (200 "
-    "of more than 2000) it is the worst. "
+    "BCa bootstrap intervals (10,000 resamples, seed 2025). It is picked after seeing the data, and its intervals "
+    "and claims allow for the families it was picked from; beside it stands in how many of 1000 draws of the "
+    f"same items (200 of more than 2000; {FIRST_ALONE} where items name two) it is the worst. "
     f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
     f"evaluator's interquartile range apart change places. {PAIRS} “Different "
     f"pictures”: {IF_APART}, alone where one caption a picture is held. {READ} No evidence below: "

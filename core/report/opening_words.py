@@ -12,10 +12,11 @@ from core.analysis.beside import caption_of
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
 from core.analysis.comparisons import families as broken_families
 from core.analysis.comparisons import picked_failure
+from core.analysis.effects import named_worst
 from core.analysis.facts import MAY_BE_TRUE
 from core.analysis.flip_cells import IF_APART, evident_gaps, leading, shift_cells
 from core.analysis.flip_shifts import SAME
-from core.analysis.overview import furthest, more_alike, picked_sizes, worst_first
+from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.selectivity import beside_chance
@@ -44,11 +45,9 @@ METHODS = (
     "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
     "one source count together, of two likewise. What is named worst has one allowing for the picking. Below "
-    f"{LEAST_N} items or sources there is no interval and no claim. The margin is "
-    f"±{MARGIN:g} %. A family is unstable where the interval of its median |% change| lies above it, and drifts "
-    f"where that "
-    f"of "
-    "its median % change, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
+    f"{LEAST_N} items or sources no median or mean has one, and nothing is claimed. The margin is "
+    f"±{MARGIN:g} %. A family is unstable where the interval of its median |% change| lies above it, and drifts where "
+    "that of its median % change, of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
     "Nobody sees invisible edits. A harm is the absolute shift under a harmless edit, a "
     "drop the right side's score minus the wrong's; both in standard deviations of the unedited scores. "
     "Selectivity is the probability that, of one item, a "
@@ -145,9 +144,8 @@ def _stability(rows: pd.DataFrame) -> str:
 
 def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, aside: bool) -> str:
     """The family that changes it most: how far, beside invisible edits, and which way, where one is shown."""
-    row = worst_first(table.view(), rows, ("evaluator",)).iloc[0].copy()
-    (size,) = picked_sizes(table.view(), [(row["evaluator"], row["corpus"], row["family"], len(rows))])
-    row["abs_low"], row["abs_high"] = size.low, size.high
+    first = worst_first(table.view(), rows, ("evaluator",)).head(1)
+    row = named_worst(table.view(), first.assign(n_families=len(rows))).iloc[0]
     named = f"{_said(row)}{more_alike(int(row['alike']))}"
     named += f" ({MAY_BE_TRUE})" if row["family"] in words else ""
     if not row["median_abs_percent"]:
@@ -205,10 +203,11 @@ def _broken(name: str, own: pd.DataFrame, table: ScoreTable, answers: Answers) -
         row = worst.iloc[0]
         rate = picked_failure(table.view(), name, row["corpus"], row["family"], of=len(failures))
         ends = "no interval" if math.isnan(rate.low) else f"{100 * rate.low:.0f} to {100 * rate.high:.0f} %"
+        where = f"most under {_said(row)}{more_alike(len(worst))}" if row["failure"] else "nowhere"
+        lead = "" if row["failure"] else f", under {_said(row)} as elsewhere"
         said.append(
-            f"it fails {'most' if row['failure'] else 'nowhere,'} under {_said(row)}{more_alike(len(worst))}: the "
-            "broken side scores at least as high in "
-            f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')} ({ends})"
+            f"it fails {where}: the broken side scores at least as high in "
+            f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')} ({ends}){lead}"
         )
     return f"{_capital('; '.join(said))}." if said else ""
 

@@ -291,9 +291,7 @@ def median_bca_levels(
     if said := too_few(n, count):
         return tuple(Interval(estimate, math.nan, math.nan, n, level, said) for level in levels)
     if finite[0] == finite[-1]:
-        return tuple(
-            Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound") for level in levels
-        )
+        return tuple(Interval(estimate, estimate, estimate, n, level, f"{_ALL_EQUAL}: exact bound") for level in levels)
     if sources is None:
         lower, upper, times = _seeded_places(n, resamples, seed)
         drawn, left_out = Draws.of(_at(finite, lower, upper), times), jackknife_medians(finite)
@@ -305,10 +303,22 @@ def median_bca_levels(
         return tuple(Interval(estimate, estimate, estimate, n, level, said) for level in levels)
     a = acceleration(left_out.mean() - left_out)
     drawn_at = levels if sources is None else [expanded(level, count) for level in levels]
+    found = [bca_bounds(drawn, estimate=estimate, acceleration=a, level=at) for at in drawn_at]
+    tied = f"{int((finite == estimate).sum())} of {n} values equal the median: exact bound"
     return tuple(
-        Interval(estimate, *bca_bounds(drawn, estimate=estimate, acceleration=a, level=at), n, level)
-        for level, at in zip(levels, drawn_at, strict=True)
+        Interval(estimate, low, high, n, level, tied if low == high else "")
+        for level, (low, high) in zip(levels, found, strict=True)
     )
+
+
+_ALL_EQUAL = "all values are equal"
+
+
+def no_point(found: Interval) -> Interval:
+    """A median's interval, none where all values are equal: what does not vary tells nothing of what else it may be."""
+    if not found.note.startswith(_ALL_EQUAL):
+        return found
+    return replace(found, low=math.nan, high=math.nan, note=f"{_ALL_EQUAL}: no interval")
 
 
 def _check(levels: Sequence[float], resamples: int) -> None:

@@ -76,7 +76,8 @@ class Comparison:
         correct: right - wrong where right > wrong [1].
         incorrect: wrong - right where wrong ≥ right [1].
         test: paired test of the items' means, or of those of the sources that items share.
-        t, t_p: two-sample t of all scores as if they were independent, which paired scores are not [3].
+        t, t_p: two-sample t of all scores as if they were independent, which paired scores are not [3]; NaN of too few
+            for a claim.
         n: comparisons with both scores.
         n_items: items of theirs.
         verdict: see :func:`verdict`.
@@ -195,7 +196,8 @@ def compare(
     percent = percent_changes(w, r)
     mean_r, mean_w = _mean(r), _mean(w)
     sd_r, sd_w = standard_deviation(r), standard_deviation(w)
-    t, t_p = _as_if_independent((mean_w, sd_w, len(w)), (mean_r, sd_r, len(r)))
+    sides = (mean_w, sd_w, len(w)), (mean_r, sd_r, len(r))
+    t, t_p = (math.nan, math.nan) if few(len(names), n_sources) else _as_if_independent(*sides)
     return Comparison(
         told.failure,
         told.ties,
@@ -213,7 +215,7 @@ def compare(
         _scaled(sd_r, 0.0, width),
         _scaled(sd_w, 0.0, width),
         _drop(r, w, groups, drops),
-        _noted(median_bca(_item_medians(percent, rank), groups=of_items), r),
+        _noted(median_bca(_item_medians(percent, rank), groups=of_items), r, width),
         _side(distance[distance > 0], width),
         _side(-distance[distance <= 0], width),
         _paired(r, w, rank, of_items),
@@ -344,7 +346,9 @@ def _drop(r: np.ndarray, w: np.ndarray, groups: np.ndarray | None, bounds: bool)
     return Interval(100 * found.estimate, 100 * found.low, 100 * found.high, found.n, found.level, found.note)
 
 
-def _noted(found: Interval, right: np.ndarray) -> Interval:
+def _noted(found: Interval, right: np.ndarray, width: float) -> Interval:
+    if width == 0:
+        found = replace(found, low=math.nan, high=math.nan, note="every score is the same: no interval")
     return replace(found, note=WITHHELD) if (right < 0).any() else found
 
 

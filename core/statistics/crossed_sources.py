@@ -59,6 +59,20 @@ def numbered(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     return codes if alone in (1, pairs) else np.stack([codes, seconds], axis=1)
 
 
+FIRST_ALONE = "by the first source alone"
+"""Said beside what reckons with one source where items name two."""
+
+
+def first_alone(groups: ArrayLike | None) -> str:
+    """FIRST_ALONE of an estimate that knows one source, where values name two; empty otherwise.
+
+    Example:
+        >>> first_alone([[0, 0], [1, 0]]), first_alone([0, 1])
+        ('by the first source alone', '')
+    """
+    return FIRST_ALONE if crossed(groups) else ""
+
+
 def unreckoned(groups: ArrayLike | None) -> str:
     """Why the second source of some values does not count, in words; empty where it does or none is named.
 
@@ -70,8 +84,8 @@ def unreckoned(groups: ArrayLike | None) -> str:
         return ""
     many = _equal(np.unique(np.asarray(groups)[:, 1], return_counts=True)[1])
     if many == 1:
-        return "by the first source alone: all are of one second source"
-    said = f"by the first source alone: the second ones are as uneven as {many:.1f} equal ones, below {LEAST_SECOND:g}"
+        return f"{FIRST_ALONE}: all are of one second source"
+    said = f"{FIRST_ALONE}: the second ones are as uneven as {many:.1f} equal ones, below {LEAST_SECOND:g}"
     return said if many < LEAST_SECOND else ""
 
 

@@ -5,7 +5,7 @@ Source: PROTOCOL section 3 (paper A, A.6).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -18,11 +18,12 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.arithmetic import one_thread
 from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds, widened
-from core.statistics.crossed_sources import crossed, first_of
+from core.statistics.crossed_sources import crossed, first_alone, first_of
 from core.statistics.drawn_sums import drawn_counts
 from core.statistics.resamples import named, ranks_of, sample_medians, source_means
 from core.statistics.shift_tests import (
     MANN_WHITNEY,
+    NO_TEST,
     cliffs_delta,
     crossed_rank_sum,
     holm_of_tests,
@@ -32,7 +33,8 @@ from core.statistics.shift_tests import (
 from core.statistics.wording import counted
 
 LEAST_OMNIBUS = 5
-"""Fewest items (of each level, or with every level) for an omnibus test: below, χ² approximates nothing."""
+"""Fewest items (of each level, or with every level) for a test of levels: below, χ² approximates nothing, and two
+levels lie apart as far as can be by the accident of one item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class FactorTest:
         friedman: Friedman over the items that have every level; it knows the pairing. Without a test where
             each item has one level only (categories, bins).
         pairs: one row a pair of levels: a, b, test, p, p_holm (NaN without a test), m_tests (tests in the correction;
-            0 without one), cliffs_delta (a over b), n, note.
+            0 without one), cliffs_delta (a over b), n, note. Of fewer than LEAST_OMNIBUS items or sources on a side
+            neither test nor δ is told, and the note says so.
     """
 
     kruskal: Omnibus
@@ -105,7 +108,13 @@ def factor_test(
     of = np.asarray(given)[there][first]
     ranks = ranks_of(of, len(table))
     at = [_Level(name, column, ~np.isnan(column)) for name, column in zip(names, table.T.copy(), strict=True)]
-    return FactorTest(_kruskal(at, ranks), _friedman(at, ranks), _pairwise(at, ranks, of))
+    kruskal, friedman = (_alone(each(at, ranks), of) for each in (_kruskal, _friedman))
+    return FactorTest(kruskal, friedman, _pairwise(at, ranks, of))
+
+
+def _alone(found: Omnibus, of: np.ndarray) -> Omnibus:
+    """A test of all levels, which knows one source, with a remark where items name two."""
+    return found if math.isnan(found.p) else replace(found, note="; ".join(filter(None, (found.note, first_alone(of)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +169,7 @@ def _kruskal(levels: Sequence[_Level], ranks: np.ndarray | None) -> Omnibus:
         return Omnibus(math.nan, math.nan, n, len(groups), f"no test: fewer than two levels of {LEAST_OMNIBUS} items")
     groups, n = kept, sum(map(len, kept))
     if np.ptp(np.concatenate(groups)) == 0:
-        return Omnibus(math.nan, 1.0, n, len(groups), "; ".join(filter(None, ("all values are equal", note))))
+        return Omnibus(math.nan, math.nan, n, len(groups), "; ".join(filter(None, ("all values are equal", note))))
     found = stats.kruskal(*groups)
     return Omnibus(float(found.statistic), float(found.pvalue), n, len(groups), note)
 
@@ -177,7 +186,7 @@ def _friedman(at: Sequence[_Level], ranks: np.ndarray | None) -> Omnibus:
         reason = "fewer than three levels" if levels < 3 else few
         return Omnibus(math.nan, math.nan, n, levels, reason)
     if (np.ptp(complete, axis=1) == 0).all():
-        return Omnibus(math.nan, 1.0, n, levels, "no item differs between levels")
+        return Omnibus(math.nan, math.nan, n, levels, "no item differs between levels")
     found = stats.friedmanchisquare(*complete.T)
     return Omnibus(float(found.statistic), float(found.pvalue), n, levels, note)
 
@@ -193,16 +202,23 @@ def _pairwise(levels: Sequence[_Level], ranks: np.ndarray | None, of: np.ndarray
 
 def _compare(one: _Level, other: _Level, ranks: np.ndarray | None, of: np.ndarray) -> dict[str, object]:
     a, b, both = one.values[one.there], other.values[other.there], one.there & other.there
+    sides = [_at(each.values, ranks, each.there) for each in (one, other)]
+    fewest = min(map(len, sides))
     if 2 * both.sum() >= min(len(a), len(b)):
         paired = paired_test(other.values[both], one.values[both], groups=of[both])
-        found = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}
+        found, fewest = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}, min(fewest, paired.n)
     else:
-        sides = [_at(each.values, ranks, each.there) for each in (one, other)]
         n = sum(map(len, sides))
         test = named(MANN_WHITNEY, ranks if n < len(a) + len(b) else None)
         p = crossed_rank_sum((a, b), (of[one.there], of[other.there]), rank_sum(*sides)[1])
         found = {"test": test, "p": p, "n": n, "note": ""}
-    return {"a": one.name, "b": other.name, **found, "cliffs_delta": cliffs_delta(a, b)}
+    none, delta = {"test": NO_TEST, "p": math.nan}, cliffs_delta(a, b)
+    if fewest < LEAST_OMNIBUS:
+        found |= none | {"note": f"fewer than {LEAST_OMNIBUS} items on a side"}
+        delta = math.nan
+    elif np.ptp(np.concatenate([a, b])) == 0:
+        found |= none | {"note": "no item differs"}
+    return {"a": one.name, "b": other.name, **found, "cliffs_delta": delta}
 
 
 # Composition-balanced bootstrap: a mean in which every stratum weighs the same, whatever a corpus has of it.
@@ -329,7 +345,7 @@ def _interval(
     influence = [_influence(weight, each) for weight, each in zip(weights, kept, strict=True)]
     variances = np.array([len(each) / (len(each) - 1) * float((each**2).sum()) for each in influence])
     if not variances.any():
-        return Interval(estimate, estimate, estimate, n, level, "no stratum has any spread: exact bound")
+        return Interval(estimate, math.nan, math.nan, n, level, "no stratum has any spread: no interval")
     sources = np.array([len(each) for each in influence])
     freedom = float(variances.sum() ** 2 / (variances**2 / (sources - 1)).sum())  # Satterthwaite's
     if freedom < LEAST_FREEDOM - 1e-9:

@@ -114,7 +114,7 @@ def _fitted(rows: _Rows, level: float) -> MixedEffect:
     reason = _no_fit(rows)
     if reason == _SAME:
         shift, spread = _certain(rows)
-        return MixedEffect(shift, shift, shift, math.nan, spread, math.nan, 0.0, n, of_image, of_category, reason)
+        return MixedEffect(shift, math.nan, math.nan, math.nan, spread, math.nan, 0.0, n, of_image, of_category, reason)
     if reason:
         none = math.nan
         return MixedEffect(none, none, none, none, none, none, none, n, of_image, of_category, reason)

@@ -16,13 +16,16 @@ NOTHING_MOVES = 1e-12
 """A change below this share of the score is rounding: the score stands still."""
 
 
-def movers(delta: np.ndarray, before: np.ndarray, *, groups: np.ndarray | None = None) -> tuple[float, Interval]:
+def movers(
+    delta: np.ndarray, before: np.ndarray, *, groups: np.ndarray | None = None, level: float = 0.95
+) -> tuple[float, Interval]:
     """Share of the items that stand still, and of those that move the share that fall.
 
     Args:
         delta: change of each item's score, float64 [n]; NaN are left out.
         before: its score before, likewise.
         groups: source of each item, int [n], or two, [n, 2]; None: each is one of its own.
+        level: confidence level.
 
     Returns:
         In [0, 1], NaN without an item; and Wilson's interval, items of one source together, which has no bounds below
@@ -36,7 +39,7 @@ def movers(delta: np.ndarray, before: np.ndarray, *, groups: np.ndarray | None =
     known = ~np.isnan(delta)
     moved = known & (np.abs(delta) > NOTHING_MOVES * np.abs(before))
     own = None if groups is None else groups[moved]
-    falls = share(delta[moved] < 0, groups=own)
+    falls = share(delta[moved] < 0, groups=own, level=level)
     few = too_few(falls.n, falls.n if own is None else len(np.unique(first_of(own))))
     if few and falls.n:
         falls = Interval(falls.estimate, math.nan, math.nan, falls.n, falls.level, few)
@@ -57,7 +60,7 @@ def mean_changes(
 
     Returns:
         One interval a level. NaN where the sum of the scores before is not above 0; no bounds below LEAST_N items or
-        sources.
+        sources, nor where all change by the same percent.
 
     Raises:
         InvalidInput: if a score is infinite.
@@ -86,6 +89,9 @@ def mean_changes(
     if said := too_few(n, sources):
         return tuple(Interval(100 * ratio, math.nan, math.nan, n, level, said) for level in levels)
     error = math.sqrt(sources / (sources - 1) * float((sums**2).sum())) / total
+    if not error > 0:
+        none = "every score changes by the same percent: no interval of the mean"
+        return tuple(Interval(100 * ratio, math.nan, math.nan, n, level, none) for level in levels)
     reach = [float(stdtrit(sources - 1, (1 + level) / 2)) * error for level in levels]
     return tuple(
         widened(Interval(100 * ratio, 100 * (ratio - each), 100 * (ratio + each), n, level), apart, own)

@@ -29,7 +29,6 @@ class RankAgreement:
 
     Args:
         spearman: ρ, mean ranks for ties; NaN where undefined.
-        spearman_p: two-sided.
         kendall_b: τ_b, corrected for ties in either scoring.
         kendall_c: τ_c (Stuart), for scales of different numbers of levels, e.g. ratings of 1 to 4.
         kendall_p: two-sided, of the hypothesis that both τ are 0; of the sources' means where items share theirs.
@@ -38,7 +37,6 @@ class RankAgreement:
     """
 
     spearman: float
-    spearman_p: float
     kendall_b: float
     kendall_c: float
     kendall_p: float
@@ -66,12 +64,11 @@ def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None
         return _undefined(len(a), "one of the scorings is constant")
     rho = stats.spearmanr(a, b)
     tau_b, tau_c = stats.kendalltau(a, b), stats.kendalltau(a, b, variant="c")
-    spearman_p = float(rho.pvalue) if len(a) > 2 else math.nan
     p, note = (float(tau_b.pvalue), "") if ranks is None else _p_by_source(a, b, ranks)
     p = crossed_p(p, pair_influence(a, b), of)
-    return RankAgreement(
-        float(rho.statistic), spearman_p, float(tau_b.statistic), float(tau_c.statistic), p, len(a), note
-    )
+    if few := too_few(len(a), len(a) if ranks is None else int(ranks.max()) + 1):
+        p, note = math.nan, f"{few}, and no test"
+    return RankAgreement(float(rho.statistic), float(tau_b.statistic), float(tau_c.statistic), p, len(a), note)
 
 
 def spearman(one: ArrayLike, other: ArrayLike) -> tuple[float, int]:
@@ -174,7 +171,7 @@ def _whole(
 
 
 def _undefined(n: int, note: str) -> RankAgreement:
-    return RankAgreement(math.nan, math.nan, math.nan, math.nan, math.nan, n, note)
+    return RankAgreement(math.nan, math.nan, math.nan, math.nan, n, note)
 
 
 # Rank correlations of bootstrap samples, from how often each has each item: nothing is sorted again for a sample.

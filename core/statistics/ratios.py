@@ -28,6 +28,10 @@ from core.statistics.bootstrap import (
 from core.statistics.crossed_sources import crossed, first_of
 from core.statistics.drawn_sums import block_sums, blocks_of, but_one, drawn_counts, drawn_sums, draws_for
 from core.statistics.resamples import unit_medians, unit_totals
+from core.statistics.shares import share_of_fractions
+
+ALL_EQUAL = "all values are equal: no interval"
+"""Of a mean; a median has its order statistics for bounds, whatever they are."""
 
 
 def mean_bca(
@@ -49,7 +53,7 @@ def mean_bca(
         seed: of the draws.
 
     Returns:
-        ``n`` counts values. Below LEAST_N values or sources: no interval, and a note.
+        ``n`` counts values. Below LEAST_N values or sources, and of equal values: no interval, and a note.
 
     Raises:
         InvalidInput: if the lengths differ or a value is infinite.
@@ -112,7 +116,7 @@ def ratio_bca(
     if said := too_few(n, sources):
         return Interval(estimate, math.nan, math.nan, n, level, said)
     if np.ptp(a) == 0 and np.ptp(b) == 0:
-        return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
+        return Interval(estimate, math.nan, math.nan, n, level, ALL_EQUAL)
     if not bounds:
         return Interval(estimate, math.nan, math.nan, n, level)
     both, draws = block_sums(np.stack([tops_of, bottoms_of], axis=1), seed), draws_for(sources, resamples)
@@ -190,7 +194,7 @@ def mean_of_ratios_bca(
     sums = drawn_sums(units, draws, seed)
     drawn = _divided(sums[:, ::2], sums[:, 1::2]).mean(axis=1)
     if np.ptp(drawn) == 0:
-        return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
+        return Interval(estimate, math.nan, math.nan, n, level, ALL_EQUAL)
     return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level)
 
 
@@ -326,6 +330,7 @@ def means_bca(
     level: float = 0.95,
     seed: int = RUN_SEED,
     bounds: bool = True,
+    fractions: bool = False,
 ) -> tuple[Interval, ...]:
     """Mean of every row with its BCa interval, all rows from the same draws; see :func:`mean_bca`.
 
@@ -336,7 +341,17 @@ def means_bca(
             ``groups`` has the source of all N. The draws are of all of them. None: these are all.
         level, seed: as there.
         bounds: draw the intervals; otherwise their bounds are NaN where they would have to be drawn.
+        fractions: the values lie in [0, 1]: equal ones have the interval of
+            :func:`core.statistics.shares.share_of_fractions`.
     """
+    if fractions:
+        means = means_bca(values, groups=groups, held=held, level=level, seed=seed, bounds=bounds)
+        of = None if groups is None else np.asarray(groups)[slice(None) if held is None else held]
+        votes = [
+            share_of_fractions(row, groups=of, level=level) if each.note == ALL_EQUAL else each
+            for each, row in zip(means, np.asarray(values, dtype=np.float64), strict=True)
+        ]
+        return tuple(votes)
     rows = np.asarray(values, dtype=np.float64)
     there = np.ones(rows.shape[1], dtype=bool) if held is None else held
     if groups is not None and crossed(groups):

@@ -160,7 +160,7 @@ def _means(of_items: Sequence[np.ndarray], sources: np.ndarray | None) -> list[I
             alike = [other for other in range(place, len(there)) if np.array_equal(there[other], kept)]
             groups = None if sources is None else sources[kept]
             rows = np.stack([of_items[other][kept] for other in alike])
-            found |= dict(zip(alike, means_bca(rows, groups=groups), strict=True))
+            found |= dict(zip(alike, means_bca(rows, groups=groups, fractions=True), strict=True))
     return [found[place] for place in range(len(of_items))]
 
 

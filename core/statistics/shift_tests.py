@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED, stream
 from core.statistics.bootstrap import (
+    LEAST_N,
     RESAMPLES,
     Interval,
     acceleration,
@@ -72,17 +73,17 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
             gives the test, and the second its p as it gives an interval its length.
 
     Returns:
-        The test. Fewer than two pairs or sources, or none that differs: no test, and ``note`` says so (p = 1 where
-        nothing differs). Differences that are all equal go to Wilcoxon: t has no spread to divide by.
+        The test. Fewer than LEAST_N pairs or sources, as for an interval, or none that differs: no test, and ``note``
+        says so. Differences that are all equal go to Wilcoxon: t has no spread to divide by.
 
     Raises:
         InvalidInput: if the shapes differ or a value is infinite.
 
     Example:
-        >>> paired_test([0, 0, 0, 0, 0, 0], [1, 2, 3, 4, 5, 60]).p
-        0.03125
-        >>> paired_test([0, 0, 0, 0, 0, 0], [1, 2, 3, 4, 5, 60], groups=[0, 0, 0, 0, 1, 1]).p
-        0.5
+        >>> round(paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60]).p, 4)
+        0.002
+        >>> paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60], groups=[0, 0, 1, 2, 3, 4, 5, 6, 7, 8]).note
+        '10 pairs of 9 sources; no test: fewer than 10 sources'
     """
     first, second, of = _pairs(before, after, groups)
     ranks = ranks_of(of, len(first))
@@ -115,10 +116,10 @@ def _crossed(found: PairedTest, differences: np.ndarray, groups: np.ndarray) -> 
 
 def _tested(first: np.ndarray, second: np.ndarray, unit: str) -> PairedTest:
     n, differences = len(first), second - first
-    if n < 2:
-        return PairedTest(NO_TEST, math.nan, math.nan, n, f"fewer than two {unit}s")
+    if n < LEAST_N:
+        return PairedTest(NO_TEST, math.nan, math.nan, n, f"no test: fewer than {LEAST_N} {unit}s")
     if not differences.any():
-        return PairedTest(NO_TEST, math.nan, 1.0, n, f"no {unit} differs")
+        return PairedTest(NO_TEST, math.nan, math.nan, n, f"no {unit} differs")
     # neither test knows a unit: by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
     _, power = np.frexp(np.abs(np.concatenate([first, second])).max())
     first, second, differences = (np.ldexp(each, -int(power)) for each in (first, second, differences))

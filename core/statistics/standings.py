@@ -375,7 +375,8 @@ def order_agreement(
         return OrderAgreement(none, none, s)
     sources = source_ranks(groups, n)
     count = int(sources.max()) + 1 if n else 0
-    if note := found.note or too_few(n, count):
+    undefined = found.note if np.isnan(found.spearman) else ""
+    if note := undefined or too_few(n, count):
         tau, rho = (Interval(value, nan, nan, n, level, note) for value in (found.kendall_b, found.spearman))
         return OrderAgreement(tau, rho, s)
     drawn = drawn_means(np.column_stack([a, b]), groups=sources, resamples=resamples, seed=seed)

@@ -32,9 +32,10 @@ def remove_leftovers(folder: Path) -> None:
 def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
     """Write a table as CSV whose texts are read back as texts.
 
-    A reader takes ``null``, ``NA`` or ``None`` for a missing value, quoted or not; here a family may have such a name.
-    It is written in single quotes, ``'null'``, and an empty cell alone is a missing one. A text that a spreadsheet
-    would run as a formula is guarded (:func:`guarded`), in a column's name too.
+    A reader takes ``null``, ``NA`` or ``None`` for a missing value, quoted or not. The axis and the family of edits
+    that nobody can see are ``invisible edits`` here; another such text stands in single quotes, ``'NA'``, and an empty
+    cell alone is a missing one. A text that a spreadsheet would run as a formula is guarded (:func:`guarded`), in a column's
+    name too.
 
     Args:
         table: its index is not written.
@@ -43,12 +44,19 @@ def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
     Example:
         >>> import pandas as pd
         >>> csv_text(pd.DataFrame({"family": ["null", "blur"], "n": [3, 4]}))
-        "family,n\\n'null',3\\nblur,4\\n"
+        'family,n\\ninvisible edits,3\\nblur,4\\n'
     """
+    texts = [name for name in table if name in _NAMED and table[name].dtype.kind not in "biuf"]
+    named = {name: table[name].astype(object).replace("null", "invisible edits") for name in texts}
     return guarded_csv(
-        table, digits=digits, cell=lambda text: f"'{text}'" if text in _READ_AS_MISSING else guarded(text)
+        table.assign(**named),
+        digits=digits,
+        cell=lambda text: f"'{text}'" if text in _READ_AS_MISSING else guarded(text),
     )
 
+
+_NAMED = ("axis", "family", "label")
+"""Columns that name an axis or a family."""
 
 _READ_AS_MISSING = frozenset(
     ("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",

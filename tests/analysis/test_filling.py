@@ -84,3 +84,12 @@ def test_without_the_true_plate_the_question_says_what_to_audit(tmp_path: Path) 
         question = next(each for each in catalogue(table) if each.id == "S25")
         assert ",".join(f"reposition-true-{anchor}" for anchor in ANCHORS) in question.needs(table)
         assert question.compute(table.view(), Options()).empty
+
+
+def test_a_share_is_claimed_at_the_level_of_all_the_evaluators(tmp_path: Path) -> None:
+    rows = moved()
+    alone = answered(tmp_path / "alone", rows).iloc[0]
+    several = [{**row, "evaluator": name} for name in ("e", "f", "g") for row in rows]
+    found = answered(tmp_path / "several", several)
+    assert (found["share_low"] < alone["share_low"]).all()
+    assert (found["share_high"] > alone["share_high"]).all()

@@ -54,7 +54,8 @@ def test_an_evaluator_of_one_number_has_one_half_and_one_that_reads_only_truth_h
     view = made(rows_of(("flat", "truth")), facts=all_told("verified")).view()
     found = headlines(view).set_index("evaluator")
     assert found["value"].to_dict() == {"flat": 0.5, "truth": 1.0}
-    assert found["low"].to_dict() == found["high"].to_dict() == {"flat": 0.5, "truth": 1.0}
+    assert (found["low"] < found["value"] - 0.05).all()  # that all items agree is no certainty
+    assert (found["high"] >= found["value"]).all()
     cells = heat_map(view).groupby("evaluator")["value"].agg(["min", "max"])
     assert cells.loc["flat"].tolist() == [0.5, 0.5]
     assert cells.loc["truth"].tolist() == [1.0, 1.0]

@@ -90,7 +90,14 @@ def test_the_worst_family_is_that_of_the_tables_and_never_a_word_that_may_be_tru
         assert told is not None
         low, high = map(float, told.groups())  # wider than that of a family picked beforehand
         assert low < worst["abs_low"] < worst["abs_high"] < high
-        assert moved.endswith(f"; {worst['direction']}.")
+        alone, picked = (
+            [re.sub(r"\[.*?\]", "", each), re.findall(r"\[([\d.]+), ([\d.]+)\]", each)]
+            for each in (f"; {worst['direction']}.", moved)
+        )
+        assert picked[0].endswith(alone[0])
+        bounds = picked[1], alone[1]
+        for wide, own in zip(*bounds, strict=True):
+            assert float(wide[0]) < float(own[0]) <= float(own[1]) < float(wide[1])
         assert f"{worst['median_abs_percent'] / worst['null_median']:.1f} times invisible edits" in moved
         own = gaps[(gaps["evaluator"] == name) & ~gaps["axis"].isin(["null", "societal"])]
         largest = own[own["of"] != "paper’s contrast"].sort_values("value").iloc[-1]

@@ -51,6 +51,17 @@ def test_an_item_with_several_values_of_a_level_counts_by_their_median() -> None
     assert found.kruskal.n == 3
 
 
+def test_a_level_of_few_items_is_in_no_pair_that_is_tested_or_named() -> None:
+    values = np.concatenate([np.random.default_rng(3).normal(size=40), [9.0, 9.1, 9.2, 9.3]])
+    found = factor_test(values, np.repeat(["x", "y", "few"], [20, 20, 4]), np.arange(44))
+    assert (found.kruskal.levels, found.kruskal.note) == (2, "1 level of fewer than 5 items left out")
+    pairs = found.pairs.set_index(["a", "b"])
+    for pair in (("few", "x"), ("few", "y")):
+        assert pairs.loc[pair, ["test", "m_tests", "note"]].tolist() == ["none", 0, "fewer than 5 items on a side"]
+        assert pairs.loc[pair, ["p", "p_holm", "cliffs_delta"]].isna().all()
+    assert pairs.loc[("x", "y"), "p_holm"] == pairs.loc[("x", "y"), "p"]
+
+
 @pytest.mark.parametrize(
     ("values", "levels", "items", "kruskal", "friedman"),
     [
@@ -83,3 +94,14 @@ def test_degenerate_factors_say_why(values: list, levels: list, items: list, kru
 def test_columns_of_unequal_length_are_refused() -> None:
     with pytest.raises(InvalidInput, match="equal numbers"):
         factor_test([1.0], ["a", "b"], [0])
+
+
+def test_tests_of_all_levels_say_that_they_reckon_with_the_first_of_two_sources() -> None:
+    table = np.random.default_rng(5).normal(size=(30, 3))
+    values, levels, items = long(table)
+    two = np.stack([items, items % 6], axis=1)
+    found = factor_test(values, levels, items, sources=two)
+    alone = factor_test(values, levels, items, sources=items)
+    assert {found.kruskal.note, found.friedman.note} == {"by the first source alone"}
+    assert (found.kruskal.p, found.friedman.p) == (alone.kruskal.p, alone.friedman.p)
+    assert (alone.kruskal.note, alone.friedman.note) == ("", "")

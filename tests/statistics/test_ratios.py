@@ -81,10 +81,13 @@ def test_few_values_have_a_mean_and_no_interval() -> None:
     assert "n = 2" in found.note
 
 
-def test_equal_values_have_themselves_as_bounds() -> None:
+def test_equal_values_have_no_interval_of_their_mean_and_as_fractions_that_of_votes() -> None:
     found = mean_bca([0.5] * 30)
-    assert (found.estimate, found.low, found.high) == (0.5, 0.5, 0.5)
-    assert "exact" in found.note
+    assert (found.estimate, found.note) == (0.5, "all values are equal: no interval")
+    assert np.isnan([found.low, found.high]).all()
+    (share,) = means_bca(np.ones((1, 30)), fractions=True)
+    assert (share.estimate, share.high) == (1.0, 1.0)
+    assert 0.8 < share.low < 0.92
 
 
 def test_a_median_of_zero_below_divides_nothing() -> None:
@@ -118,6 +121,9 @@ def test_every_sample_has_as_many_draws_as_there_are_sources(sources: int, resam
 @given(st.lists(st.floats(0, 1), min_size=12, max_size=40))
 def test_an_interval_holds_its_mean_and_stays_within_the_values(values: list[float]) -> None:
     found = mean_bca(values, resamples=500)
+    if np.ptp(values) == 0:
+        assert np.isnan([found.low, found.high]).all()
+        return
     assert min(values) - 1e-12 <= found.low <= found.estimate + 1e-12
     assert found.estimate - 1e-12 <= found.high <= max(values) + 1e-12
 

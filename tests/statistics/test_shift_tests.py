@@ -44,8 +44,8 @@ def test_one_skewed_sample_is_enough_for_wilcoxon(skewed: str) -> None:
 
 
 def test_zero_differences_are_counted() -> None:
-    ours = paired_test([0, 0, 0, 0, 9, 9], [0, 0, 1, 2, 9, 30])
-    assert (ours.name, ours.note) == (WILCOXON, "3 pairs without a difference")
+    ours = paired_test([0, 0, 0, 0, 9, 9] * 2, [0, 0, 1, 2, 9, 30] * 2)
+    assert (ours.name, ours.note) == (WILCOXON, "6 pairs without a difference")
 
 
 def test_large_samples_are_judged_without_a_warning() -> None:
@@ -62,18 +62,19 @@ def test_a_shift_that_is_the_same_everywhere_goes_to_wilcoxon() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "n", "p", "note"),
+    ("before", "after", "n", "note"),
     [
-        ([], [], 0, math.nan, "fewer than two"),
-        ([1.0], [2.0], 1, math.nan, "fewer than two"),
-        ([1.0, math.nan], [2.0, 3.0], 1, math.nan, "fewer than two"),
-        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], 3, 1.0, "no pair differs"),
+        ([], [], 0, "fewer than 10 pairs"),
+        ([1.0], [2.0], 1, "fewer than 10 pairs"),
+        ([1.0, math.nan], [2.0, 3.0], 1, "fewer than 10 pairs"),
+        (range(9), range(1, 10), 9, "fewer than 10 pairs"),
+        (range(10), range(10), 10, "no pair differs"),
     ],
 )
-def test_data_without_a_test_say_why(before: list, after: list, n: int, p: float, note: str) -> None:
+def test_data_without_a_test_say_why(before: list, after: list, n: int, note: str) -> None:
     ours = paired_test(before, after)
     assert (ours.name, ours.n) == (NO_TEST, n)
-    assert ours.p == pytest.approx(p, nan_ok=True)
+    assert math.isnan(ours.p)
     assert note in ours.note
 
 

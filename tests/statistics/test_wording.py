@@ -21,7 +21,7 @@ def test_remarks_on_one_thing_speak_of_one() -> None:
     assert too_few(30, 1) == "no interval (30 items of 1 source, below 10)"
     one = median_bca(np.arange(30.0), groups=np.zeros(30))
     assert lacks_sources(one)  # what is said does not change what is found
-    assert paired_test([0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 60]).note == "1 pair without a difference"
+    assert paired_test([0] * 10, [0, 1, 2, 3, 4, 5, 6, 7, 8, 60]).note == "1 pair without a difference"
     assert (
         "1 level of fewer than 5 items left out"
         in factor_test(np.arange(14.0), [0] * 6 + [1] * 6 + [2] * 2, np.arange(14)).kruskal.note

@@ -21,7 +21,7 @@ def test_a_name_that_a_reader_takes_for_nothing_is_still_a_name() -> None:
     table = pd.DataFrame({"family": names, "kind": pd.Categorical(["null"] * 9), "value": [0.1] * 8 + [None]})
     read = pd.read_csv(io.StringIO(csv_text(table)))
     assert read["family"].isna().tolist() == [False] * 7 + [True, True]
-    assert read["family"].tolist()[:7] == ["'null'", "'NA'", "'None'", "'nan'", "'n/a'", "blur", "none"]
+    assert read["family"].tolist()[:7] == ["invisible edits", "'NA'", "'None'", "'nan'", "'n/a'", "blur", "none"]
     assert set(read["kind"]) == {"'null'"}
     assert read["value"].isna().sum() == 1
     assert table["family"].tolist()[0] == "null"

@@ -19,8 +19,8 @@ from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, too_few_for
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import Interval
-from core.statistics.power import reach
+from core.statistics.bootstrap import Interval, adjusted_level
+from core.statistics.power import among, reach
 from core.statistics.ratios import ratio_bca
 
 _WAYS_COLUMNS = (
@@ -255,11 +255,11 @@ _FILLED_NOTE = (
     "Composed items whose background is known, moved to the same places on the plate that was filled by example and on "
     "the true one; both are compared with the unedited picture, and an item counts by its median over the places that "
     "both have. Filled − true: median over items of the difference of their % change, in points, with its 95 % BCa "
-    "interval. "
-    "Share: the sum over items of |% change| filled minus |% change| true, over the sum of |% change| filled, 95 % "
-    "BCa over items of one "
-    "source together; 0 says that the filling does nothing to the size of shifts, below 0 that shifts are larger on "
-    "the true plate. The true plate has no shadow of the object; the filled one keeps what lies beyond the hole."
+    "interval. Share: the sum over items of |% change| filled minus |% change| true, over the sum of |% change| "
+    "filled, BCa over items of one "
+    "source together, at level 1 − 0.05/N for the N evaluators that one is claimed of; 0 says that the filling does "
+    "nothing to the size of shifts, below 0 that shifts are larger on the true plate. The true plate has no shadow of "
+    "the object; the filled one keeps what lies beyond the hole."
 )
 
 
@@ -274,7 +274,9 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
         Column("value", "Filled − true, points [95 % CI]", signed=True, low="low", high="high"),
         Column("filled_size", "Filled, median |% change|"),
         Column("true_size", "True plate, median |% change|"),
-        Column("share", "Share of the filling, % [95 % CI]", digits=1, signed=True, low="share_low", high="share_high"),
+        Column(
+            "share", "Share of the filling, % [adjusted CI]", digits=1, signed=True, low="share_low", high="share_high"
+        ),
         Column("said", "In words", kind="text"),
         Column(
             "power",
@@ -352,7 +354,7 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
     apart = median_over(filled - true, items, table.sources)
     groups = table.sources_of(items)
     one, other = np.abs(filled[items]), np.abs(true[items])
-    share = ratio_bca(one - other, one, groups=groups)
+    share = ratio_bca(one - other, one, groups=groups, level=adjusted_level(len(table.evaluators)))
     return {
         **words(apart),
         "filled": np.median(filled[items]),
@@ -363,21 +365,21 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
         "share_low": 100 * share.low,
         "share_high": 100 * share.high,
         "said": _share_said(share),
-        "power": _share_untold(share),
+        "power": _share_untold(share, among(len(table.evaluators))),
         "note": apart.note or share.note,
     }
 
 
-def _share_untold(share: Interval) -> str:
+def _share_untold(share: Interval, times: float) -> str:
     if _share_said(share) != OPEN:
         return ""
-    return apart(100 * reach(share, margin=math.nan).detectable, unit="%")
+    return apart(100 * times * reach(share, margin=math.nan).detectable, unit="%")
 
 
 def _share_said(share: Interval) -> str:
     if few := too_few_for(share):
         return few
-    if np.isnan(share.low):
+    if np.isnan(share.estimate):
         return STILL
     if share.low > 0:
         return ADDS

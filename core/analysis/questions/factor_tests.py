@@ -17,13 +17,14 @@ from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, Interval, too_few, widened
 from core.statistics.crossed_sources import crossed_p, first_of
-from core.statistics.factors import FactorTest, Omnibus, factor_test
+from core.statistics.factors import LEAST_OMNIBUS, FactorTest, Omnibus, factor_test
 from core.statistics.mixed_model import MixedEffect, mixed_effect
 
 HOW = (
     "Kruskal–Wallis takes every value for an independent one; Friedman compares the levels within the items that have "
     "all of them. Pairs: paired test where half of the items of the smaller level have both, Mann–Whitney otherwise; "
-    "they differ where p < 0.05 after Holm over the evaluator's pairs. Where items share their source, it counts once "
+    "they differ where p < 0.05 after Holm over the evaluator's pairs; none of fewer than "
+    f"{LEAST_OMNIBUS} items on a side is tested or named. Where items share their source, it counts once "
     "at a level, by the mean over its items there. δ: Cliff's, of items, of the pair furthest apart."
 )
 COLUMNS = (
@@ -37,7 +38,7 @@ COLUMNS = (
     Column("chi", "χ² (Friedman)", digits=1),
     Column("friedman_p", "p (Friedman)", kind="p"),
     Column("differ", "Pairs that differ", digits=0),
-    Column("pairs", "of", digits=0),
+    Column("pairs", "of", digits=0, help="Pairs that are tested"),
     Column("strongest", "Largest |δ|", kind="text", help="None where it rounds to 0.00"),
     Column("note", "Remark", kind="text"),
 )
@@ -58,6 +59,7 @@ PAIR_COLUMNS = (
     ),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 where there is no test"),
     Column("cliffs_delta", "Cliff’s δ, A over B", digits=3, signed=True),
+    Column("note", "Remark", kind="text"),
 )
 
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -196,7 +198,7 @@ def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
         "chi": friedman.statistic,
         "friedman_p": friedman.p,
         "differ": int((pairs["p_holm"].astype(float) < 0.05).sum()),
-        "pairs": len(pairs),
+        "pairs": int((pairs["m_tests"] > 0).sum()),
         "strongest": _strongest(pairs, names),
         "note": _notes(kruskal, friedman),
     }
@@ -215,7 +217,7 @@ def _strongest(pairs: pd.DataFrame, names: Sequence[str]) -> str:
 
 
 def _notes(*tests: Omnibus) -> str:
-    return "; ".join(each.note for each in tests if each.note)
+    return "; ".join(dict.fromkeys(part for each in tests if each.note for part in each.note.split("; ")))
 
 
 BETA = Column(

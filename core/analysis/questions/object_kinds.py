@@ -37,6 +37,7 @@ from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure
 from core.probes.base import BASE_CAPTION
 from core.probes.scene import GRABCUT, MASK_SOURCE
+from core.statistics.crossed_sources import FIRST_ALONE
 from core.statistics.splines import LEAST_SOURCES, spline_curve, spline_curves
 
 _SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
@@ -213,8 +214,8 @@ def _curve(table: ScoreTable) -> Question:
 
 
 CURVE = (
-    "Natural cubic spline of five knots with a 95 % bootstrap band over items, those of one source together, at a "
-    "level stretched for what five parameters take from so many; none below "
+    "Natural cubic spline of five knots with a 95 % bootstrap band over items, those of one source together "
+    f"({FIRST_ALONE} where they name two), at a level stretched for what five parameters take from so many; none below "
     f"{LEAST_SOURCES} items or sources. n counts values."
 )
 

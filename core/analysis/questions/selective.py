@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.comparisons import picked_failure
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, one_a_line
 from core.analysis.questions.comparison_columns import WHAT
@@ -20,6 +21,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Axis, Figure, Ray, Reference
 from core.evaluators.calibrated import base_of
+from core.statistics.wording import counted
 
 SECTION = "selectivity"
 HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"
@@ -320,27 +322,29 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
 
     Args:
         view: of the table of scores, one corpus of it.
-        most: kinds of error that are named, those with the most failures first; of too few items or sources last.
+        most: kinds of error that are named, those with the most failures first; of too few items or sources last. Their
+            intervals allow for the picking.
     """
     failures, selective = rows(view), headline(view)
     said = {}
     for name, own in failures.groupby("evaluator", sort=False):
         known = own.dropna(subset=["failure"]).assign(few=own["verdict"].isin(NO_CLAIM))
-        worst = known.sort_values(["few", "failure", "family"], ascending=[True, False, True]).head(most)
-        last = worst.iloc[-1] if len(worst) else None
-        alike = (
-            0
-            if last is None
-            else int(
-                ((known["failure"] == last["failure"]) & (known["few"] == last["few"])).sum()
-                - ((worst["failure"] == last["failure"]) & (worst["few"] == last["few"])).sum()
-            )
-        )
-        named = "; ".join(_failure(row) for row in worst.to_dict("records"))
+        ranked = known.sort_values(["few", "failure", "family"], ascending=[True, False, True])
+        failing = ranked[ranked["failure"] > 0]
+        worst = failing.head(most)
+        alike = 0
+        if len(worst):
+            like_last = failing[["failure", "few"]] == worst[["failure", "few"]].iloc[-1]
+            alike = int(like_last.iloc[len(worst) :].all(axis=1).sum())
+        of = int((~known["few"]).sum())
+        named = "; ".join(_failure(view, row, of) for row in worst.to_dict("records"))
         named += f"; and {alike} more that it fails as often" if alike else ""
         kept = usual(selective[selective["evaluator"] == name])
         value = f"{_selectivity(kept.to_dict('records')[0])}. " if len(kept) else ""
-        said[str(name)] = f"{value}What it fails to see most: {named or 'no comparison has both scores'}."
+        if len(known) and failing.empty:
+            said[str(name)] = f"{value}It fails nowhere: 0 % of {counted(known['n'].sum(), 'comparison')}."
+        else:
+            said[str(name)] = f"{value}What it fails to see most: {named or 'no comparison has both scores'}."
     return said
 
 
@@ -354,7 +358,8 @@ def _by_chance(row: Mapping[Hashable, Any]) -> str:
     return beside_chance(row["chance"], row["above"], row["above_low"], row["above_high"])
 
 
-def _failure(row: Mapping[Hashable, Any]) -> str:
-    ends = "no interval" if math.isnan(row["failure_low"]) else f"{row['failure_low']:.0f} to {row['failure_high']:.0f}"
+def _failure(view: View, row: Mapping[Hashable, Any], of: int) -> str:
+    rate = picked_failure(view, row["evaluator"], row["corpus"], row["family"], of=of)
+    ends = "no interval" if math.isnan(rate.low) else f"{100 * rate.low:.0f} to {100 * rate.high:.0f}"
     ties = f", ties {row['ties']:.0f} %" if row["ties"] else ""
     return f"{row['family']} {row['failure']:.0f} % failures ({ends}{ties}), n = {row['n']}, {row['verdict']}"

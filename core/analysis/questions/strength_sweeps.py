@@ -214,6 +214,7 @@ def _untold(last: pd.Series, margin: float) -> str:
 
 def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:
     """First strength at which the line through the sizes meets the margin; NaN where none does, or the first does."""
+    sizes = sizes.astype(np.float64)  # of nothing but missing sizes a column is of objects
     known = ~np.isnan(sizes)
     at, sizes = at[known], sizes[known]
     above = np.flatnonzero(sizes > margin)

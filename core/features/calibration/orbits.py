@@ -13,7 +13,7 @@ from core.analysis.table import View
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import Interval, expanded, median_bca, too_few, widened
+from core.statistics.bootstrap import Interval, expanded, median_bca, no_point, too_few, widened
 from core.statistics.changes import interquartile_range, standard_deviation
 from core.statistics.crossed_sources import first_of
 from core.statistics.resamples import sample_counts, sample_deviations, sample_medians
@@ -278,9 +278,9 @@ def _ends(drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, w
 def median(values: np.ndarray, sources: np.ndarray | None) -> Interval:
     """Median over items with its interval; items of one source are resampled together."""
     if sources is None:
-        return median_bca(values, level=LEVEL)
+        return no_point(median_bca(values, level=LEVEL))
     resamples = int(np.clip(_WORK // max(len(values), 1), 400, _SOURCE_RESAMPLES))
-    return median_bca(values, level=LEVEL, groups=sources, resamples=resamples)
+    return no_point(median_bca(values, level=LEVEL, groups=sources, resamples=resamples))
 
 
 def _means(medians: np.ndarray) -> np.ndarray:

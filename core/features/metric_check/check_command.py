@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from core.features.metric_check.judged_families import Broken, FamilyEvidence, FamilyFailures, FamilyShift
     from core.features.metric_check.metric_check import MetricReport
     from core.jobs.progress import ProgressFile
+    from core.statistics.bootstrap import Interval
 
 EPILOG = exit_codes(
     ok="every promise is kept, no family is shown to change it more than the threshold, no broken meaning escapes it",
@@ -147,10 +148,20 @@ def _print(report: "MetricReport") -> None:
         title=report.evaluator,
     )
     table(
-        ("", "family", "median |% change|", "95 % interval", "median % change", "n", "without", "drift shown by"),
+        (
+            "",
+            "family",
+            "median |% change|",
+            "interval it is judged by",
+            "median % change",
+            "n",
+            "without",
+            "drift shown by",
+        ),
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )
+    _note_together([each.held for each in report.families])
     _print_evidence(report.evidence)
     if report.broken is not None:
         _print_broken(report.broken, report.items)
@@ -201,11 +212,7 @@ def _print_broken(found: "Broken", items: int) -> None:
         [_breaks_line(each) for each in found.families],
         title=f"Edits that break the meaning, {items} items, at most {found.most:g} % failures",
     )
-    if any(each.held.level > each.found.failure.level for each in found.families):
-        note(
-            "families are judged together, each by the interval of the level that Holm's correction asks for: "
-            "the chance that any FAIL or ok among them is wrong is at most 5 %"
-        )
+    _note_together([each.held for each in found.families])
     from core.analysis.selectivity import beside_chance
 
     if found.selectivity is None:
@@ -217,6 +224,14 @@ def _print_broken(found: "Broken", items: int) -> None:
     beside = beside_chance(found.selectivity.chance, above.estimate, above.low, above.high)
     said = f"selectivity {value.estimate:.3f} ({interval}), n = {value.n} items; {beside}"
     note(said if asked is None else f"{_said(found.selective)}: {said}; at least {asked:g} above it is asked for")
+
+
+def _note_together(held: "Sequence[Interval]") -> None:
+    if len({each.level for each in held}) > 1 or any(each.level > 0.95 for each in held):
+        note(
+            "families are judged together, each by the interval of the level that Holm's correction asks for: "
+            "the chance that any FAIL or ok among them is wrong is at most 5 %"
+        )
 
 
 def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
@@ -235,10 +250,11 @@ def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
 
 
 def _line(each: "FamilyShift") -> tuple[object, ...]:
-    size, shift = each.size, each.shift
+    size, shift, held = each.size, each.shift, each.held
     if not size.n:
-        return ("none", each.family, each.verdict, "", "", "", 0, each.missing, "")
-    interval = size.note if math.isnan(size.low) else f"{size.low:.2f} to {size.high:.2f}"
+        return ("none", each.family, each.verdict, "", "", "", 0, each.missing, each.note)
+    at = "" if held.level == size.level else f" at {100 * held.level:.4g} %"
+    interval = size.note if math.isnan(size.low) else f"{held.low:.2f} to {held.high:.2f}{at}"
     return (
         _said(each.verdict),
         each.family,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effect_of_items import effect
+from core.analysis.effect_of_items import Effect, effect, known_sizes
 from core.analysis.effects import with_holm
 from core.analysis.flip_shifts import APART, SAME
 from core.analysis.verdicts import NO_CLAIM
@@ -18,7 +18,7 @@ from core.features.lab.lab import LabRow
 from core.probes.base import KNOWN_WRONG, Axis, Expectation, Probe
 from core.probes.registry import catalogue
 from core.statistics.bootstrap import Interval, adjusted_level, median_bca
-from core.statistics.changes import WITHHELD, Changes, item_medians
+from core.statistics.changes import WITHHELD, Changes
 from core.statistics.comparisons import Comparison, compare
 from core.statistics.flip_risk import CaptionPairs, evident_gap
 from core.statistics.selectivity import Selectivity, check_distance, selectivity
@@ -149,11 +149,7 @@ def broken(
 def _families(
     probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
 ) -> tuple[FamilyFailures, ...]:
-    """Judge each family by its interval, Holm's correction over those that have enough for a claim.
-
-    Step by step: of m families that are open, those decide whose interval of level 1 - α/m excludes the threshold; then
-    m is smaller. It is Holm's test of all, turned into intervals.
-    """
+    """Judge each family by its interval, those that have enough for a claim together; see :func:`_together`."""
     found, at = dict[str, FamilyFailures](), dict[str, Callable[[float], Interval]]()
     for family in dict.fromkeys(probe.family for probe in probes):
         own = [probe for probe in probes if probe.family == family]
@@ -168,15 +164,32 @@ def _families(
             both = ~np.isnan(right.ravel() + wrong.ravel())
             failed, groups = (wrong >= right).ravel()[both], (items if of is None else of)[both]
             at[family] = partial(_share, failed, groups)
-    while at:
-        held = {family: share_at(adjusted_level(len(at))) for family, share_at in at.items()}
-        said = {family: judged(each, most / 100) for family, each in held.items()}
-        found |= {each: replace(found[each], verdict=said[each], held=held[each]) for each in at}
-        left = {family: share_at for family, share_at in at.items() if said[family] == UNDECIDED}
-        if len(left) == len(at):
-            break
-        at = left
+    found |= {
+        family: replace(found[family], verdict=said, held=held)
+        for family, (held, said) in _together(at, most / 100).items()
+    }
     return tuple(found.values())
+
+
+def _together(at: Mapping[str, Callable[[float], Interval]], most: float) -> dict[str, tuple[Interval, str]]:
+    """The interval that each family is judged by, and what it says, Holm's correction over all.
+
+    Step by step: of m families that are open, those decide whose interval of level 1 - α/m excludes the threshold; then
+    m is smaller. It is Holm's test of all, turned into intervals.
+
+    Args:
+        at: family -> its interval at a level.
+        most: the threshold.
+    """
+    found, left = dict[str, tuple[Interval, str]](), dict(at)
+    while left:
+        held = {family: interval(adjusted_level(len(left))) for family, interval in left.items()}
+        found |= {family: (each, judged(each, most)) for family, each in held.items()}
+        open_ = {family: interval for family, interval in left.items() if found[family][1] == UNDECIDED}
+        if len(open_) == len(left):
+            break
+        left = open_
+    return found
 
 
 def _share(failed: np.ndarray, groups: np.ndarray, level: float) -> Interval:
@@ -234,9 +247,11 @@ class FamilyShift:
         direction: which of median, movers and mean show that scores drift, in words, after Holm's correction over the
             families that are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
         missing: pairs without a % change: rejected, unscored, or with a baseline of 0.
-        verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
+        verdict: WITHIN or BEYOND, where ``held`` lies on that side of the threshold; UNDECIDED where
             it lies astride or there is none; NOTHING where no pair has a % change; WITHHELD where the metric gives
             negative baselines. Neither of the last two decides anything.
+        note: why shifts have no % change.
+        held: the size with the interval of the level that Holm's correction over the families asks of this one.
     """
 
     family: str
@@ -246,6 +261,8 @@ class FamilyShift:
     missing: int
     verdict: str
     direction: str
+    note: str
+    held: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,50 +321,62 @@ def shifts_of(
         groups: number of each item's source, int [items].
     """
     pairs = [("null", "null"), *((probe.family, probe.axis.value) for probe in probes)]
-    families, controls = list(dict.fromkeys(pairs)), {"null"} | {probe.family for probe in probes if probe.control}
-    ways = _directions([family for family, _ in families], rows, groups, controls)
-    return tuple(_shifted(each, rows, threshold, groups, way) for each, way in zip(families, ways, strict=True))
+    axes, controls = dict(pairs), {"null"} | {probe.family for probe in probes if probe.control}
+    below = any(row.baseline_score is not None and row.baseline_score < 0 for item in rows for row in item)
+    changes = {family: _changes(family, rows, withheld=below) for family in axes}
+    sources, every = groups[: len(rows)], np.ones(len(rows), dtype=bool)  # fewer where the metric could not be run
+    found = {name: effect(each, every, spread=math.nan, sources=sources) for name, each in changes.items()}
+    sizes = {name: partial(_median, known_sizes(each, every), sources) for name, each in changes.items()}
+    usual = {name: size(0.95) for name, size in sizes.items()}
+    held = _together({name: size for name, size in sizes.items() if not math.isnan(usual[name].low)}, threshold)
+    ways = _directions(found, controls)
+    shifts = []
+    for name, axis in axes.items():
+        own, told = usual[name], found[name]
+        judging, verdict = held.get(name, (own, judged(own, threshold)))
+        percent = np.full(len(rows), math.nan) if below else changes[name].percent
+        known = 0 if below else int(changes[name].n_shifts.sum())
+        missing = sum(row.family == name for item in rows for row in item) - known
+        shifts.append(
+            FamilyShift(
+                name,
+                axis,
+                own,
+                median_bca(percent, groups=sources),
+                missing,
+                WITHHELD if below else verdict,
+                ways.get(name, ""),
+                "" if told is None else told.note,
+                judging,
+            )
+        )
+    return tuple(shifts)
 
 
-def _directions(
-    families: Sequence[str], rows: Sequence[Sequence[LabRow]], groups: np.ndarray, controls: Collection[str]
-) -> list[str]:
-    """See :class:`FamilyShift`."""
-    records: list[dict[str, Any]] = []
-    for family in families:
-        own = [[row for row in item if row.family == family] for item in rows]
-        probes = sorted({row.probe for item in own for row in item})
-        before, after = np.full((2, len(probes), len(own)), np.nan)
-        for place, item in enumerate(own):
-            for row in item:
-                if row.score is not None and row.baseline_score is not None:
-                    where = probes.index(row.probe), place
-                    before[where], after[where] = row.baseline_score, row.score
-        withheld = np.full(len(own), bool((before < 0).any()))
-        changes = Changes.of(after, before, ~np.isnan(after), withheld)
-        found = effect(changes, np.ones(len(own), dtype=bool), spread=math.nan, sources=groups[: len(own)])
-        tests = "" if family in controls else "families"
-        records.append({"place": len(records), "tests": tests, **({} if found is None else asdict(found))})
-    table = pd.DataFrame(records).dropna(subset=["p"]) if any("p" in each for each in records) else pd.DataFrame()
-    held = with_holm(table, by=("tests",)) if len(table) else pd.DataFrame(columns=["place", "direction"])
-    said = dict(zip(held["place"], held["direction"], strict=True))
-    return [str(said.get(place, "")) for place in range(len(families))]
+def _median(values: np.ndarray, sources: np.ndarray, level: float) -> Interval:
+    return median_bca(values, groups=sources, level=level)
 
 
-def _shifted(
-    family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray, direction: str
-) -> FamilyShift:
-    own = [[row for row in item if row.family == family[0]] for item in rows]
+def _changes(family: str, rows: Sequence[Sequence[LabRow]], *, withheld: bool) -> Changes:
+    own = [[row for row in item if row.family == family] for item in rows]
     probes = sorted({row.probe for item in own for row in item})
-    percent = np.full((len(probes), len(own)), np.nan)
+    before, after = np.full((2, len(probes), len(own)), np.nan)
     for place, item in enumerate(own):
         for row in item:
-            percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
-    below = any(row.baseline_score is not None and row.baseline_score < 0 for item in rows for row in item)
-    if below:
-        percent[:] = np.nan
-    sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
-    size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
-    verdict = WITHHELD if below else judged(size, threshold)
-    missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
-    return FamilyShift(family[0], family[1], size, shift, missing, verdict, direction)
+            if row.score is not None and row.baseline_score is not None:
+                where = probes.index(row.probe), place
+                before[where], after[where] = row.baseline_score, row.score
+    return Changes.of(after, before, ~np.isnan(after), np.full(len(own), withheld))
+
+
+def _directions(found: Mapping[str, Effect | None], controls: Collection[str]) -> dict[str, str]:
+    """See :class:`FamilyShift`."""
+    records: list[dict[str, Any]] = [
+        {"family": name, "tests": "" if name in controls else "families", **asdict(each)}
+        for name, each in found.items()
+        if each is not None and not math.isnan(each.p)
+    ]
+    if not records:
+        return {}
+    held = with_holm(pd.DataFrame(records), by=("tests",))
+    return dict(zip(held["family"], held["direction"], strict=True))

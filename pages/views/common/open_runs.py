@@ -153,7 +153,7 @@ def view(files: Signature, scope: Narrowed, chosen: Slice | None = None) -> View
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the fairness card …")
 def card(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataFrame:
     """Fairness card of a scope; see ``core.analysis.overview.fairness_card``."""
-    return fairness_card(view(files, scope), families=families(files, scope, margin))
+    return fairness_card(view(files, scope), families=families(files, scope, margin), margin=margin)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the contrasts …")
@@ -198,6 +198,7 @@ def findings(files: Signature, scope: Narrowed, margin: float = MARGIN, least: i
         store(files),
         view(files, scope),
         families=families(files, scope, margin),
+        margin=margin,
         least=least,
         accepted=accepted_by_people(list_studies()[0], scope.run_ids),
     )

@@ -21,6 +21,7 @@ from core.charts.spec import colours
 from core.evaluators import registry
 from core.evaluators.video.video_evaluator import coarse_name
 from core.probes.titles import family_title
+from core.statistics.crossed_sources import FIRST_ALONE
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.hints import meaning
@@ -63,8 +64,8 @@ def draw_card(
     _draw_worst_families(card, risks)
     st.caption(
         "Of each axis the family that changes an evaluator most: median \\|% change\\| over items, with its 95 % BCa "
-        "bootstrap interval, picked after seeing the data, so its interval is that of a maximum. *Drifts* is about the "
-        "signed median, *unstable* about how much items change, in either direction. "
+        "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* is "
+        "about the signed median, *unstable* about how much items change, in either direction. "
         f"“{MAY_BE_TRUE.capitalize()}”: {WHY}."
     )
     for sentence in not_on_card(contrasts):
@@ -262,7 +263,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
                 "Worst in draws, %",
                 format="%.0f",
                 help="Bootstrap draws of the same items, or their "
-                "sources, in which this family is the worst of its axis",
+                f"sources ({FIRST_ALONE} where items name two), in which this family is the worst of its axis",
             ),
             "null_median": percent("Invisible edits' median |% change|", format="%.2f"),
             "further": percent("More than invisible edits, %", format="%.0f"),
@@ -380,9 +381,8 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
     draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
-        "In order of names: a stable score alone is no merit. Each dot is the family that changes the evaluator most "
-        "on "
-        "that axis, picked after seeing them all, with the 95 % interval of its median \\|% change\\|. "
+        "In order of names: a stable score alone is no merit. Each dot is the family that changes the evaluator most on "
+        "that axis, picked after seeing them all, with an interval of its median \\|% change\\| that allows for it. "
         + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
     figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")

@@ -34,8 +34,8 @@ def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
 
     A reader takes ``null``, ``NA`` or ``None`` for a missing value, quoted or not. The axis and the family of edits
     that nobody can see are ``invisible edits`` here; another such text stands in single quotes, ``'NA'``, and an empty
-    cell alone is a missing one. A text that a spreadsheet would run as a formula is guarded (:func:`guarded`), in a column's
-    name too.
+    cell alone is a missing one. A text that a spreadsheet would run as a formula is guarded (:func:`guarded`), in a
+    column's name too.
 
     Args:
         table: its index is not written.

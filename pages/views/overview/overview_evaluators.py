@@ -381,8 +381,8 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
     draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
-        "In order of names: a stable score alone is no merit. Each dot is the family that changes the evaluator most on "
-        "that axis, picked after seeing them all, with an interval of its median \\|% change\\| that allows for it. "
+        "In order of names: a stable score alone is no merit. Each dot is the family that changes the evaluator most "
+        "on that axis, picked after seeing them all, with an interval of its median \\|% change\\| that allows for it. "
         + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
     figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")

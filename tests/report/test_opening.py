@@ -9,6 +9,8 @@ import pytest
 
 from core.analysis.both_demands import FALLS, HALF, NO_FALL, NOT_ASKED
 from core.analysis.facts import MAY_BE_TRUE
+from core.analysis.questions import Options, catalogue
+from core.analysis.reading import read_table
 from core.analysis.verdicts import UNDECIDED
 from core.report import html, report_files
 from core.report.build import build
@@ -35,9 +37,9 @@ def words_of(said: Opening) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def said(demo_report: Report) -> Opening:
-    assert demo_report.opening is not None
-    return demo_report.opening
+def said(paper_report: Report) -> Opening:
+    assert paper_report.opening is not None
+    return paper_report.opening
 
 
 Say = Callable[[list[dict]], dict[str, tuple[str, ...]]]
@@ -78,9 +80,10 @@ def test_the_page_is_short_and_says_which_half_was_not_asked(said: Opening) -> N
 
 
 def test_the_worst_family_is_that_of_the_tables_and_never_a_word_that_may_be_true(
-    demo_report: Report, said: Opening
+    store: Store, paper_report: Report, said: Opening
 ) -> None:
-    rows, gaps = frame(demo_report, "S1"), frame(demo_report, "S24")
+    rows, table = frame(paper_report, "S1"), read_table(store)
+    gaps = next(each for each in catalogue(table) if each.id == "S24").compute(table.view(), Options())
     rows = rows[(rows["tests"] != "") & (rows["axis"] != "societal")]
     for name, (_, moved, gap) in said.evaluators.items():
         worst = rows[rows["evaluator"] == name].sort_values("median_abs_percent").iloc[-1]
@@ -182,9 +185,9 @@ def test_of_many_evaluators_the_first_by_name_stand_and_the_others_are_counted(s
     assert f"{8 - MOST_NAMED} more stand in the data" in report.opening.audited[0]
 
 
-def test_what_must_not_be_concluded_follows_the_tables(demo_report: Report, said: Opening) -> None:
+def test_what_must_not_be_concluded_follows_the_tables(paper_report: Report, said: Opening) -> None:
     told = " ".join(said.cautions)
-    rows = frame(demo_report, "S1")
+    rows = frame(paper_report, "S1")
     rows = rows[rows["tests"] != ""]
     assert f"{(rows['drift'] == UNDECIDED).sum()} of {len(rows)} drifts are undecided" in told
     assert "nobody was asked about these" in told
@@ -217,14 +220,14 @@ def test_it_says_what_was_audited(said: Opening) -> None:
     ids=["markdown", "latex", "html"],
 )
 def test_every_format_opens_with_the_words_then_the_figure_then_the_papers_tables(
-    demo_report: Report, said: Opening, written, escape
+    paper_report: Report, said: Opening, written, escape
 ) -> None:
-    text = written(demo_report)
+    text = written(paper_report)
     for sentence in (*said.audited, *said.cautions, *(each for own in said.evaluators.values() for each in own)):
         assert escape(sentence) in text
     places = [text.index(each) for each in (WORDS, CAUTIONS, FIGURE, TABLES, METHODS, CITE)]
     assert places == sorted(places)
-    assert escape(demo_report.signature.split("|")[0]) in text[places[-1] :]
+    assert escape(paper_report.signature.split("|")[0]) in text[places[-1] :]
 
 
 def test_where_meanings_were_broken_the_same_breath_says_whether_it_falls(tmp_path: Path) -> None:

@@ -15,14 +15,14 @@ names = st.text(min_size=1, max_size=20)
 digits = st.text("0123456789abcdef", min_size=16, max_size=16)
 
 
-def test_the_demo_run_has_the_signature_that_is_printed(demo_report: Report, demo: Store) -> None:
+def test_the_demo_run_has_the_signature_that_is_printed(paper_report: Report, demo: Store) -> None:
     known = (
         "invariscope:0.1.0|runs:demo|corpora:demo@1c1d4390|evaluators:conse-lite0@c2e808a4+conse-lite2@21ea389a"
         "+grounding-judge@91245316|subject:template|seed:2025|boot:10000|margin:1|sha:"
     )
-    assert demo_report.signature.startswith(known)
-    assert signature_of(read_table(demo), demo.runs()) == demo_report.signature
-    read = parse_signature(demo_report.signature)
+    assert paper_report.signature.startswith(known)
+    assert signature_of(read_table(demo), demo.runs()) == paper_report.signature
+    read = parse_signature(paper_report.signature)
     assert read["corpora"] == ["demo@1c1d4390"]
     assert set(str(read["sha"])) <= set(string.hexdigits)
 
@@ -44,9 +44,9 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
         parse_signature(text)
 
 
-def test_a_changed_sha_is_refused(demo_report: Report) -> None:
+def test_a_changed_sha_is_refused(paper_report: Report) -> None:
     with pytest.raises(InvalidInput, match="16 hexadecimal digits"):
-        parse_signature(demo_report.signature + "x")
+        parse_signature(paper_report.signature + "x")
 
 
 def test_a_missing_field_is_refused() -> None:

@@ -25,8 +25,9 @@ from core.features.compare.two_sides import (
     SCATTER_DIFFERS_WITHIN,
     compare,
     manifest_differences,
+    row_names,
 )
-from core.probes.titles import family_title, title
+from core.probes.titles import family_title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.run_files import Run
@@ -153,7 +154,6 @@ def swap(state: PageState) -> None:
 
 
 _FIELDS = {column: name for name, column in CHOICES.items()}
-_NAMES = {ALL: "All together"}
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
@@ -288,7 +288,7 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         for name, side in zip(SIDES, (a, b), strict=True)
     }
     unit, digits = UNITS[measure]
-    names = _names(by, table["label"])
+    names = row_names(by, table["label"])
     what_by = by if by in BY else "own"  # it names files
     st.markdown(_summary(table, by, bounded=measure == "percent"))
     for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
@@ -355,12 +355,6 @@ def opened(side: Side, by: str, label: str) -> str:
         | own_link(told)
         | {name: joined(values) for name, values in link.items() if values}
     )
-
-
-def _names(by: str, labels: Iterable[str]) -> dict[str, str]:
-    """The words for the rows: titles where they are families or probes."""
-    said = {"family": family_title, "probe": title}.get(by, str)
-    return {label: _NAMES.get(label) or said(label) for label in map(str, labels)}
 
 
 def _corrected(table: pd.DataFrame) -> str:

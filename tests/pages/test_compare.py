@@ -2,7 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from core.__main__ import app as root
+from core.features.compare.two_sides import ALL, COLUMNS, row_names
+from core.report.document import p_value
 from tests.manifests import edit_manifest
 from tests.pages.opening import COMPARE, Open, click, marks_that_open, said, texts, ways
 from tests.pages.test_results import second_corpus
@@ -117,3 +125,59 @@ def test_a_mark_of_a_side_opens_its_own_pairs_and_a_difference_none(open_page: O
     mark = next(each for each in marks_that_open(app, chart) if json.loads(each).get("families") == "rotation")
     link = ways(click(app, chart, mark))["Open these pairs: conse-lite0 · Turned"]
     assert (link["view"], link["run"], link["families"]) == ("failures", "demo", "rotation")
+
+
+def asked(*arguments: object) -> dict[str, Any]:
+    """What the command says, as JSON."""
+    done = CliRunner().invoke(root, ["compare", *map(str, arguments), "--format", "json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    ("link", "sides"),
+    [
+        ({}, ()),
+        ({"by": "probe", "measure": "standardised"}, ("--by", "probe", "--measure", "standardised")),
+        (
+            {"b_evaluator": "conse-lite0", "a_categories": "animal", "b_categories": "food", "margin": "2"},
+            ("--b", "evaluator=conse-lite0", "--a", "categories=animal", "--b", "categories=food", "--margin", "2"),
+        ),
+        (
+            {"b_evaluator": "grounding-judge", "by": "category"},
+            ("--b", "evaluator=grounding-judge", "--by", "category"),
+        ),
+    ],
+    ids=["evaluators", "probes", "kinds of items", "categories"],
+)
+def test_the_command_says_what_the_page_says_in_every_cell(
+    open_page: Open, demo: Path, link: dict[str, str], sides: tuple[str, ...]
+) -> None:
+    (page,) = (each.value for each in open_page(COMPARE, **link).dataframe)
+    told = asked("demo", *sides)
+    digits = 3 if link.get("measure") == "standardised" else 2
+    rows = {row_names(told["by"], [row["label"]])[row["label"]]: row for row in told["rows"]}
+    assert set(page["label"]) == set(rows)
+    looked = 0
+    for row in page.to_dict("records"):
+        for name, own in rows[row["label"]].items():
+            shown = row[name]
+            if name == "label":
+                continue
+            if name in ("p", "p_holm", "size_p", "size_p_holm"):
+                assert shown == p_value(own), (row["label"], name)
+            elif own is None:
+                assert pd.isna(shown), (row["label"], name)
+            elif isinstance(own, float):
+                assert shown == pytest.approx(round(own, 3 if name == "cliffs_delta" else digits)), (row["label"], name)
+            else:
+                assert shown == own, (row["label"], name)
+            looked += 1
+    assert looked == len(page) * (len(COLUMNS) - 1)
+
+
+def test_the_command_puts_the_largest_difference_first(demo: Path) -> None:
+    rows = asked("demo")["rows"]
+    sizes = [max(abs(row["difference"]), abs(row["size_difference"])) for row in rows[1:]]
+    assert rows[0]["label"] == ALL
+    assert sizes == sorted(sizes, reverse=True)

@@ -1,6 +1,6 @@
 """Compare: what it hands to the trunk."""
 
-from core.features.feature import Feature, Part, View
+from core.features.feature import Command, Feature, Part, View
 
 FEATURE = Feature(
     name="compare",
@@ -17,6 +17,14 @@ FEATURE = Feature(
                     "sides", name="Compare", reason="which two sides are held against each other is a reader's choice"
                 ),
             ),
+        ),
+    ),
+    commands=(
+        Command(
+            "compare",
+            "core.features.compare.compare_command:compare",
+            "Hold two runs, evaluators, slices or files of scores against each other.",
+            place=85,
         ),
     ),
 )

@@ -6,7 +6,7 @@ Two sides whose signed medians are alike may scatter by 0.1 % and by 12 %.
 """
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STI
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
+from core.probes.titles import family_title, title
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
 from core.statistics.changes import Changes, item_medians
 from core.statistics.power import reach
@@ -122,7 +123,26 @@ def compare(
     pairs = [(ALL, one, other)]
     both = [level for level in sorted(set(first) & set(second)) if first[level].stored and second[level].stored]
     pairs += [(level, first[level], second[level]) for level in both]
-    pairing = can_pair(a, b)
+    return held_apart(pairs, pairing=can_pair(a, b), measure=measure, margin=margin)
+
+
+def row_names(by: str, labels: Iterable[str]) -> dict[str, str]:
+    """The words for the rows: titles where they are families or probes."""
+    said: Callable[[str], str] = {"family": family_title, "probe": title}.get(by, str)
+    return {label: "All together" if label == ALL else said(label) for label in map(str, labels)}
+
+
+def held_apart(
+    pairs: Sequence[tuple[str, "Values", "Values"]], *, pairing: bool, measure: str, margin: float = MARGIN
+) -> pd.DataFrame:
+    """A row for each pair of values; see :func:`compare`, whose rows these are.
+
+    Args:
+        pairs: label, values of A, values of B.
+        pairing: whether an item on both sides has two values.
+        measure: ``percent``, which has a margin; anything else has none.
+        margin: equivalence margin in percentage points.
+    """
     table = pd.DataFrame([_row(label, x, y, pairing, measure, margin) for label, x, y in pairs])
     table = _held(table, "", "verdict", _SAID, SIDES_NOT_SHOWN)
     return _held(table, "size_", "scatter", _SCATTER_SAID, SIZES_NOT_SHOWN).reindex(columns=list(COLUMNS))
@@ -166,7 +186,7 @@ def _numbers(a: View, b: View) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
+class Values:
     """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources.
 
     ``why`` says why nothing can be claimed of the side whatever its n; ``control`` whether it holds controls alone;
@@ -199,7 +219,7 @@ class _Side:
         self._numbers = numbers
         self._probes = {name: probes for name, probes in view.families().items() if name != BASE_CAPTION}
 
-    def whole(self, measure: str) -> _Values:
+    def whole(self, measure: str) -> Values:
         """Every shift together, invisible edits aside unless the slice asks for an axis."""
         table, chosen = self._view.table, self._view.chosen
         kept = [
@@ -210,7 +230,7 @@ class _Side:
         ]
         return self._values(kept, measure, self._view.items)
 
-    def levels(self, by: str, measure: str) -> Mapping[str, _Values]:
+    def levels(self, by: str, measure: str) -> Mapping[str, Values]:
         """The same of each level."""
         table, items = self._view.table, self._view.items
         if by in OF_ITEMS or by in table.own:
@@ -237,10 +257,10 @@ class _Side:
         table = self._view.table
         return table.is_control(family) and table.axis_of(family) != Axis.NULL.value
 
-    def _values(self, probes: list[str], measure: str, items: np.ndarray, of: Hashable = None) -> _Values:
+    def _values(self, probes: list[str], measure: str, items: np.ndarray, of: Hashable = None) -> Values:
         """Values of some probes and items; ``of`` names the items where they are not all of the slice."""
         if not probes:
-            return _Values(self._numbers[:0], np.empty(0), np.empty(0), None, stored=False)
+            return Values(self._numbers[:0], np.empty(0), np.empty(0), None, stored=False)
         found = self._view.changes(self._evaluator, tuple(probes))
         values, sizes = (
             (found.percent, found.size)
@@ -257,7 +277,7 @@ class _Side:
         why = self._why(found, measure, items, lost=not kept.any())
         asked, kept_of_slice = (tuple(probes), measure, of), self._view.kept
         numbers, values, sizes = (each[kept][order] for each in (self._numbers, values, sizes))
-        return _Values(numbers, values, sizes, groups, stored, why, control, asked, kept_of_slice)
+        return Values(numbers, values, sizes, groups, stored, why, control, asked, kept_of_slice)
 
     def _why(self, found: Changes, measure: str, items: np.ndarray, *, lost: bool) -> str:
         """Why nothing can be claimed of some changes whatever their n; ``lost``: no item has a value."""
@@ -284,7 +304,7 @@ class _Side:
         return values
 
 
-def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin: float) -> dict[str, Any]:
+def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: float) -> dict[str, Any]:
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
     sides = _medians("", a, b)
@@ -324,7 +344,7 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
     }
 
 
-def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
+def _medians(of: str, a: Values, b: Values) -> dict[str, float]:
     """Median of each side with its interval: ``a_value``, ``a_low``, … or ``a_size``, ``a_size_low``, …"""
     found = {name: each.median("sizes" if of else "values") for name, each in (("a", a), ("b", b))}
     value, ends = of or "value", f"{of}_" if of else ""
@@ -339,14 +359,14 @@ def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
     }
 
 
-def _noted(a: _Values, b: _Values, found: "_Found") -> str:
+def _noted(a: Values, b: Values, found: "_Found") -> str:
     """Why a side allows no claim, and the remark on the interval, which for pairs is of their differences."""
     why = [f"side {name}: {each.why}" for name, each in (("A", a), ("B", b)) if each.why]
     said = found.interval.note
     return "; ".join([*why, said.replace("values", "differences") if found.how == PAIRED else said]).strip("; ")
 
 
-def _claim(a: _Values, b: _Values, found: "_Found", margin: float) -> str:
+def _claim(a: Values, b: Values, found: "_Found", margin: float) -> str:
     if a.why or b.why:
         return a.why or b.why
     return TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=margin)
@@ -365,7 +385,7 @@ class _Found:
     p: float
 
 
-def _shared(a: _Values, b: _Values) -> tuple[np.ndarray, np.ndarray]:
+def _shared(a: Values, b: Values) -> tuple[np.ndarray, np.ndarray]:
     """Places of the items that stand on both sides, on either."""
     if np.array_equal(a.items, b.items):
         places = np.arange(len(a.items))
@@ -374,7 +394,7 @@ def _shared(a: _Values, b: _Values) -> tuple[np.ndarray, np.ndarray]:
     return in_a, in_b
 
 
-def _difference(a: _Values, b: _Values, pairing: bool, both: tuple[np.ndarray, np.ndarray]) -> _Found:
+def _difference(a: Values, b: Values, pairing: bool, both: tuple[np.ndarray, np.ndarray]) -> _Found:
     in_a, in_b = both
     least = min(len(a.items), len(b.items))
     if pairing and least and 2 * len(in_a) >= least:

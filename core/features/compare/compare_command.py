@@ -1,0 +1,165 @@
+"""``compare``: two runs, evaluators, slices or files of scores held against each other."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from core.commands import _outputs
+from core.commands._shared import exit_codes, json_text, note, table
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from core.features.compare.sides import SidesCompared
+    from core.report.document import Table
+
+EPILOG = exit_codes(ok="compared, whatever the difference")
+
+TEXT, JSON, JUNIT, MARKDOWN = FORMATS = ("text", "json", "junit", "markdown")
+
+
+def compare(
+    a: Annotated[str, typer.Argument(help="Id or path of a run, or a file of scores by id.")],
+    b: Annotated[str | None, typer.Argument(help="Another; default: the same run.")] = None,
+    a_is: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--a",
+            help="What side A holds of its run, repeated: evaluator, run, corpus, subject, language, axes, families, "
+            "probes, modifiers, categories, coverage_bins, or a column of your own table; e.g. families=blur,rotation.",
+        ),
+    ] = None,
+    b_is: Annotated[list[str] | None, typer.Option("--b", help="The same of side B.")] = None,
+    by: Annotated[
+        str, typer.Option(help="A row for each family, modifier, probe, category, coverage_bin, or own column.")
+    ] = "family",
+    measure: Annotated[
+        str, typer.Option(help="percent, or standardised: in SD of each side's own clean scores.")
+    ] = "percent",
+    margin: Annotated[float, typer.Option(min=0.1, max=100, help="Points within which sides are alike.")] = 1.0,
+    column: Annotated[str, typer.Option(help="Column or metric of files of scores that hold several.")] = "",
+    written: Annotated[str, typer.Option("--format", help=", ".join(FORMATS) + ".")] = TEXT,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; default and -: standard output.", callback=_outputs.text),
+    ] = None,
+) -> None:
+    """Hold two runs, evaluators or slices against each other, as the page Compare does, or two files of scores.
+
+    Items that both sides hold are paired; how many only one of them holds is said. Drift is of an item's signed change,
+    scatter of its size. Intervals take items of one source together, Holm's correction is over the rows, and the
+    largest difference comes first. Files of scores are JSON of clipscore or CaptionEvalKit, CSV, JSON Lines or Parquet:
+    ids alone say what is one item, and each counts as a source of its own. With --format junit a row that differs
+    beyond the margin is a failure.
+    """
+    from core.features.compare.sides import compare as held
+
+    if written not in FORMATS:
+        raise InvalidInput(f"--format knows {', '.join(FORMATS)}, got {written!r}")
+    found = held(a, b, a_is=a_is or (), b_is=b_is or (), by=by, measure=measure, margin=margin, column=column)
+    if written == TEXT and output is None:
+        _print(found)
+        return
+    _outputs.write_text(output or _outputs.STDOUT, as_text(found, written))
+
+
+def as_text(found: "SidesCompared", written: str) -> str:
+    """A comparison as JSON, JUnit's XML, or Markdown; as text it is Markdown too."""
+    if written == JSON:
+        return json_text(as_plain(found)) + "\n"
+    if written == JUNIT:
+        from core.commands._junit import junit
+
+        return junit(f"compare {found.a} | {found.b}", _cases(found))
+    from core.report.markup import markdown_escaped, markdown_table
+
+    lines = [markdown_table(each) for each in _tables(found)]
+    return "\n\n".join([*lines, *map(markdown_escaped, sentences(found))]) + "\n"
+
+
+def as_plain(found: "SidesCompared") -> dict[str, Any]:
+    """A comparison for a script: every cell of the page's table, under the page's names."""
+    return {
+        "a": found.a,
+        "b": found.b,
+        "by": found.by,
+        "unit": found.unit,
+        "margin": found.margin,
+        "shared": found.shared,
+        "only_a": found.only_a,
+        "only_b": found.only_b,
+        "rows": found.rows.to_dict("records"),
+        "made_with": found.made_with.to_dict("records"),
+    }
+
+
+def sentences(found: "SidesCompared") -> list[str]:
+    """What the sides are, what was paired, and how the numbers are to be read."""
+    ways = found.rows["how"].value_counts()
+    said = "; ".join(f"{way}: {count} of {len(found.rows)} rows" for way, count in ways.items())
+    first = f"A: {found.a}. B: {found.b}. {found.shared:,} items on both sides, {found.only_a:,} only on A, "
+    lines = [f"{first}{found.only_b:,} only on B; {said}.", "Differences are A − B, with 95 % BCa intervals."]
+    if found.unit == "score":
+        return [*lines, "Each id counts as a source of its own."]
+    drift, scatter = (int(found.rows[name].max()) for name in ("m_tests", "size_m_tests"))
+    lines[1] += (
+        f" Items of one source count together; Holm's correction is over {drift} tests of drift and {scatter} of "
+        "scatter, each by itself."
+    )
+    if len(found.made_with):
+        lines.append(f"The runs were made with other: {', '.join(found.made_with['what'].head(12))}.")
+    return lines
+
+
+def _tables(found: "SidesCompared") -> "list[Table]":
+    from core.analysis.questions.question import Column
+    from core.features.compare.two_sides import row_names
+    from core.report.document import Table
+
+    digits = 4 if found.unit == "score" else 2
+    unit = "points" if found.unit == "%" else found.unit
+    rows = found.rows.assign(label=found.rows["label"].map(row_names(found.by, found.rows["label"])))
+    made = []
+    for of, name, what in (("", "drift", "verdict"), ("size_", "scatter", "scatter")):
+        if f"{of}difference" not in rows:
+            continue
+        value = ("a_size", "b_size") if of else ("a_value", "b_value")
+        columns = [
+            Column("label", "row", kind="text"),
+            *(Column(each, f"median {side}", digits, not of) for each, side in zip(value, "AB", strict=True)),
+            Column(f"{of}difference", f"A − B, {unit}", digits, True, f"{of}low", f"{of}high"),
+            Column(f"{of}p_holm", "p, Holm", kind="p"),
+            Column(what, "found", kind="text"),
+            Column("n_items", "n", 0),
+            Column("how", "how", kind="text"),
+        ]
+        title = "Scores" if found.unit == "score" else "Drift, signed" if not of else "Scatter, whichever way"
+        made.append(Table(f"compare-{name}", title, "", rows, tuple(columns)))
+    return made
+
+
+def _cases(found: "SidesCompared") -> "list[Any]":
+    from core.commands._junit import Case
+    from core.features.compare.two_sides import DIFFER, SCATTER_DIFFERS
+    from core.report.document import number
+
+    cases = []
+    for row in found.rows.to_dict("records"):
+        parts = [
+            f"{row[claim]}: A − B {number(row[f'{of}difference'], digits=4, signed=True)} "
+            f"({number(row[f'{of}low'], digits=4, signed=True)} to {number(row[f'{of}high'], digits=4, signed=True)})"
+            for of, claim in (("", "verdict"), ("size_", "scatter"))
+            if claim in row
+        ]
+        differs = row["verdict"] == DIFFER or row.get("scatter") == SCATTER_DIFFERS
+        cases.append(Case(str(row["label"]), f"{'; '.join(parts)}; n = {row['n_items']}, {row['how']}", differs))
+    return cases
+
+
+def _print(found: "SidesCompared") -> None:
+    from core.report.document import cells
+
+    for each in _tables(found):
+        table([column.header for column in each.columns], cells(each), title=each.title)
+    for sentence in sentences(found):
+        note(sentence)

@@ -1,0 +1,241 @@
+"""Two sides from outside the dashboard: stored runs with a slice each, or files of scores; rows as on Compare."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.reading import read_table
+from core.analysis.scope import Scope, narrow
+from core.analysis.slices import Slice
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import MARGIN
+from core.api.opened_run import place
+from core.corpora.schema import OWN
+from core.corpora.score_files import read_scores
+from core.errors import InvalidInput, StoreError
+from core.features.compare.two_sides import ALL, BY, Values, held_apart, manifest_differences
+from core.features.compare.two_sides import compare as rows_of
+from core.statistics.shift_tests import NO_TEST
+from core.store.manifest import Run
+from core.store.store import Store
+
+ONE = ("run", "corpus", "subject", "language")
+MANY = ("axes", "families", "probes", "modifiers", "categories", "coverage_bins")
+SIDE_CHOICES = ("evaluator", *ONE, *MANY)
+"""What a side may choose, by the names of the page's links; any other name is a column of the items' owners."""
+
+
+@dataclass(frozen=True, slots=True)
+class SidesCompared:
+    """Two sides held against each other.
+
+    Args:
+        a, b: what each side is, in words.
+        by: of which level a row is.
+        unit: of medians and differences: ``%`` (differences in percentage points), ``SD``, or ``score``.
+        margin: equivalence margin; None where there is none.
+        rows: columns of :data:`core.features.compare.two_sides.COLUMNS`; all together first, then the largest
+            difference first, whether of drift or of scatter.
+        only_a, only_b, shared: items of the first row that stand on one side alone, and on both.
+        made_with: what two runs were made with that is not the same.
+    """
+
+    a: str
+    b: str
+    by: str
+    unit: str
+    margin: float | None
+    rows: pd.DataFrame
+    only_a: int
+    only_b: int
+    shared: int
+    made_with: pd.DataFrame
+
+
+def compare(
+    a: Path | str,
+    b: Path | str | None = None,
+    *,
+    a_is: Iterable[str] = (),
+    b_is: Iterable[str] = (),
+    by: str = "family",
+    measure: str = "percent",
+    margin: float = MARGIN,
+    column: str = "",
+) -> SidesCompared:
+    """Hold two runs, evaluators, slices or files of scores against each other, as the page Compare does.
+
+    Args:
+        a: id or path of a run, or a file of scores by id (:func:`core.corpora.score_files.read_scores`).
+        b: likewise; None: the run of ``a``.
+        a_is, b_is: choices of a side of a run, such as ``evaluator=conse-lite0`` or ``families=blur,rotation``: names
+            of :data:`SIDE_CHOICES`, or a column of the items' owners.
+        by, measure, margin: as in :func:`core.features.compare.two_sides.compare`; runs alone.
+        column: of the scores, where a file has several.
+
+    Raises:
+        InvalidInput: if a side cannot be read, both hold the same or scores alone that are equal, they have no item in
+            common, or are of two languages or captions that nobody chose.
+    """
+    chosen = tuple(_choices(each, side) for each, side in ((a_is, "a"), (b_is, "b")))
+    files = [side is not None and _is_file(side) for side in (a, b)]
+    if any(files):
+        if not all(files) or any(chosen):
+            raise InvalidInput("a file of scores is held against another one, with no --a and --b; name two files")
+        assert b is not None
+        return _of_files(Path(a), Path(b), column)
+    if column:
+        raise InvalidInput(f"--column is of files of scores, and both sides are runs; leave out {column!r}")
+    return _of_runs((str(a), str(a if b is None else b)), chosen, by, measure, margin)
+
+
+def _is_file(side: Path | str) -> bool:
+    path = Path(side)
+    return path.suffix != ".duckdb" and (path.is_file() or (bool(path.suffix) and not path.exists()))
+
+
+def _choices(asked: Iterable[str], side: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for each in asked:
+        name, equals, value = (part.strip() for part in each.partition("="))
+        if not (name and equals and value) or name in found:
+            raise InvalidInput(f"--{side} takes each name=value once, e.g. evaluator=conse-lite0, got {each[:80]!r}")
+        found[name] = tuple(part.strip() for part in value.split(",")) if name in MANY else (value,)
+    return found
+
+
+def _of_runs(
+    references: tuple[str, str],
+    chosen: tuple[dict[str, tuple[str, ...]], ...],
+    by: str,
+    measure: str,
+    margin: float,
+) -> SidesCompared:
+    paths = list(dict.fromkeys(place(each) for each in references))
+    stores = {path: Store.open([path]) for path in paths}
+    try:
+        opened = [stores[place(each)] for each in references]
+        tables = [_table(store, own, each) for store, own, each in zip(opened, chosen, references, strict=True)]
+        _check(tables, chosen)
+        views = _views(tables, chosen)
+        levels = by if by in BY else OWN + by
+        known = {name for each in tables for name in each.own}
+        if levels not in (*BY, *known):
+            raise InvalidInput(
+                f"--by takes {', '.join((*BY, *(each.removeprefix(OWN) for each in known)))}, got {by!r}"
+            )
+        rows = rows_of(*views, by=levels, measure=measure, margin=margin)  # type: ignore[arg-type]
+        if rows.empty:
+            raise InvalidInput("one side holds no shift; take back one of its choices")
+        runs = [_run(store, table) for store, table in zip(opened, tables, strict=True)]
+        unit = "%" if measure == "percent" else "SD"
+        words = [_said(view, own) for view, own in zip(views, chosen, strict=True)]
+        return _ordered(words, by, rows, unit, margin if unit == "%" else None, manifest_differences(*runs))
+    finally:
+        for store in stores.values():
+            store.close()
+
+
+def _table(store: Store, chosen: dict[str, tuple[str, ...]], reference: str) -> ScoreTable:
+    if not store.runs():
+        raise StoreError(store.problems[0] if store.problems else f"{reference} holds no run")
+    run, corpus, subject, language = (chosen.get(name, (None,))[0] for name in ONE)
+    return read_table(store, narrow(store, Scope((run,) if run else (), corpus, subject, language)).only())
+
+
+def _run(store: Store, table: ScoreTable) -> Run:
+    return next(run for run in store.runs() if run.id == table.scope.run)
+
+
+def _check(tables: Sequence[ScoreTable], chosen: Sequence[dict[str, tuple[str, ...]]]) -> None:
+    """Refuse sides that differ in what nobody chose, or have no item in common."""
+    one, other = (each.scope for each in tables)
+    for name in ("language", "subject"):
+        if getattr(one, name) != getattr(other, name) and not any(name in own for own in chosen):
+            raise InvalidInput(
+                f"A holds captions of {name} {getattr(one, name)} and B of {getattr(other, name)}; choose with "
+                f"--a {name}=… or --b {name}=…"
+            )
+    items = [set(zip(each.items["corpus"], each.items["item"], strict=True)) for each in tables]
+    if not items[0] & items[1]:
+        raise InvalidInput(
+            f"A, run {one.run} of {len(items[0]):,} items, and B, run {other.run} of {len(items[1]):,}, have no item "
+            "in common; compare runs of the same items"
+        )
+
+
+def _views(tables: Sequence[ScoreTable], chosen: Sequence[dict[str, tuple[str, ...]]]) -> list[View]:
+    """A slice of each side; the evaluators that nobody named are the page's, of two runs the first that both hold."""
+    asked = [own.get("evaluator", ("",))[0] for own in chosen]
+    there = [each.evaluators for each in tables]
+    if tables[0].scope.run == tables[1].scope.run:
+        usual = [there[0][0], there[1][:2][-1]]
+    else:
+        common = [name for name in there[0] if name in there[1]]
+        named = next((name for name in asked if name and all(name in each for each in there)), "")
+        usual = [named or (common[0] if common else each[0]) for each in there]
+    slices = [_slice(own, name or other) for own, name, other in zip(chosen, asked, usual, strict=True)]
+    if slices[0] == slices[1] and tables[0].scope == tables[1].scope:
+        raise InvalidInput(
+            f"both sides are {slices[0].evaluators[0]} of the same shifts of run {tables[0].scope.run}; choose another "
+            "evaluator, run, family or kind of item for one of them"
+        )
+    for own, names in zip(slices, there, strict=True):
+        if own.evaluators[0] not in names:
+            raise InvalidInput(f"no shift of evaluator {own.evaluators[0]!r} is here; evaluators: {', '.join(names)}")
+    return [table.view(own) for table, own in zip(tables, slices, strict=True)]
+
+
+def _slice(own: dict[str, tuple[str, ...]], evaluator: str) -> Slice:
+    many: dict[str, Any] = {name: own[name] for name in MANY if name in own}
+    told = tuple((OWN + name, values[0]) for name, values in own.items() if name not in SIDE_CHOICES)
+    return Slice(evaluators=(evaluator,), told=told, **many)
+
+
+def _said(view: View, own: dict[str, tuple[str, ...]]) -> str:
+    scope = view.table.scope
+    more = [f"{name} {', '.join(values)}" for name, values in own.items() if name not in (*ONE, "evaluator")]
+    said = [f"{view.evaluators[0]} in run {scope.run}", f"{scope.subject} captions in {scope.language}"]
+    return "; ".join([*said, *more])
+
+
+def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
+    held = [read_scores(path, column=column) for path in (a, b)]
+    if a.resolve() == b.resolve():
+        raise InvalidInput(f"both sides are the file {a}; name another one for B")
+    scored = [{key: score for key, score in each.scores.items() if np.isfinite(score)} for each in held]
+    keys = sorted(set(scored[0]) | set(scored[1]))
+    if len(keys) == len(scored[0]) + len(scored[1]):
+        raise InvalidInput(
+            f"{a.name} scores {len(scored[0]):,} ids and {b.name} {len(scored[1]):,}, none of them the same; compare "
+            "scores of the same items"
+        )
+    places = {key: place for place, key in enumerate(keys)}
+    sides = []
+    for own in scored:
+        numbers = np.array(sorted(places[key] for key in own), dtype=np.int64)
+        values = np.array([own[keys[number]] for number in numbers], dtype=np.float64)
+        sides.append(Values(numbers, values, values, None, stored=True))
+    rows = held_apart([(ALL, *sides)], pairing=True, measure="score")
+    words = [f"{each.name}{f', {each.column}' if each.column else ''}" for each in held]
+    rows = rows.drop(columns=[name for name in rows if "size" in name or name == "scatter"])
+    return _ordered(words, "item", rows, "score", None, pd.DataFrame(columns=["what", "a", "b"]))
+
+
+def _ordered(
+    words: Sequence[str], by: str, rows: pd.DataFrame, unit: str, margin: float | None, made_with: pd.DataFrame
+) -> SidesCompared:
+    """The rows in order; refused where every item of every row has on one side what it has on the other."""
+    whole = rows.iloc[0]
+    shared, only = int(whole["shared"]), [int(whole[name] - whole["shared"]) for name in ("a_n", "b_n")]
+    parts = [of for of in ("", "size_") if f"{of}test" in rows]
+    if not any(only) and all(((rows[f"{of}test"] == NO_TEST) & (rows[f"{of}p"] == 1)).all() for of in parts):
+        raise InvalidInput(f"both sides give the same to each of the {shared:,} items; there is nothing to compare")
+    largest = rows[[f"{of}difference" for of in parts]].abs().max(axis=1).fillna(-1.0)
+    largest.iloc[0] = np.inf
+    order = largest.sort_values(ascending=False, kind="stable").index
+    return SidesCompared(*words, by, unit, margin, rows.loc[order].reset_index(drop=True), *only, shared, made_with)

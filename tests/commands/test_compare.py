@@ -1,0 +1,109 @@
+"""``compare``: files of scores, what is written, and what is refused in one sentence with nothing written."""
+
+import json
+import math
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from core.statistics.bootstrap import median_bca
+from core.statistics.shift_tests import paired_test
+from tests.commands.calling import Invoke
+
+RNG = np.random.default_rng(7)
+IDS = [f"i{number:02d}" for number in range(40)]
+ONE = dict(zip(IDS, RNG.uniform(0.4, 0.9, 40).round(4).tolist(), strict=True))
+OTHER = {key: round(value - 0.05 + RNG.normal(0, 0.01), 4) for key, value in ONE.items() if key != "i00"} | {"x": 0.5}
+
+
+def clipscore(path: Path, scores: dict[str, float]) -> Path:
+    path.write_text(json.dumps({key: {"CLIPScore": value} for key, value in scores.items()}))
+    return path
+
+
+def capevalkit(path: Path, scores: dict[str, float]) -> Path:
+    held = {"CLIPScore": 0.5, "per_item": {key: {"CLIPScore": value} for key, value in scores.items()}}
+    path.write_text(json.dumps(held))
+    return path
+
+
+def own(path: Path, scores: dict[str, float]) -> Path:
+    path.write_text("id,score\n" + "".join(f"{key},{value}\n" for key, value in scores.items()))
+    return path
+
+
+@pytest.mark.parametrize("write", [clipscore, capevalkit, own])
+def test_two_files_of_scores_are_paired_by_id_and_the_rest_is_counted(
+    invoke: Invoke, tmp_path: Path, write: type[Path]
+) -> None:
+    one, other = (
+        clipscore(tmp_path / "one.json", ONE),
+        write(tmp_path / f"b{'.csv' if write is own else '.json'}", OTHER),
+    )
+    told = json.loads(invoke("compare", one, other, "--format", "json").stdout)
+    (row,) = told["rows"]
+    shared = sorted(ONE.keys() & OTHER.keys())
+    differences = np.array([ONE[key] - OTHER[key] for key in shared])
+    expected = median_bca(differences)
+    assert (told["shared"], told["only_a"], told["only_b"]) == (39, 1, 1)
+    assert row["difference"] == pytest.approx(expected.estimate)
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+    reference = paired_test([OTHER[key] for key in shared], [ONE[key] for key in shared])
+    assert row["p"] == pytest.approx(reference.p)
+    assert row["verdict"] == "drift differs"
+
+
+def test_junit_and_markdown_hold_every_row(invoke: Invoke, tmp_path: Path) -> None:
+    one, other = clipscore(tmp_path / "one.json", ONE), own(tmp_path / "other.csv", OTHER)
+    suite = ElementTree.fromstring(invoke("compare", one, other, "--format", "junit").stdout)
+    assert suite.attrib["tests"] == suite.attrib["failures"] == "1"
+    assert "drift differs" in suite.find("testcase/failure").attrib["message"]  # type: ignore[union-attr]
+    invoke("compare", one, other, "--format", "markdown", "-o", tmp_path / "said.md")
+    said = (tmp_path / "said.md").read_text()
+    assert "39 items on both sides, 1 only on A, 1 only on B" in said
+    assert "| --: |" in said
+
+
+def test_what_cannot_be_compared_is_one_sentence_and_writes_nothing(invoke: Invoke, tmp_path: Path) -> None:
+    one = clipscore(tmp_path / "one.json", ONE)
+    same = own(tmp_path / "same.csv", ONE)
+    strange = own(tmp_path / "strange.csv", {f"z{key}": value for key, value in ONE.items()})
+    cut = tmp_path / "cut.json"
+    cut.write_text(one.read_text()[:-30])
+    nothing = own(tmp_path / "nan.csv", dict.fromkeys(IDS, math.nan))
+    wrong = {
+        "the same to each of the 40 items": (one, same),
+        "none of them the same": (one, strange),
+        "both sides are the file": (one, one),
+        "cut.json": (cut, one),
+        "no number": (one, nothing),
+        "a file of scores is held against another one": (one,),
+        "both sides are conse-lite0": ("demo", "--b", "evaluator=conse-lite0"),
+        "of subject template and": ("demo", "demo-captions"),
+        "no item in common": ("demo", "demo-prototypes", "--b", "subject=human"),
+        "no shift of evaluator 'nobody'": ("demo", "--b", "evaluator=nobody"),
+        "--by takes": ("demo", "--by", "mood"),
+        "no run 'nowhere'": ("demo", "nowhere"),
+        "name=value": ("demo", "--a", "evaluator"),
+        "--format knows": ("demo", "--format", "yaml"),
+    }
+    for sentence, sides in wrong.items():
+        done = invoke(
+            "compare", *sides, "-o", tmp_path / "out.json", *(() if "yaml" in sides else ("--format", "json"))
+        )
+        assert done.exit_code == 2, (sentence, done.output)
+        assert sentence in done.stderr, done.stderr
+        assert done.stderr.count("error:") == 1
+        assert not (tmp_path / "out.json").exists(), sentence
+
+
+def test_other_languages_are_refused_unless_chosen(invoke: Invoke, tmp_path: Path) -> None:
+    done = invoke("compare", "demo-captions", "demo-captions", "--a", "language=de", "--format", "json")
+    if done.exit_code == 0:
+        told = json.loads(done.stdout)
+        assert "in de" in told["a"]
+        assert "in de" not in told["b"]
+    else:  # the run holds directional probes alone, which make no shift
+        assert "shift" in done.stderr

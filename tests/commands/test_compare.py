@@ -3,15 +3,19 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from core.settings import results_dir
 from core.statistics.bootstrap import median_bca
 from core.statistics.shift_tests import paired_test
+from tests.analysis.made_runs import score, write_run
 from tests.commands.calling import Invoke
 
+SHIPPED = results_dir()
 RNG = np.random.default_rng(7)
 IDS = [f"i{number:02d}" for number in range(40)]
 ONE = dict(zip(IDS, RNG.uniform(0.4, 0.9, 40).round(4).tolist(), strict=True))
@@ -80,14 +84,14 @@ def test_what_cannot_be_compared_is_one_sentence_and_writes_nothing(invoke: Invo
         "cut.json": (cut, one),
         "no number": (one, nothing),
         "a file of scores is held against another one": (one,),
-        "both sides are conse-lite0": ("demo", "--b", "evaluator=conse-lite0"),
-        "of subject template and": ("demo", "demo-captions"),
-        "no item in common": ("demo", "demo-prototypes", "--b", "subject=human"),
-        "no shift of evaluator 'nobody'": ("demo", "--b", "evaluator=nobody"),
-        "--by takes": ("demo", "--by", "mood"),
-        "no run 'nowhere'": ("demo", "nowhere"),
-        "name=value": ("demo", "--a", "evaluator"),
-        "--format knows": ("demo", "--format", "yaml"),
+        "both sides are conse-lite0": (SHIPPED / "demo", "--b", "evaluator=conse-lite0"),
+        "of subject template and": (SHIPPED / "demo", SHIPPED / "demo-captions"),
+        "no item in common": (SHIPPED / "demo", SHIPPED / "demo-prototypes", "--b", "subject=human"),
+        "no shift of evaluator 'nobody'": (SHIPPED / "demo", "--b", "evaluator=nobody"),
+        "--by takes": (SHIPPED / "demo", "--by", "mood"),
+        "no run 'nowhere'": (SHIPPED / "demo", "nowhere"),
+        "name=value": (SHIPPED / "demo", "--a", "evaluator"),
+        "--format knows": (SHIPPED / "demo", "--format", "yaml"),
     }
     for sentence, sides in wrong.items():
         done = invoke(
@@ -100,10 +104,20 @@ def test_what_cannot_be_compared_is_one_sentence_and_writes_nothing(invoke: Invo
 
 
 def test_other_languages_are_refused_unless_chosen(invoke: Invoke, tmp_path: Path) -> None:
-    done = invoke("compare", "demo-captions", "demo-captions", "--a", "language=de", "--format", "json")
-    if done.exit_code == 0:
-        told = json.loads(done.stdout)
-        assert "in de" in told["a"]
-        assert "in de" not in told["b"]
-    else:  # the run holds directional probes alone, which make no shift
-        assert "shift" in done.stderr
+    one, other = (write_run(tmp_path / name, rows(language)) for name, language in (("one", "en"), ("other", "de")))
+    done = invoke("compare", one, other, "-o", tmp_path / "out.md")
+    assert done.exit_code == 2
+    assert "A holds captions of language en and B of de; choose with" in done.stderr
+    assert not (tmp_path / "out.md").exists()
+    told = json.loads(invoke("compare", one, other, "--b", "language=de", "--format", "json").stdout)
+    assert ("in en" in told["a"], "in de" in told["b"]) == (True, True)
+
+
+def rows(language: str) -> list[dict[str, Any]]:
+    """Twelve items, flipped, whose scores differ by the language."""
+    moved = 0.1 if language == "en" else 0.2
+    return [
+        score(f"i{number:02d}", probe, 0.5 + 0.01 * number - (moved if probe == "vflip" else 0.0), language=language)
+        for number in range(12)
+        for probe in ("identity", "vflip")
+    ]

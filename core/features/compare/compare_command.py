@@ -19,7 +19,7 @@ TEXT, JSON, JUNIT, MARKDOWN = FORMATS = ("text", "json", "junit", "markdown")
 
 
 def compare(
-    a: Annotated[str, typer.Argument(help="Id or path of a run, or a file of scores by id.")],
+    a: Annotated[str, typer.Argument(help="Id or path of a run, a file of scores by id, or a baseline of check.")],
     b: Annotated[str | None, typer.Argument(help="Another; default: the same run.")] = None,
     a_is: Annotated[
         list[str] | None,
@@ -44,7 +44,7 @@ def compare(
         typer.Option("--output", "-o", help="File to write; default and -: standard output.", callback=_outputs.text),
     ] = None,
 ) -> None:
-    """Hold two runs, evaluators or slices against each other, as the page Compare does, or two files of scores.
+    """Hold two runs, evaluators or slices against each other, as the page Compare does, or two files.
 
     Items that both sides hold are paired; how many only one of them holds is said. Drift is of an item's signed change,
     scatter of its size. Intervals take items of one source together, Holm's correction is over the rows, and the

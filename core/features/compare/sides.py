@@ -19,6 +19,9 @@ from core.corpora.score_files import read_scores
 from core.errors import InvalidInput, StoreError
 from core.features.compare.two_sides import ALL, BY, Values, held_apart, manifest_differences
 from core.features.compare.two_sides import compare as rows_of
+from core.features.metric_check.baseline_file import is_baseline, read_baseline
+from core.probes.base import Axis
+from core.statistics.crossed_sources import numbered
 from core.statistics.shift_tests import NO_TEST
 from core.store.manifest import Run
 from core.store.store import Store
@@ -70,7 +73,8 @@ def compare(
     """Hold two runs, evaluators, slices or files of scores against each other, as the page Compare does.
 
     Args:
-        a: id or path of a run, or a file of scores by id (:func:`core.corpora.score_files.read_scores`).
+        a: id or path of a run, a file of scores by id (:func:`core.corpora.score_files.read_scores`), or what
+            ``check --save-baseline`` wrote.
         b: likewise; None: the run of ``a``.
         a_is, b_is: choices of a side of a run, such as ``evaluator=conse-lite0`` or ``families=blur,rotation``: names
             of :data:`SIDE_CHOICES`, or a column of the items' owners.
@@ -87,6 +91,13 @@ def compare(
         if not all(files) or any(chosen):
             raise InvalidInput("a file of scores is held against another one, with no --a and --b; name two files")
         assert b is not None
+        if Path(a).resolve() == Path(b).resolve():
+            raise InvalidInput(f"both sides are the file {a}; name another one for B")
+        baselines = [is_baseline(Path(each)) for each in (a, b)]
+        if any(baselines):
+            if not all(baselines):
+                raise InvalidInput("a baseline of check is held against another baseline; name two of one kind")
+            return _of_baselines(Path(a), Path(b), margin)
         return _of_files(Path(a), Path(b), column)
     if column:
         raise InvalidInput(f"--column is of files of scores, and both sides are runs; leave out {column!r}")
@@ -203,10 +214,43 @@ def _said(view: View, own: dict[str, tuple[str, ...]]) -> str:
     return "; ".join([*said, *more])
 
 
+def _of_baselines(a: Path, b: Path, margin: float) -> SidesCompared:
+    """Two checks family by family; drift and scatter are of the items' changes, as of two runs."""
+    held = [read_baseline(path) for path in (a, b)]
+    items = sorted({item for each in held for item in each.items})
+    if len(items) == sum(len(each.items) for each in held):
+        raise InvalidInput(f"{a.name} and {b.name} have no item in common; compare checks of the same items")
+    places = {item: place for place, item in enumerate(items)}
+    known = {item: of for each in held for item, of in zip(each.items, each.sources, strict=True)}
+    groups = numbered(*([known[item][side] for item in items] for side in (0, 1)))
+    pairs = []
+    for name in sorted(held[0].families.keys() & held[1].families.keys()):
+        sides = []
+        for each in held:
+            own = each.families[name]
+            shift, size = (np.array([np.nan if one is None else one for one in of]) for of in (own.shift, own.size))
+            numbers = np.array([places[item] for item in each.items], dtype=np.int64)
+            order = np.argsort(numbers)
+            order = order[~np.isnan(shift[order])]
+            at = numbers[order]
+            control = name == Axis.NULL.value
+            sides.append(Values(at, shift[order], size[order], groups[at], stored=True, control=control))
+        pairs.append((name, sides[0], sides[1]))
+    if not pairs:
+        raise InvalidInput(f"{a.name} and {b.name} have no family in common; compare checks of the same probes")
+    rows = held_apart(pairs, pairing=True, measure="percent", margin=margin)
+    words = [f"{each.evaluator}, {path.name}" for each, path in zip(held, (a, b), strict=True)]
+    made = [
+        {"what": name, "a": str(one), "b": str(other)}
+        for name in ("evaluator", "fingerprint", "invariscope", "seed")
+        for one, other in [[getattr(each, name) for each in held]]
+        if one != other
+    ]
+    return _ordered(words, "family", rows, "%", margin, pd.DataFrame(made, columns=["what", "a", "b"]))
+
+
 def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
     held = [read_scores(path, column=column) for path in (a, b)]
-    if a.resolve() == b.resolve():
-        raise InvalidInput(f"both sides are the file {a}; name another one for B")
     scored = [{key: score for key, score in each.scores.items() if np.isfinite(score)} for each in held]
     keys = sorted(set(scored[0]) | set(scored[1]))
     if len(keys) == len(scored[0]) + len(scored[1]):
@@ -220,9 +264,9 @@ def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
         numbers = np.array(sorted(places[key] for key in own), dtype=np.int64)
         values = np.array([own[keys[number]] for number in numbers], dtype=np.float64)
         sides.append(Values(numbers, values, values, None, stored=True))
-    rows = held_apart([(ALL, *sides)], pairing=True, measure="score")
+    rows = held_apart([(ALL, sides[0], sides[1])], pairing=True, measure="score")
     words = [f"{each.name}{f', {each.column}' if each.column else ''}" for each in held]
-    rows = rows.drop(columns=[name for name in rows if "size" in name or name == "scatter"])
+    rows = rows.drop(columns=[name for name in rows if "size" in str(name) or name == "scatter"])
     return _ordered(words, "item", rows, "score", None, pd.DataFrame(columns=["what", "a", "b"]))
 
 
@@ -230,12 +274,13 @@ def _ordered(
     words: Sequence[str], by: str, rows: pd.DataFrame, unit: str, margin: float | None, made_with: pd.DataFrame
 ) -> SidesCompared:
     """The rows in order; refused where every item of every row has on one side what it has on the other."""
-    whole = rows.iloc[0]
+    whole = rows.iloc[int(rows["shared"].to_numpy().argmax())]  # that of all together, where there is one
     shared, only = int(whole["shared"]), [int(whole[name] - whole["shared"]) for name in ("a_n", "b_n")]
     parts = [of for of in ("", "size_") if f"{of}test" in rows]
     if not any(only) and all(((rows[f"{of}test"] == NO_TEST) & (rows[f"{of}p"] == 1)).all() for of in parts):
         raise InvalidInput(f"both sides give the same to each of the {shared:,} items; there is nothing to compare")
     largest = rows[[f"{of}difference" for of in parts]].abs().max(axis=1).fillna(-1.0)
-    largest.iloc[0] = np.inf
+    largest[rows["label"] == ALL] = np.inf
     order = largest.sort_values(ascending=False, kind="stable").index
-    return SidesCompared(*words, by, unit, margin, rows.loc[order].reset_index(drop=True), *only, shared, made_with)
+    ordered = rows.loc[order].reset_index(drop=True)
+    return SidesCompared(words[0], words[1], by, unit, margin, ordered, only[0], only[1], shared, made_with)

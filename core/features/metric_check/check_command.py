@@ -10,17 +10,19 @@ import typer
 
 from core.commands import _outputs
 from core.commands._shared import Code, exit_codes, json_text, listed, note, print_json, table
+from core.errors import InvalidInput
 
 if TYPE_CHECKING:
     from core.features.metric_check.judged_families import Broken, FamilyEvidence, FamilyFailures, FamilyShift
     from core.features.metric_check.metric_check import MetricReport
+    from core.features.metric_check.regression_gate import Gate
     from core.jobs.progress import ProgressFile
     from core.statistics.bootstrap import Interval
 
 EPILOG = exit_codes(
     ok="every promise is kept, no family is shown to change it more than the threshold, no broken meaning escapes it",
     failures="a promise is broken, a family is shown to change it more, broken meanings escape it, or with --strict a "
-    "family is undecided",
+    "family is undecided; with --baseline a promise is broken or a family got worse than there",
 )
 
 
@@ -41,6 +43,21 @@ def check(
     selectivity_at_least: Annotated[
         float | None,
         typer.Option(help="How far above this metric's own chance, 0 to 0.5. Tries the directional probes too."),
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="Of an earlier --save-baseline: fail where a family got worse, whatever the threshold."),
+    ] = None,
+    common: Annotated[
+        bool,
+        typer.Option(
+            "--common",
+            help="With --baseline: compare over what both hold where items, probes, version or fingerprint differ.",
+        ),
+    ] = False,
+    save_baseline: Annotated[
+        Path | None,
+        typer.Option(help="Write what every item shows into this JSON file, for --baseline.", callback=_outputs.file),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
     output: Annotated[
@@ -65,16 +82,25 @@ def check(
     one; and the selectivity, the probability that a broken meaning costs more than a harmless edit.
     --selectivity-at-least judges how far it lies above this metric's own chance: what it has where right and wrong
     sides are exchanged.
+
+    With --baseline the same items are held against what they showed before, and thresholds fail nothing: a family got
+    worse where the mean over items is worse by more than noise may make it, told beside it with the smallest fall that
+    would be caught. A metric that was edited has another fingerprint: --common compares it all the same.
     """
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.metric_source import the_metric
     from core.evaluators.remote import find_apart
+    from core.features.metric_check.baseline_file import read_baseline
     from core.features.metric_check.judged_families import directional_probes
     from core.features.metric_check.metric_check import PROBES, check_metric
+    from core.features.metric_check.regression_gate import gate
     from core.probes.registry import select
     from core.store.run_sources import note_audited
 
+    if common and baseline is None:
+        raise InvalidInput("--common is of --baseline, and none is given; name the file")
+    before = None if baseline is None else read_baseline(baseline)
     evaluator = the_metric(evaluator)
     if Path(evaluator.rpartition(":")[0]).suffix == ".py":
         find_apart(evaluator)  # a file that kills whoever imports it is said to, and the check is not what it kills
@@ -100,15 +126,27 @@ def check(
             least_above=selectivity_at_least,
             progress=both,
         )
+    if report.baseline is None or (report.failure and (before or save_baseline)):
+        raise InvalidInput(f"there is nothing to hold against a baseline or to save as one: {report.failure}")
+    held = None if before is None else gate(before, report.baseline, common=common)
     note_audited({"evaluators": [report.source]})
+    plain = report.as_dict() if held is None else {**report.as_dict(), "gate": held.as_dict()}
     if as_json:
-        print_json(report.as_dict())
+        print_json(plain)
     else:
         _print(report)
+        if held is None:
+            _print_verdict(report)
+        else:
+            _print_gate(held)
     if output is not None:
-        _outputs.write_text(output, json_text(report.as_dict()) + "\n")
+        _outputs.write_text(output, json_text(plain) + "\n")
+    if save_baseline is not None:
+        _outputs.write_text(save_baseline, json_text(report.baseline.model_dump(mode="json"), indent=None) + "\n")
     tell.complete()
-    if not report.passed or (strict and report.undecided):
+    kept = all(each.passed for each in report.contract)
+    passed = report.passed and not (strict and report.undecided) if held is None else kept and not held.failed
+    if not passed:
         raise typer.Exit(Code.FAILURES)
 
 
@@ -169,6 +207,9 @@ def _print(report: "MetricReport") -> None:
         note(f"could not be run: {report.failure}")
     if report.unscored.count:
         note(f"no score for {report.unscored.count} of {report.unscored.pairs} edited pairs; {report.unscored.why}")
+
+
+def _print_verdict(report: "MetricReport") -> None:
     if report.undecided:
         note(f"undecided, {report.items} items show neither: {', '.join(report.undecided)}")
     if not report.passed:
@@ -177,6 +218,35 @@ def _print(report: "MetricReport") -> None:
         note("nothing failed; what is undecided needs more items (--items), and fails with --strict")
     else:
         note("passed")
+
+
+def _print_gate(held: "Gate") -> None:
+    from core.features.metric_check.regression_gate import CAUGHT, LEVEL
+    from core.report.document import number
+
+    table(
+        ("", "family", "worse by", "noise may be", "caught, all items", "caught, a third", "n", "sources", "remark"),
+        [
+            (
+                "FAIL" if each.failed else "ok" if not each.note else "undecided",
+                each.family,
+                *(number(value, digits=3) for value in (each.worse, each.allowance)),
+                *(number(value, digits=3) for value in (each.smallest, each.smallest_of_some)),
+                *(each.n, each.sources, each.note),
+            )
+            for each in held.families
+        ],
+        title=f"Beside the baseline, {held.items} items, in points of %Δ; clean score: in % of its mean before",
+    )
+    for sentence in held.left_out:
+        note(f"compared over what both hold: {sentence}")
+    note(
+        f"noise is of the items' own differences, at {100 * LEVEL:g} % over all families, probes' seed {held.seed}; "
+        f"caught is the smallest fall that {100 * CAUGHT:g} of 100 checks show, of all such items or of a third"
+    )
+    for each in held.failed:
+        note(f"worse: {each.sentence()}")
+    note("worse than the baseline" if held.failed else "nothing is shown to be worse than the baseline")
 
 
 def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:

@@ -16,6 +16,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import Referenced
 from core.features.lab.lab import LabRow, run_lab
+from core.features.metric_check.baseline_file import MetricBaseline, baseline_of
 from core.features.metric_check.judged_families import (
     BEYOND,
     MOST_FAILURES,
@@ -278,6 +279,7 @@ class MetricReport:
         broken: what it does where the meaning breaks; None where no directional probe was tried.
         evidence: of each family with a shift, of two captions of one picture where the items have them and the image
             is what is edited.
+        baseline: all of it item by item, for a later check to be held against.
     """
 
     evaluator: str
@@ -291,6 +293,7 @@ class MetricReport:
     evidence: tuple[FamilyEvidence, ...] = ()
     unscored: Unscored = Unscored()
     source: Mapping[str, Any] = field(default_factory=dict)
+    baseline: MetricBaseline | None = None
 
     @property
     def passed(self) -> bool:
@@ -306,7 +309,8 @@ class MetricReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""
-        return {**asdict(self), "passed": self.passed, "undecided": list(self.undecided)}
+        told = {**asdict(self), "passed": self.passed, "undecided": list(self.undecided)}
+        return {name: value for name, value in told.items() if name != "baseline"}
 
 
 def check_metric(
@@ -352,13 +356,14 @@ def check_metric(
         contract = check_contract(
             evaluator, [bench.pixels for bench in benches[:5]], [item.captions[ENGLISH][0] for item in chosen[:5]]
         )
-        fingerprint, name = evaluator.fingerprint.as_dict(), evaluator.spec.name
-        told = describe_evaluator(reference, evaluator)
+        fingerprint, key, name = evaluator.fingerprint.as_dict(), evaluator.fingerprint.key, evaluator.spec.name
+        about = describe_evaluator(reference, evaluator)
     captions, cache = [_caption(item, whole=directional) for item in chosen], EmbeddingCache()
     rows, failure = _shifts(reference, benches, captions, probes, pool, cache, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
     sources = [bench.item.drawn_with(bench.image_key) for bench in benches]
-    groups = numbered(sources, [bench.item.second_source or own for bench, own in zip(benches, sources, strict=True)])
+    seconds = [bench.item.second_source or own for bench, own in zip(benches, sources, strict=True)]
+    groups = numbered(sources, seconds)
     families = shifts_of(harmless, rows, threshold, groups)
     breaks = None
     if directional and rows:
@@ -366,6 +371,8 @@ def check_metric(
     others = _second_shifts(reference, benches[: len(rows)], captions, harmless, pool, cache)
     found = (evidence_of(each.family, rows, others, groups) for each in families)
     evidence = tuple(each for each in found if each.gap.n)
+    told = [(bench.item.id, bench.image_key[:16], said) for bench, said in zip(benches, captions, strict=True)]
+    kept = baseline_of(name, key, told, list(zip(sources, seconds, strict=True)), probes, rows)
     return MetricReport(
         name,
         fingerprint,
@@ -377,7 +384,8 @@ def check_metric(
         breaks,
         evidence,
         _unscored(rows, reference),
-        {key: told[key] for key in ("name", "reference", "file")} if "file" in told else {},
+        {key: about[key] for key in ("name", "reference", "file")} if "file" in about else {},
+        kept,
     )
 
 

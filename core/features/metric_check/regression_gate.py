@@ -1,0 +1,256 @@
+"""A metric held against what it did before, item by item: which families got worse, and what could have been caught.
+
+A family of harmless edits is worse where it moves items further, one of broken meanings where the score drops less, and
+the clean score where it falls. A family fails where the mean over its items is worse by more than its allowance for
+noise: Student's quantile times the standard error of that mean, of the differences themselves, by source
+(:func:`core.statistics.mixed_model.mean_by_source`, and the second source by
+:func:`core.statistics.crossed_sources.widening`). The quantile is that of LEVEL over the number of families, so that
+an unchanged metric, however noisy, fails a whole gate with about that probability.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from core.errors import InvalidInput
+from core.features.metric_check.baseline_file import CLEAN, MetricBaseline
+from core.statistics.bootstrap import LEAST_N, too_few
+from core.statistics.crossed_sources import first_of, numbered, widening
+from core.statistics.mixed_model import mean_by_source
+
+LEVEL = 0.001
+"""Probability with which an unchanged metric may fail a whole gate."""
+
+CAUGHT = 0.95
+"""Probability with which the smallest fall that is told would be caught."""
+
+SHARE = 1 / 3
+"""Share of the items of the second fall that is told."""
+
+TOLERANCE = 0.001
+"""Points that count as none: a hundredth of a thousandth of a score, as in the promise of order and batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyGate:
+    """One family beside the baseline, in percentage points; of the clean score, percent of its mean before.
+
+    Args:
+        worse: mean over items of how much worse each is; NaN where no item has two numbers.
+        allowance: that it may be worse by, of noise alone; NaN where there are too few items for one.
+        low: lower bound of what it is worse by at least, at the level of the gate; NaN likewise.
+        n, sources: items with two numbers, and their sources.
+        smallest: mean fall of every item alike that is caught with probability CAUGHT; NaN likewise.
+        smallest_of_some: fall of a third of the items alone; NaN also where none, however large, is caught so.
+        worst: id of the item that got worse most, before and after: in percent, or of the clean score, in its unit.
+        note: why there is no allowance; empty otherwise.
+    """
+
+    family: str
+    directional: bool
+    worse: float
+    allowance: float
+    low: float
+    n: int
+    sources: int
+    smallest: float
+    smallest_of_some: float
+    worst: tuple[str, float, float] | None
+    note: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is worse by more than its allowance."""
+        return self.worse > self.allowance
+
+    def sentence(self) -> str:
+        """By how much it got worse, how surely, and the worst item."""
+        what = {True: "the score drops less where the meaning breaks, by", False: "the score moves further, by"}
+        said = "the score itself fell by" if self.family == CLEAN else what[self.directional]
+        unit = "%" if self.family == CLEAN else "points"
+        told = (
+            f"{self.family}: {said} {self.worse:.3g} {unit} in the mean of {self.n} items, by at least {self.low:.3g} "
+            f"at a level of {100 * LEVEL:g} % over all families; noise alone is allowed {self.allowance:.3g}"
+        )
+        if self.worst is None:
+            return told
+        of, before, after = self.worst
+        sign = "" if self.family == CLEAN else " %"
+        return f"{told}; worst item {of}: {before:.3g}{sign} before, {after:.3g}{sign} now"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Every family beside the baseline, the furthest worse first.
+
+    Args:
+        families: a line each.
+        items: that both hold.
+        left_out: sentences on what only one of them holds, or was made with.
+        seed: of the probes' random streams.
+    """
+
+    families: tuple[FamilyGate, ...]
+    items: int
+    left_out: tuple[str, ...]
+    seed: int
+
+    @property
+    def failed(self) -> tuple[FamilyGate, ...]:
+        """Families that got worse."""
+        return tuple(each for each in self.families if each.failed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain dictionary for JSON."""
+        families = [{**asdict(each), "failed": each.failed} for each in self.families]
+        told = {"passed": not self.failed, "level": LEVEL, "caught": CAUGHT, "seed": self.seed, "items": self.items}
+        return {**told, "left_out": list(self.left_out), "families": families}
+
+
+def gate(before: MetricBaseline, now: MetricBaseline, *, common: bool = False) -> Gate:
+    """Hold a check against a baseline.
+
+    Args:
+        before: the baseline.
+        now: the check.
+        common: compare over the items and families that both hold, whatever else differs.
+
+    Raises:
+        InvalidInput: if they differ in items, probes, version, fingerprint or seed and ``common`` is not asked for, or
+            have no item in common; one sentence.
+    """
+    differences = _differences(before, now)
+    if differences and not common:
+        raise InvalidInput(
+            f"the baseline cannot be held against this check: {'; '.join(differences)}; save it anew, or compare over "
+            "what both hold with --common"
+        )
+    places = {item: place for place, item in enumerate(before.items)}
+    shared = [(places[item], place) for place, item in enumerate(now.items) if item in places]
+    if not shared:
+        raise InvalidInput("the baseline and this check have no item in common; save the baseline anew")
+    one, other = np.array(shared).T
+    groups = numbered(*(np.array([now.sources[place][side] for place in other]) for side in (0, 1)))
+    names = [now.items[place][0] for place in other]
+    kept = [
+        name
+        for name, own in now.families.items()
+        if name in before.families and before.families[name].probes == own.probes
+    ]
+    pairs: dict[str, tuple[bool, np.ndarray, np.ndarray]] = {
+        CLEAN: (False, _numbers(before.clean)[one], _numbers(now.clean)[other])
+    }
+    for name in kept:
+        of = "shift" if now.families[name].directional else "size"
+        sides = (_numbers(getattr(each.families[name], of)) for each in (before, now))
+        pairs[name] = (now.families[name].directional, *(own[at] for own, at in zip(sides, (one, other), strict=True)))
+    found = held_to(pairs, names, groups)
+    return Gate(found, len(shared), tuple(differences), now.seed)
+
+
+def held_to(
+    pairs: Mapping[str, tuple[bool, np.ndarray, np.ndarray]], names: Sequence[str], groups: np.ndarray
+) -> tuple[FamilyGate, ...]:
+    """Every family beside what it was, the furthest worse first.
+
+    Args:
+        pairs: family -> whether it is directional, its items' numbers before and now, float64 [n], NaN without one.
+        names: of the items.
+        groups: sources of the items, int [n] or [n, 2].
+    """
+    worse = {name: _worse(name, before, now) for name, (_, before, now) in pairs.items()}
+    judged = sum(bool((~np.isnan(each)).any()) for each in worse.values())
+    level = 1 - 2 * LEVEL / max(judged, 1)
+    found = [
+        _family(name, directional, worse[name], (before, now), names, groups, level)
+        for name, (directional, before, now) in pairs.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (not each.failed, -each.worse if each.n else math.inf)))
+
+
+def _worse(name: str, before: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """How much worse each item is: of the clean score its fall in percent of the mean; of edits the number rises.
+
+    One mean divides all falls: a ratio for each item would be drawn off by the noise of what it is divided by.
+    """
+    apart = now - before
+    if name == CLEAN:
+        scale = np.abs(before[~np.isnan(apart)]).mean() if (~np.isnan(apart)).any() else 0.0
+        apart = -100 * apart / scale if scale > 0 else np.full(len(apart), np.nan)
+    return np.asarray(np.where(np.abs(apart) <= TOLERANCE, 0.0, apart))
+
+
+def _family(
+    name: str,
+    directional: bool,
+    worse: np.ndarray,
+    sides: tuple[np.ndarray, np.ndarray],
+    names: Sequence[str],
+    groups: np.ndarray,
+    level: float,
+) -> FamilyGate:
+    there = np.flatnonzero(~np.isnan(worse))
+    apart, own = worse[there], groups[there]
+    n, ranks = len(apart), np.unique(first_of(own), return_inverse=True)[1]
+    sources = int(ranks.max(initial=-1)) + 1
+    mean = float(apart.mean()) if n else math.nan
+    worst = None
+    if n and apart.max() > 0:
+        place = int(there[apart.argmax()])
+        worst = (names[place], float(sides[0][place]), float(sides[1][place]))
+    note = "no item has two numbers" if not n else too_few(n, sources, least=LEAST_N)
+    if note:
+        return FamilyGate(name, directional, mean, math.nan, math.nan, n, sources, math.nan, math.nan, worst, note)
+    bound = mean_by_source(apart, ranks, about=mean, level=level)
+    half = 0.0 if math.isnan(bound.low) else (bound.high - mean) * widening(apart - mean, own, level=level)
+    allowance = max(half, TOLERANCE)
+    smallest, some = _smallest(half, apart, sources, level)
+    return FamilyGate(name, directional, mean, allowance, mean - half, n, sources, smallest, some, worst, "")
+
+
+def _smallest(half: float, apart: np.ndarray, sources: int, level: float) -> tuple[float, float]:
+    """Smallest fall of every item, and of a share of them, that is caught with probability CAUGHT.
+
+    A fall y of a share p of the items, whichever, moves the mean by py and adds y²p(1 - p) to the items' variance s².
+    It is caught where py exceeds M √(variance / n), M being what the allowance and the power come to in such units now,
+    sources with it: a square equation in y.
+    """
+    quantile, power = float(stdtrit(sources - 1, (1 + level) / 2)), float(ndtri(CAUGHT))
+    every, alone = half * (1 + power / quantile), float(apart.std(ddof=1)) / math.sqrt(len(apart))
+    times = every / alone if alone > 0 else quantile + power
+    room = SHARE**2 - times**2 * SHARE * (1 - SHARE) / len(apart)
+    every = max(every, TOLERANCE)
+    return every, (every / math.sqrt(room) if room > 0 else math.nan)
+
+
+def _numbers(values: Sequence[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _differences(before: MetricBaseline, now: MetricBaseline) -> list[str]:
+    """What a baseline was made with that the check was not, a phrase each."""
+    said = [
+        f"its {what} is {one} and here {other}"
+        for what, one, other in (
+            ("version", before.invariscope, now.invariscope),
+            ("evaluator", before.evaluator, now.evaluator),
+            ("fingerprint", before.fingerprint, now.fingerprint),
+            ("seed", before.seed, now.seed),
+        )
+        if one != other
+    ]
+    gone, new = len({*before.items} - {*now.items}), len({*now.items} - {*before.items})
+    if gone or new:
+        said.append(f"{gone} of its {len(before.items)} items are not here and {new} here are not in it")
+    others = sorted(
+        name
+        for name in {*before.families, *now.families}
+        if name not in before.families
+        or name not in now.families
+        or before.families[name].probes != now.families[name].probes
+    )
+    return [*said, f"the probes of {', '.join(others)} differ"] if others else said

@@ -1,0 +1,67 @@
+"""``check --baseline`` from a shell: exit codes, what is said, and nothing written where it is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.commands.calling import Invoke
+
+METRIC = '''
+import numpy as np
+
+def metric(image, caption):
+    """How bright a picture is, and how long its caption."""
+    pixels = np.asarray(image, dtype=float)
+    return float(0.5 + pixels[: len(pixels) // 2].mean() / 2000 + FACTOR * pixels[len(pixels) // 2 :].mean() / 1000)
+'''
+
+
+def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path: Path) -> None:
+    file, kept, out = tmp_path / "m.py", tmp_path / "kept.json", tmp_path / "out.json"
+    few = ("--items", "16", "--probes", "vertical-flip,blur")
+    file.write_text(METRIC.replace("FACTOR", "0"))
+    invoke("check", f"{file}:metric", *few, "--threshold", "90", "--save-baseline", kept)
+    assert len(json.loads(kept.read_text())["items"]) == 16
+
+    same = invoke("check", f"{file}:metric", *few, "--threshold", "0.0001", "--baseline", kept)
+    assert same.exit_code == 0, same.output  # thresholds fail nothing beside a baseline
+    assert "nothing is shown to be worse than the baseline" in same.stderr
+    assert "caught is the smallest fall" in same.stderr
+
+    file.write_text(METRIC.replace("FACTOR", "4"))
+    refused = invoke("check", f"{file}:metric", *few, "--baseline", kept, "-o", out, "--save-baseline", tmp_path / "b")
+    assert refused.exit_code == 2
+    assert "its fingerprint is" in refused.stderr
+    assert refused.stderr.count("error:") == 1
+    assert not out.exists()
+    assert not (tmp_path / "b").exists()
+
+    worse = invoke("check", f"{file}:metric", *few, "--baseline", kept, "--common", "-o", out)
+    assert worse.exit_code == 1
+    gate = json.loads(out.read_text())["gate"]
+    assert not gate["passed"]
+    failed = [each["family"] for each in gate["families"] if each["failed"]]
+    assert "vertical-flip" in failed
+    assert "worse: vertical-flip: the score moves further, by" in worse.stderr
+    assert "worst item" in worse.stderr
+
+    newer = tmp_path / "newer.json"
+    invoke("check", f"{file}:metric", *few, "--save-baseline", newer)
+    told = json.loads(invoke("compare", kept, newer, "--format", "json").stdout)
+    rows = {row["label"]: row for row in told["rows"]}
+    before, after = (
+        {tuple(item): size for item, size in zip(each["items"], each["families"]["blur"]["size"], strict=True)}
+        for each in (json.loads(path.read_text()) for path in (kept, newer))
+    )
+    assert rows["blur"]["size_difference"] == pytest.approx(np.median([before[item] - after[item] for item in before]))
+    assert told["shared"] == 16
+
+    alone = invoke("check", f"{file}:metric", "--common")
+    assert (alone.exit_code, "--common is of --baseline" in alone.stderr) == (2, True)
+    kept.write_text(kept.read_text()[:-60])
+    cut = invoke("check", f"{file}:metric", *few, "--baseline", kept, "-o", tmp_path / "cut.json")
+    assert cut.exit_code == 2
+    assert "kept.json" in cut.stderr
+    assert not (tmp_path / "cut.json").exists()

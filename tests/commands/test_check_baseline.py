@@ -14,14 +14,14 @@ import numpy as np
 def metric(image, caption):
     """How bright a picture is, and how long its caption."""
     pixels = np.asarray(image, dtype=float)
-    return float(0.5 + pixels[: len(pixels) // 2].mean() / 2000 + FACTOR * pixels[len(pixels) // 2 :].mean() / 1000)
+    return float(FACTOR * (0.5 + pixels[: len(pixels) // 2].mean() / 2000) + (1 - FACTOR) * pixels.std() / 5000)
 '''
 
 
 def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path: Path) -> None:
     file, kept, out = tmp_path / "m.py", tmp_path / "kept.json", tmp_path / "out.json"
     few = ("--items", "16", "--probes", "vertical-flip,blur")
-    file.write_text(METRIC.replace("FACTOR", "0"))
+    file.write_text(METRIC.replace("FACTOR", "1"))
     invoke("check", f"{file}:metric", *few, "--threshold", "90", "--save-baseline", kept)
     assert len(json.loads(kept.read_text())["items"]) == 16
 
@@ -30,7 +30,7 @@ def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path
     assert "nothing is shown to be worse than the baseline" in same.stderr
     assert "caught is the smallest fall" in same.stderr
 
-    file.write_text(METRIC.replace("FACTOR", "4"))
+    file.write_text(METRIC.replace("FACTOR", "0.8"))
     refused = invoke("check", f"{file}:metric", *few, "--baseline", kept, "-o", out, "--save-baseline", tmp_path / "b")
     assert refused.exit_code == 2
     assert "its fingerprint is" in refused.stderr
@@ -43,8 +43,8 @@ def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path
     gate = json.loads(out.read_text())["gate"]
     assert not gate["passed"]
     failed = [each["family"] for each in gate["families"] if each["failed"]]
-    assert "vertical-flip" in failed
-    assert "worse: vertical-flip: the score moves further, by" in worse.stderr
+    assert "clean score" in failed
+    assert "worse: clean score: the score itself fell by" in worse.stderr
     assert "worst item" in worse.stderr
 
     newer = tmp_path / "newer.json"

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -161,18 +162,22 @@ def test_the_command_says_what_the_page_says_in_every_cell(
     looked = 0
     for row in page.to_dict("records"):
         for name, own in rows[row["label"]].items():
-            shown = row[name]
             if name == "label":
                 continue
+            looked += 1
+            if name not in row:  # the page leaves out a column without an entry
+                assert not own, (row["label"], name)
+                continue
+            shown = row[name]
             if name in ("p", "p_holm", "size_p", "size_p_holm"):
                 assert shown == p_value(own), (row["label"], name)
             elif own is None:
                 assert pd.isna(shown), (row["label"], name)
             elif isinstance(own, float):
-                assert shown == pytest.approx(round(own, 3 if name == "cliffs_delta" else digits)), (row["label"], name)
+                rounded = float(np.round(own, 3 if name == "cliffs_delta" else digits))
+                assert shown == pytest.approx(rounded), (row["label"], name)
             else:
                 assert shown == own, (row["label"], name)
-            looked += 1
     assert looked == len(page) * (len(COLUMNS) - 1)
 
 

@@ -32,6 +32,12 @@ FEATURE = Feature(
             "Hold an evaluator to people's judgements of captions.",
             place=60,
         ),
+        Command(
+            "reproduce",
+            "core.features.suites.reproduce_command:reproduce",
+            "List what papers print of metrics on suites, beside what was reached here.",
+            place=65,
+        ),
     ),
     jobs=(JobKind("suite", "core.jobs.command_jobs:SuiteRequest"),),
 )

@@ -71,7 +71,7 @@ def as_text(found: "SidesCompared", written: str) -> str:
         from core.commands._junit import junit
 
         return junit(f"compare {found.a} | {found.b}", _cases(found))
-    from core.report.markup import markdown_escaped, markdown_table
+    from core.report.report_files import markdown_escaped, markdown_table
 
     lines = [markdown_table(each) for each in _tables(found)]
     return "\n\n".join([*lines, *map(markdown_escaped, sentences(found))]) + "\n"

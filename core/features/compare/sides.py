@@ -23,7 +23,7 @@ from core.features.metric_check.baseline_file import is_baseline, read_baseline
 from core.probes.base import Axis
 from core.statistics.crossed_sources import numbered
 from core.statistics.shift_tests import NO_TEST
-from core.store.manifest import Run
+from core.store.run_files import Run
 from core.store.store import Store
 
 ONE = ("run", "corpus", "subject", "language")

@@ -359,7 +359,9 @@ COLUMNS = 2
 ROW = 0.17
 """Height of a label with one mark, in inches."""
 
-_ONE_AT_A_TIME = Lock()  # matplotlib's settings belong to the whole process
+ONE_AT_A_TIME = Lock()
+"""Held by whoever draws: matplotlib's settings belong to the whole process."""
+
 _DENSE = 200  # dots an inch, of a PNG
 _FOOT_LETTERS, _FOOT_LINE = 150, 0.11  # of a line of the words below a figure; its height in inches
 _LETTER, _KEY = 0.062, 0.55  # inches: a letter of the legend, the sign before a name
@@ -400,7 +402,7 @@ def drawings(
     import matplotlib as mpl
 
     found = {}
-    with _ONE_AT_A_TIME, mpl.rc_context(_STYLE):
+    with ONE_AT_A_TIME, mpl.rc_context(_STYLE):
         drawn = canvas(figure, row=row, titled=titled, foot=foot)
         _lay_out(drawn, kinds[0])
         for kind in kinds:

@@ -15,6 +15,7 @@ from core.charts.fairness_figures import worst_of_axes
 from core.errors import InvariscopeError
 from core.probes.titles import family_title
 from core.report.html import story_html
+from core.report.story_pdf import story_pdf
 from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate, operators_only
@@ -340,6 +341,17 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
             key="stories.html",
             disabled=not held.slides,
             help="One file with pictures and numbers, which any browser opens without a server",
+        )
+        st.download_button(
+            "PDF",
+            lambda: story_pdf(held),
+            f"{story.id}.pdf",
+            "application/pdf",
+            icon=":material/picture_as_pdf:",
+            on_click="ignore",
+            key="stories.pdf",
+            disabled=not held.slides,
+            help="A page of 16:9 a slide",
         )
         if may_operate():
             _rename(story, held)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from core.charts.spec import Figure
-from core.features.lab.lab_figures import A_TABLE, DROPS, STAYS, bars_beside, pair_of_bars, shift_bars
+from core.features.lab.lab_figures import A_TABLE, DROPS, STAYS, bars_beside, pair_of_bars, round_top, shift_bars
 
 BLUE = "#0079BD"
 
@@ -103,3 +103,11 @@ def test_a_pair_of_bars_is_drawn_from_zero_to_the_top_and_cut_there(top: float, 
     html = pair_of_bars((0.8, 0.2), top=top, colour=BLUE, words=("As it is", "Edited"), said=("0.800", "0.200"))
     assert [float(each) for each in re.findall(r"width:([\d.]+)%", html)] == widths
     assert html.index("As it is") < html.index("0.800") < html.index("Edited") < html.index("0.200")
+    assert re.findall(r"<span>([\d.]+)</span>", html) == ["0", f"{top / 2:.3g}", f"{top:.3g}"]
+
+
+@pytest.mark.parametrize(
+    ("value", "end"), [(0.357, 0.4), (0.4, 0.4), (1.0, 1.0), (10.0, 10.0), (1.01, 2.0), (0.072, 0.1), (3e-7, 4e-7)]
+)
+def test_an_axis_ends_on_a_round_number_that_holds_the_score(value: float, end: float) -> None:
+    assert round_top(value) == end

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.charts.canvas import ACCENT, CELL, Cell, contact_sheet, cropped_away, mask_png, thumbnail
+from core.charts.canvas import ACCENT, cropped_away, mask_png, thumbnail
 from core.corpora.schema import Box
 
 
@@ -42,17 +42,3 @@ def test_what_the_crop_throws_away_is_darkened_and_what_it_keeps_is_kept() -> No
 def test_a_crop_that_keeps_all_draws_nothing(crop: Box | None) -> None:
     pixels = picture()
     assert (cropped_away(pixels, crop) == pixels).all()
-
-
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_a_contact_sheet_holds_every_variant(count: int) -> None:
-    red = np.zeros((50, 80, 3), np.uint8)
-    red[..., 0] = 255
-    sheet = contact_sheet([Cell(red, ("vflip", "conse-lite0 0.5 −2.0 %"))] * count, title="There is a cat.")
-    assert (sheet == (255, 0, 0)).all(axis=2).sum() == count * 50 * 80
-    assert sheet.shape[1] <= 5 * CELL
-
-
-def test_a_contact_sheet_survives_any_script_and_length() -> None:
-    cell = Cell(picture(), ("🦡" * 50, "مرحبا", "x" * 10_000))
-    assert contact_sheet([cell], title="\u202e 日本語 " * 500).dtype == np.uint8

@@ -35,7 +35,7 @@ def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
     slide = collected(app, "figure.F-societal", note="look at this")
     assert slide.title == "Societal edits: how much the score changes"
     assert slide.note == "look at this"
-    assert slide.pictures[0].data.startswith(b"<svg")
+    assert slide.pictures[0].data.startswith(b"\x89PNG")
     assert [row[0] for row in slide.rows] == ["Cultural words · conse-lite0"]
     assert slide.rows[0][1] == "−15.7 %"
     assert slide.rows[0][3] == "234"

@@ -184,7 +184,7 @@ def bars_beside(figures: Mapping[str, Figure], *, heads: Mapping[str, str], band
 
 
 def pair_of_bars(scores: Sequence[float], *, top: float, colour: str, words: Sequence[str], said: Sequence[str]) -> str:
-    """Two scores as two bars from 0, in large type: the first faint, the second full.
+    """Two scores as two bars from 0 over an axis, in large type: the first faint, the second full.
 
     Args:
         scores: the clean one and the edited one.
@@ -198,7 +198,19 @@ def pair_of_bars(scores: Sequence[float], *, top: float, colour: str, words: Seq
         f'background:{shade};border-color:{colour}"></b></i><strong>{escape(text)}</strong></div>'
         for word, text, score, shade in zip(words, said, scores, (faded(colour, FAINT), colour), strict=True)
     )
-    return f'<div class="pair">{bars}</div>'
+    ticks = "".join(f"<span>{top * share:.3g}</span>" for share in (0, 0.5, 1))
+    return f'<div class="pair">{bars}<div class="axis" aria-label="Axis of the score">{ticks}</div></div>'
+
+
+def round_top(value: float) -> float:
+    """The end of an axis from 0 that holds a value above 0: 1, 2, 4, 5 or 10 times a power of ten.
+
+    Example:
+        >>> round_top(0.357)
+        0.4
+    """
+    unit = 10.0 ** math.floor(math.log10(value))
+    return float(f"{next(each for each in (1, 2, 4, 5, 10) if each * unit >= value * (1 - 1e-12)) * unit:.12g}")
 
 
 def _table(figures: Mapping[str, Figure], heads: Mapping[str, str], bands: Mapping[str, str], alt: str) -> str:

@@ -13,7 +13,7 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.charts.interactive import page
 from core.charts.spec import Figure, called
-from core.charts.still import element, picture
+from core.charts.still import drawing, picture
 from core.errors import InvariscopeError
 from core.report.document import signature_of
 from core.store.text_files import csv_text
@@ -154,7 +154,7 @@ def figure_slide(figure: Figure, title: str, origin: Origin) -> Slide:
     return Slide(
         title,
         (*_cut(figure.note), *cut),
-        (Picture(f"{title}, as a figure", "svg", element(figure).encode()),),
+        (Picture(f"{title}, as a figure", "png", drawing(figure, kind="png")),),
         ("", figure.axis or "Value", "95 % interval", "n"),
         rows,
         " ".join(_cut(origin.of)),
@@ -207,7 +207,7 @@ def _box(make: Callable[[], Slide]) -> None:
     st.text_area("Note", key="collect.note", max_chars=MOST_NOTE, height=100, placeholder="What is to be seen here")
     st.button("Collect", type="primary", key="collect.save", on_click=_save, args=(make,))
     if said := st.session_state.get(_SAID):
-        st.error(safe(said, limit=400))
+        st.error(safe(f"{said[:1].upper()}{said[1:].removesuffix('.')}.", limit=400))
 
 
 @operators_only
@@ -261,6 +261,7 @@ def figure_buttons(
         title: printed above the figure in the files.
         key: prefix of the buttons' keys.
     """
+    figure = with_titles(figure)
     with st.container(horizontal=True, width="content", gap="small"):
         collect_figure(figure, title=title, key=stem)
         with st.popover("Download", icon=":material/download:", type="tertiary"):

@@ -11,7 +11,8 @@ from core.analysis.failures import EXPORT_ROWS, export, verdicts
 from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.charts.canvas import Cell, contact_sheet, side_by_side
+from core.charts.canvas import side_by_side
+from core.charts.contact_sheet import Cell, Score, contact_sheet
 from core.charts.spec import signed
 from core.corpora.images import encode_png
 from core.probes.titles import title
@@ -95,7 +96,11 @@ def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str
     with pictures(store(files), pairs, marks=marks) as begun:
         made = [finished(each) for each in begun]
     cells = [_cell(own, picture) for own, picture in zip(by_pair(pairs, rows), made, strict=True)]
-    return contact_sheet(cells, title="Failures, the furthest first", columns=3)
+    return contact_sheet(
+        cells,
+        title="Failures, the furthest first",
+        foot="Each pair before and after one edit, with every evaluator's score before → after and its percent change.",
+    )
 
 
 def _cell(rows: pd.DataFrame, made: Made) -> Cell:
@@ -105,12 +110,11 @@ def _cell(rows: pd.DataFrame, made: Made) -> Cell:
     else:
         before = as_pixels(made.before)
         shown = before if made.after is None else side_by_side(before, as_pixels(made.after))
-    lines = [f"{first['probe']} · {first['item']}", str(first["caption"])]
-    lines += [
-        f"{row['evaluator']} {number(row['baseline_score'])} to {number(row['score'])}  {signed(row['percent'])}"
+    scores = tuple(
+        Score(f"{row['evaluator']} {number(row['baseline_score'])} → {number(row['score'])} · {signed(row['percent'])}")
         for _, row in rows.iterrows()
-    ]
-    return Cell(shown, tuple(lines))
+    )
+    return Cell(shown, f"{title(str(first['probe']))} · {first['item']}", str(first["caption"]), scores)
 
 
 def draw_tiles(

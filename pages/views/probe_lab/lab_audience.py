@@ -8,14 +8,14 @@ from core.charts.canvas import jpeg, thumbnail, word_changes
 from core.charts.spec import colours, signed
 from core.corpora.item_pictures import as_picture
 from core.features.lab.lab import LabResult, LabRow
-from core.features.lab.lab_figures import pair_of_bars
+from core.features.lab.lab_figures import pair_of_bars, round_top
 from core.probes.base import Probe, Variant
 from core.probes.titles import title
 from core.report.html import story_html
 from core.scoring.workbench import Workbench
 from core.settings import public_url
 from core.statistics.changes import SHIFT_FLOOR
-from core.stories.slide import Picture, Slide
+from core.stories.slide import MOST_ROWS, Picture, Slide
 from core.stories.story import Telling
 from pages.views.common.access import audience_lacks, may_operate, operators_only, takes_audience
 from pages.views.common.collect import collect_button
@@ -26,7 +26,8 @@ from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_card import marked
 from pages.views.failures.failure_pictures import LARGE
-from pages.views.probe_lab.lab_picture import forget_object
+from pages.views.probe_lab.lab_picture import forget_object, said_for
+from pages.views.probe_lab.lab_sheet import sheet_of
 from pages.views.probe_lab.lab_state import shared
 
 COLUMNS = ("Evaluator", "Score", "% change", "Noise band, ±", "")
@@ -65,6 +66,48 @@ def variant_slide(
         LAB,
         dict(link),
     )
+
+
+def view_slide(
+    bench: Workbench, result: LabResult, probes: Sequence[Probe], chosen: str, link: Mapping[str, str]
+) -> Slide:
+    """What the lab shows: the edit that is chosen, and every edit with its scores under every evaluator.
+
+    Args:
+        bench: with the picture.
+        result: what the lab scored.
+        probes: the chosen ones.
+        chosen: probe whose picture was opened; empty: none was.
+        link: parameters of the lab's link.
+    """
+    made = bench.variants(probes, result.caption)
+    what = bench.item.label or "the picture"
+    sides = []
+    if chosen in made and made[chosen].pixels is not None:
+        pairs = ((f"{what}, as it is", bench.pixels), (f"{what}: {title(chosen).lower()}", made[chosen].pixels))
+        sides = [Picture(alt, "jpg", jpeg(thumbnail(as_picture(each), side=LARGE))) for alt, each in pairs]
+    sides.append(Picture(f"Every edit of {what} with its scores", "jpg", jpeg(sheet_of(bench, result, probes))))
+    bands = ", ".join(f"{name} ±{number(result.bands[name].reach, digits=2)} %" for name in result.evaluators)
+    scored = ", ".join(f"{each} ({_digits(result, each)})" for each in result.evaluators)
+    names = [each.name for each in probes if each.name in made][:MOST_ROWS]
+    return Slide(
+        f"{what}: what moves its scores",
+        (f"“{result.caption}”"[:400], f"Percent change of each score. Null band: {bands}."[:400]),
+        tuple(sides),
+        ("Edit", *result.evaluators),
+        tuple((said_for(name, bench.item)[:80], *_moved(result, name)) for name in names),
+        f"Scored in the Probe lab by {scored}; one picture, seed {result.seed}"[:400],
+        "",
+        LAB,
+        dict(link),
+    )
+
+
+def _moved(result: LabResult, probe: str) -> list[str]:
+    """How far an edit moves each evaluator's score, in percent."""
+    rows = {row.evaluator: row for row in result.rows if row.probe == probe}
+    percents = (rows[each].percent if each in rows else None for each in result.evaluators)
+    return ["—" if each is None else signed(each) for each in percents]
 
 
 def _digits(result: LabResult, evaluator: str) -> str:
@@ -194,7 +237,6 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     variants = bench.variants(probes, result.caption)
     if not variants or not result.evaluators:
         return
-    chosen = state.get("variant") if state.get("variant") in variants else next(iter(variants))
     st.button(
         "Present",
         icon=":material/slideshow:",
@@ -204,7 +246,7 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
         args=("present", True),
         help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the evaluators, Esc leaves",
     )
-    collect_button(lambda: variant_slide(bench, result, variants, chosen, state.wanted()), key="lab")
+    collect_button(lambda: view_slide(bench, result, probes, state.get("variant") or "", state.wanted()), key="lab")
     if state.get("present") and not finding():
         opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=_leave(state))
         opened(_stage)(state, bench, result, probes)
@@ -303,7 +345,7 @@ def _pair(result: LabResult, row: LabRow) -> None:
     st.html(
         pair_of_bars(
             scores,
-            top=max(*own, row.baseline_score, SHIFT_FLOOR),
+            top=round_top(max(*own, row.baseline_score, SHIFT_FLOOR)),
             colour=colours(result.evaluators)[row.evaluator],
             words=("Clean", "Edited"),
             said=[number(each) for each in scores],

@@ -4,18 +4,16 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.charts.canvas import Cell, contact_sheet, thumbnail
+from core.charts.canvas import thumbnail
 from core.charts.spec import Axis as AlongAxis
 from core.charts.spec import Figure, colours, signed
 from core.corpora.images import encode_png
 from core.corpora.item_pictures import as_picture
-from core.corpora.schema import Item
-from core.errors import InvalidInput, ProbeRejected
+from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.memory import trim
 from core.evaluators.pool import shared_pool
@@ -25,7 +23,6 @@ from core.probes.base import IDENTITY, Construction, Probe, Variant
 from core.probes.families.inserted import in_own_caption
 from core.probes.pairs import subject_of
 from core.probes.titles import family_title, measured_in, sweeps_among, title
-from core.probes.words.templates import base_caption
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from core.store.text_files import csv_text
@@ -37,6 +34,7 @@ from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out
 from pages.views.probe_lab.lab_picture import said_for, said_of
 from pages.views.probe_lab.lab_searches import asked_last
+from pages.views.probe_lab.lab_sheet import apart, sheet_of, template
 from pages.views.probe_lab.lab_state import CAPTION_LIMIT, own_metrics, shared, stamps
 
 _JS = """
@@ -58,26 +56,9 @@ def into_view(turn: int, *, key: str) -> None:
     _place(key=key, data={"turn": turn}, height=1)
 
 
-_APART: dict[str, str] = {Construction.TEMPLATE: "template", Construction.CORPUS: "corpus caption"}
-"""What a caption is made of that is not the one that was chosen."""
-
-
 def for_caption(state: PageState, probes: Sequence[Probe]) -> list[Probe]:
     """The chosen probes; a societal word goes into the caption that was chosen, if that is not the template."""
     return list(probes) if state.get("subject") == "template" else list(in_own_caption(probes))
-
-
-def apart(construction: str | None, item: Item, caption: str) -> str:
-    """Name what an edited caption is made of where it is not the caption that was chosen; else empty."""
-    return "" if caption == template(item) or construction is None else _APART.get(construction, "")
-
-
-def template(item: Item) -> str:
-    """The bare template of an item; empty without a label."""
-    try:
-        return base_caption(item.label or "")
-    except InvalidInput:
-        return ""
 
 
 def marked(variant: Variant) -> str:
@@ -119,7 +100,7 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     )
     first.download_button(
         "Contact sheet as PNG",
-        lambda: encode_png(_sheet(bench, result, probes)),
+        lambda: encode_png(sheet_of(bench, result, probes)),
         f"{stem}-sheet.png",
         "image/png",
         icon=":material/grid_on:",
@@ -138,26 +119,6 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
         on_click="ignore",
         key="lab.png",
     )
-
-
-def _sheet(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np.ndarray:
-    return contact_sheet(
-        [_cell(bench, result, None), *(_cell(bench, result, probe) for probe in probes)],
-        title=f"{result.caption}   ({result.corpus} / {result.item})",
-    )
-
-
-def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
-    name = probe.name if probe else IDENTITY
-    made = bench.variants([probe], result.caption).get(name) if probe else None
-    scores = tuple(
-        f"{row.evaluator} {number(row.score)}" + (f"  {signed(row.percent)}" if probe else "")
-        for row in result.rows
-        if row.probe == name
-    )
-    caption = (made.caption,) if made and made.caption else ()
-    other = apart(probe.construction, bench.item, result.caption) if probe else ""
-    return Cell(as_picture(bench.image(made)[1]), (f"{name} ({other})" if other else name, *caption, *scores))
 
 
 _TURN = "lab.chosen.turn"

@@ -1,0 +1,75 @@
+"""The Probe lab's view on one slide: the picture, every edit of it, what each evaluator says, and how to read it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.charts.contact_sheet import STRONG, WEAK, Cell, Score, contact_sheet
+from core.charts.spec import signed
+from core.corpora.item_pictures import as_picture
+from core.corpora.schema import Item
+from core.errors import InvalidInput
+from core.features.lab.lab import LabResult, LabRow
+from core.probes.base import IDENTITY, Construction, Probe
+from core.probes.words.templates import base_caption
+from core.scoring.workbench import Workbench
+from pages.views.common.text import number
+from pages.views.probe_lab.lab_picture import said_for
+
+_APART: dict[str, str] = {Construction.TEMPLATE: "template", Construction.CORPUS: "corpus caption"}
+"""What a caption is made of that is not the one that was chosen."""
+
+
+def apart(construction: str | None, item: Item, caption: str) -> str:
+    """Name what an edited caption is made of where it is not the caption that was chosen; else empty."""
+    return "" if caption == template(item) or construction is None else _APART.get(construction, "")
+
+
+def template(item: Item) -> str:
+    """The bare template of an item; empty without a label."""
+    try:
+        return base_caption(item.label or "")
+    except InvalidInput:
+        return ""
+
+
+def sheet_of(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np.ndarray:
+    """The lab's view as slides: every edit with its scores under each evaluator; see :func:`contact_sheet`."""
+    made = bench.variants(probes, result.caption)
+    cells = [_cell(bench, result, None), *(_cell(bench, result, each) for each in probes if each.name in made)]
+    without = ", ".join(said_for(each.name, bench.item) for each in probes if each.name not in made)
+    foot = how_read(result) + (f" Left out, since it cannot be made here: {without}." if without else "")
+    return contact_sheet(cells, title=f"{bench.item.label or result.item}: “{result.caption}”", foot=foot)
+
+
+def how_read(result: LabResult) -> str:
+    """The legend of a sheet of one picture: what is compared, the marks, every evaluator's null band."""
+    bands = "; ".join(
+        f"{name} {f'±{number(band.reach, digits=2)} %, n = {band.n}' if band.n else 'none'}"
+        for name, band in result.bands.items()
+        if name in result.evaluators
+    )
+    return (
+        f"Score and its percent change against the probe's baseline. {STRONG} outside the evaluator's null band, "
+        f"{WEAK} inside: as small as edits that nobody can see. Null band: {bands}. One picture: {result.corpus} / "
+        f"{result.item}."
+    )
+
+
+def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
+    name = probe.name if probe else IDENTITY
+    made = bench.variants([probe], result.caption).get(name) if probe else None
+    scores = tuple(_score(row) for row in result.rows if row.probe == name)
+    said = said_for(name, bench.item) if probe else "As it is"
+    other = apart(probe.construction, bench.item, result.caption) if probe else ""
+    caption = made.caption if made and made.caption else ""
+    return Cell(as_picture(bench.image(made)[1]), f"{said} ({other})" if other else said, caption, scores)
+
+
+def _score(row: LabRow) -> Score:
+    if row.score is None:
+        return Score(f"{row.evaluator}: no score")
+    moved = "" if row.percent is None or row.probe == IDENTITY else f" · {signed(row.percent)}"
+    broken = "" if row.dropped is None else ", drops" if row.dropped else ", does not drop"
+    outside = None if row.dropped is not None or row.in_null_band is None else not row.in_null_band
+    return Score(f"{row.evaluator} {number(row.score)}{moved}{broken}", None if row.probe == IDENTITY else outside)

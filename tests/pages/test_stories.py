@@ -57,14 +57,25 @@ def test_a_pair_is_kept_with_its_pictures_and_its_numbers(open_page: Open, demo:
     assert open_page(slide.page, **slide.link).get("dialog")
 
 
-def test_a_variant_of_the_lab_is_kept(open_page: Open, demo: Path, own_folder: Path) -> None:
+def test_the_view_of_the_lab_is_kept_with_every_edit_and_the_one_that_is_open(
+    open_page: Open, demo: Path, own_folder: Path
+) -> None:
     app = open_page(LAB, item="frog-1-10-20", probes="vflip,hflip", evaluators="conse-lite0", variant="hflip")
     slide = collected(app, "lab")
-    assert slide.title == "Mirrored: frog"
-    assert len(slide.pictures) == 2
+    assert slide.title == "frog: what moves its scores"
+    assert [each.alt for each in slide.pictures][1:] == ["frog: mirrored", "Every edit of frog with its scores"]
     assert "conse-lite0 (" in slide.of
     assert slide.signature == ""
-    assert slide.rows[0][1].count("→") == 1
+    assert slide.columns == ("Edit", "conse-lite0")
+    assert [name for name, _ in slide.rows] == ["Upside down", "Mirrored"]
+    assert "%" in slide.rows[0][1]
+
+
+def test_a_story_without_a_title_is_asked_for_one(open_page: Open, demo: Path, own_folder: Path) -> None:
+    app = open_page(LAB, item="frog-1-10-20", probes="vflip", evaluators="blind-length")
+    app.button(key="collect.lab").click().run()
+    app.button(key="collect.save").click().run()
+    assert "Give the story a title." in said(app)
 
 
 ELSEWHERE = {

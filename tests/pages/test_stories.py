@@ -120,7 +120,7 @@ def test_a_title_is_needed_and_an_existing_story_is_offered(open_page: Open, dem
     app = open_page(RESULTS, question="words")
     app.button(key="collect.figure.F-societal").click().run()
     app.button(key="collect.save").click().run()
-    assert "give the story a title" in said(app)
+    assert "Give the story a title." in said(app)
     assert stories() == []
     Story.create("Known")
     app.button(key="collect.figure.F-societal").click().run()

@@ -83,8 +83,9 @@ def view_slide(
     made = bench.variants(probes, result.caption)
     what = bench.item.label or "the picture"
     sides = []
-    if chosen in made and made[chosen].pixels is not None:
-        pairs = ((f"{what}, as it is", bench.pixels), (f"{what}: {title(chosen).lower()}", made[chosen].pixels))
+    edited = made[chosen].pixels if chosen in made else None
+    if edited is not None:
+        pairs = ((f"{what}, as it is", bench.pixels), (f"{what}: {title(chosen).lower()}", edited))
         sides = [Picture(alt, "jpg", jpeg(thumbnail(as_picture(each), side=LARGE))) for alt, each in pairs]
     sides.append(Picture(f"Every edit of {what} with its scores", "jpg", jpeg(sheet_of(bench, result, probes))))
     bands = ", ".join(f"{name} ±{number(result.bands[name].reach, digits=2)} %" for name in result.evaluators)

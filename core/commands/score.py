@@ -1,6 +1,7 @@
 """``score``: a captioner's output in, scores out, in the files of clipscore or of CaptionEvalKit."""
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from core.commands._shared import Code, exit_codes, json_text, note
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from core.commands._score_files import Job, Report
     from core.evaluators.base import Evaluator
@@ -111,6 +112,7 @@ def score(
         bool,
         typer.Option("--compute_refpac", help="pacscore's switch: references are always used where they are given."),
     ] = False,
+    pace: Annotated[bool, typer.Option("--pace", help="Also say the seconds a pair, and on which device.")] = False,
 ) -> None:
     """Score a captioner's captions; stands in for clipscore's script and for CaptionEvalKit's score command.
 
@@ -125,14 +127,14 @@ def score(
     from core.evaluators.registry import find
     from core.evaluators.video.video_evaluator import check_scores_videos, video_scorer
     from core.scoring.caption_scores import check_scorable, score_captions
+    from core.scoring.pace import pace_told
 
     captions = _once("files of captions", [candidates], candidates_option)
     folder = _once("folders of images", [images], images_option)
     people = _once("files of references", references)
     name, shown = _metric(_once("metrics", evaluator) or USUAL)
-    for switch, asked in (("--compute_other_ref_metrics", other_metrics), ("--compute_refpac", refpac)):
-        if asked and people is None:
-            raise InvalidInput(f"{switch} needs references; give them with --references")
+    if people is None:
+        _need_none({"--compute_other_ref_metrics": other_metrics, "--compute_refpac": refpac})
     if not videos and (frames or idf):
         raise InvalidInput("--frames and --idf are of videos; give --videos, or leave them out")
     compares = videos or _compares(name)
@@ -147,8 +149,10 @@ def score(
     check_scorable(find(name).spec, texts, references=any(line.references for line in lines))
     if videos:
         check_scores_videos(find(name), idf=idf is not None, references=people is not None)
-    with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
+    pool = Pool(device=device)
+    with pool.lease(name) as loaded, progress("scoring", unit="inputs") as update:
         _tell_cut(loaded, texts)
+        begun = time.perf_counter()
         if videos:
             scorer = video_scorer(loaded, sampling=Sampling.from_option(frames or "all", name="--frames"), idf=idf)
             scores = _of_videos(scorer, job, progress=update)
@@ -157,10 +161,13 @@ def score(
             scores = score_captions(loaded, lines, progress=update)
             shown, beside = called or shown or loaded.spec.name, compares and not loaded.spec.takes_references
             signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
+        taken = time.perf_counter() - begun
     report = report_of(job, scores, name=shown, beside=beside)
     if other_metrics:
         report = _beside_references(report, job)
     _explain(report, signature)
+    if pace:
+        note(pace_told(pool, name, seconds=taken, pairs=report.scored))
     _write(job, report, per_instance=per_instance, output=output)
     if report.scored < len(report.per_item):
         raise typer.Exit(Code.FAILURES)
@@ -191,6 +198,13 @@ def _once(what: str, *given: "Sequence[_Given | None] | None") -> "_Given | None
     if len(named) > 1:
         raise InvalidInput(f"two {what} are given, {named[0]} and {named[1]}; leave one out")
     return named[0] if named else None
+
+
+def _need_none(switches: "Mapping[str, object]") -> None:
+    """Refuse the switches that need references, where none are given."""
+    for switch, asked in switches.items():
+        if asked:
+            raise InvalidInput(f"{switch} needs references; give them with --references")
 
 
 def _metric(reference: str) -> tuple[str, str]:

@@ -56,8 +56,10 @@ def test_three_files_are_ranked_kept_and_shown_again(
         "mine",
         "--out",
         out,
+        "--pace",
     )
     assert done.exit_code == Code.OK, done.output
+    assert "s a pair on" in done.stderr
     first = pd.read_csv(out / "standings.csv", encoding="utf-8")
     cosines = {}
     for system, words in (("red", (1, 0)), ("green", (0, 1)), ("both", (1, 1))):

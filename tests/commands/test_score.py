@@ -57,6 +57,17 @@ def test_clipscores_command_line_gives_clipscores_output(
     assert "3 of 3 captions scored by colour-words, fingerprint" in done.stderr
 
 
+def test_the_pace_is_told_where_it_is_asked_for(
+    invoke: Invoke, candidates: Path, photos: Path, colour_words: str
+) -> None:
+    asked = ("score", candidates, photos, "--evaluator", colour_words, "--device", "cpu")
+    told = [line for line in invoke(*asked, "--pace").stderr.splitlines() if "s a pair" in line]
+    assert len(told) == 1
+    assert told[0].endswith(" s a pair on cpu, over 3 pairs, without loading the model")
+    assert 0 < float(told[0].split(": ")[-1].split()[0]) < 60
+    assert "s a pair" not in invoke(*asked).stderr
+
+
 def test_references_add_a_second_line(
     invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, colour_words: str
 ) -> None:

@@ -1,6 +1,7 @@
 """``leaderboard``: any number of captioners, ranked with intervals, also under harmless edits."""
 
 import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,6 +68,9 @@ def leaderboard(
     ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every table as JSON for a script.")] = False,
+    pace: Annotated[
+        bool, typer.Option("--pace", help="Also say each evaluator's seconds a pair, and its device.")
+    ] = False,
 ) -> None:
     """Rank captioners by mean score, each rank with its interval, and say which neighbours a harmless edit swaps.
 
@@ -103,6 +107,7 @@ def leaderboard(
             seed=seed,
             name=name,
             device=device,
+            pace=pace,
         )
     _tell(made, out=out, as_json=as_json)
     if made.left_out:
@@ -158,6 +163,7 @@ def _scored(
     seed: int | None,
     name: str | None,
     device: str | None,
+    pace: bool,
 ) -> "Leaderboard":
     from core.commands._progress import progress
     from core.corpora.caption_tables import read_references
@@ -174,6 +180,7 @@ def _scored(
         with_references,
         write_leaderboard,
     )
+    from core.scoring.pace import pace_told
     from core.seeds import RUN_SEED
 
     seed = RUN_SEED if seed is None else seed
@@ -193,8 +200,12 @@ def _scored(
     pool = Pool(device=device)
     for reference in names:
         with pool.lease(reference) as loaded, progress("scoring", unit="images") as update:
+            begun = time.perf_counter()
             found = score_board(loaded, entered, edits, items=items, seed=seed, progress=update)
+            taken = time.perf_counter() - begun
             prints[loaded.spec.name] = loaded.fingerprint.key
+        if pace:
+            note(pace_told(pool, reference, seconds=taken, pairs=int(found.rows["score"].notna().sum())))
         parts.append(found.rows)
         left_out += list(found.left_out)
         rejected += [each for each in found.edits if each not in rejected]

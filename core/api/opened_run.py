@@ -23,7 +23,7 @@ def place(reference: str) -> Path:
     Raises:
         InvalidInput: where there is none.
     """
-    from core.corpora.corpus_files import ordinary
+    from core.corpora.ordinary_paths import ordinary
     from core.store.run_files import list_runs, run_folders
 
     if ordinary(Path(reference)).exists():

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.audit.fingerprints import corpus_fingerprint, describe_probe
-from core.audit.request import SUBJECT_CHOICES, AuditRequest, applicable, check_references, usual_subjects
+from core.audit.fitting import applicable, check_references, usual_subjects
+from core.audit.request import SUBJECT_CHOICES, AuditRequest
 from core.corpora.curation import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in

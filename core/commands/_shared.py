@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, InvariscopeError, NotAvailable
 
 LONGEST = 1900

@@ -61,8 +61,8 @@ def audit(
     """
     from core import settings
     from core.audit.estimate import estimate
+    from core.audit.fitting import usual_evaluators
     from core.audit.plan import make_plan
-    from core.audit.request import usual_evaluators
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import find

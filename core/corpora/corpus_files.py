@@ -1,7 +1,5 @@
 """Reading what a stranger wrote: JSON with its position in every complaint, paths that stay inside.
 
-Which paths name ordinary files and folders: nothing of the kernel's, and nothing that waits or never ends.
-
 Files of records, one a line: JSON Lines and CSV, each record with where it stands.
 
 Lists inside a JSON object, entry by entry: a file of a gigabyte is never in memory as a whole.
@@ -9,8 +7,6 @@ Lists inside a JSON object, entry by entry: a file of a gigabyte is never in mem
 
 import gzip
 import json
-import os
-import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO, StringIO
@@ -19,67 +15,10 @@ from typing import Any
 
 import ijson
 
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.schema import Rejection
 from core.corpora.table_cells import Cells
 from core.errors import BadCorpus, InvalidInput
-
-KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))
-"""Folders whose files are windows into the kernel: reading one may wait for ever, end never, or tell secrets."""
-
-_ORDINARY = (Path("/dev/shm"),)  # memory that is used as a disk
-_KINDS = {
-    stat.S_ISFIFO: "a pipe",
-    stat.S_ISSOCK: "a socket",
-    stat.S_ISCHR: "a device",
-    stat.S_ISBLK: "a device",
-}
-
-
-def ordinary(path: Path) -> Path:
-    """Return a path that names an ordinary file or folder, or nothing yet; links are followed to find out.
-
-    Nothing is opened.
-
-    Raises:
-        InvalidInput: for what lies in /proc, /sys or /dev, for pipes, sockets, devices and links to them, for links in
-            a circle and for what no disk can hold.
-    """
-    told = str(path)[:300]
-    try:
-        real = Path(os.path.realpath(path))
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        mode = stat.S_IFREG  # nothing yet
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InvalidInput(
-            f"{told!r} is no path that can be followed ({getattr(error, 'strerror', None) or error}); correct it"
-        ) from error
-    kernel = in_kernel(real)
-    if kernel is not None:
-        raise InvalidInput(
-            f"{told} lies in {kernel}, where the system shows itself and no data lie; name a file or folder of your own"
-        )
-    kind = next((name for test, name in _KINDS.items() if test(mode)), None)
-    if kind is not None:
-        raise InvalidInput(f"{told} is {kind}, and only files and folders are read; write its content into a file")
-    return path
-
-
-def in_kernel(real: Path) -> Path | None:
-    """The folder of the kernel in which a path without links lies, or None."""
-    if any(real.is_relative_to(folder) for folder in _ORDINARY):
-        return None
-    return next((folder for folder in KERNEL if real.is_relative_to(folder)), None)
-
-
-def lies_in(path: Path, roots: Sequence[Path]) -> bool:
-    """Whether a path lies in one of some folders once every link is followed; nothing is opened."""
-    try:
-        real = Path(os.path.realpath(path))
-        return any(real.is_relative_to(os.path.realpath(root)) for root in roots)
-    except (OSError, ValueError):
-        return False
-
 
 MOST_BYTES = 1_000_000_000
 """Largest text file, in bytes, that is read at once; taken apart, JSON takes about eight times its size in memory."""

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.caption_tables import ENDINGS, CaptionRow, CaptionTable, read_caption_table
-from core.corpora.corpus_files import LeftOut, in_kernel, inside, ordinary, read_json, read_text
+from core.corpora.corpus_files import LeftOut, inside, read_json, read_text
 from core.corpora.findings import Findings
 from core.corpora.image_header import SUFFIXES, ImageHeader, require_auditable, sniff
 from core.corpora.image_places import ImageNames
 from core.corpora.images import read_header
 from core.corpora.item_columns import OwnCells, OwnColumns
+from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.packed_pictures import PACKED, packed_files, unpacked
 from core.corpora.schema import Rejection
 from core.corpora.table_cells import SAID

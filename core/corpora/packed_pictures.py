@@ -26,8 +26,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from core import settings
-from core.corpora.corpus_files import LeftOut, decoded, in_kernel, inside, ordinary, parse_json, shown
+from core.corpora.corpus_files import LeftOut, decoded, inside, parse_json, shown
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
+from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.table_cells import IMAGE, SAID, plain_name, roles_of
 from core.errors import BadCorpus, InvalidInput, StoreError
 from core.file_contents import known_sha256

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, NotAvailable
 from core.registry import Catalogue, absolute_code, discover, load_object, names_code

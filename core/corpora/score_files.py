@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
-from core.corpora.corpus_files import ordinary, shown
+from core.corpora.corpus_files import shown
 from core.corpora.findings import key as named_key
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.score_layouts import (
     ID,
     MOST_BYTES,

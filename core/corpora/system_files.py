@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.packed_pictures import PACKED
 from core.corpora.table_cells import MOST_BYTES
 from core.errors import BadCorpus

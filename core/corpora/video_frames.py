@@ -15,11 +15,12 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from core.corpora.corpus_files import ordinary, whole_number
+from core.corpora.corpus_files import whole_number
 from core.corpora.decoding_apart import Limits, frames_apart
 from core.corpora.image_header import SUFFIXES as IMAGES
 from core.corpora.image_header import fitted_size
 from core.corpora.images import read_header, read_image
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.video_container import (
     KINDS,
     MAX_PIXELS,

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TypeGuard
 
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput
 from core.settings import uploads_dir
 from core.writing import write_bytes

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeGuard, cast
 
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated, read_calibrator

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from core import settings
 from core.audit.request import AuditRequest
 from core.corpora import registry as corpora
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.registry import READ, TEXT
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError

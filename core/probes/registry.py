@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, NotAvailable
 from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Expectation, Probe
 from core.probes.words.taggers import unavailable

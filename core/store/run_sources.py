@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.corpora.corpus_files import lies_in
+from core.corpora.ordinary_paths import lies_in
 from core.corpora.registry import origin_here
 from core.corpora.schema import Origin
 from core.errors import NotAvailable, StoreError

@@ -12,8 +12,8 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, labels_said
 from core.audit.fingerprints import corpus_fingerprint
+from core.audit.fitting import usual_subjects
 from core.audit.record import corpus_again, plan_again
-from core.audit.request import usual_subjects
 from core.audit.run import run_audit
 from core.corpora.demo import load_demo
 from core.corpora.rated import load_rated

@@ -179,5 +179,5 @@ def test_an_actor_hears_messages_in_the_order_in_which_they_were_sent(monkeypatc
 
 def test_without_ray_the_command_that_gets_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teams, "has_ray", lambda: False)
-    with pytest.raises(NotAvailable, match=r"invariscope\[cluster\] \(ray is not here\); get it with: python -m pip"):
+    with pytest.raises(NotAvailable, match=r"invariscope\[cluster\] \(ray is not installed\); get it with: python -m "):
         run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster="auto")

@@ -11,7 +11,7 @@ import pytest
 
 from core.audit.estimate import estimate
 from core.audit.fingerprints import corpus_fingerprint
-from core.audit.request import usual_evaluators, usual_subjects
+from core.audit.fitting import usual_evaluators, usual_subjects
 from core.audit.run import RunStopped, run_audit
 from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
@@ -215,7 +215,7 @@ def test_who_cannot_score_videos_and_who_scores_nothing_else_is_refused(
     with pytest.raises(InvalidInput, match="scores videos, and the items of corpus 'squares' are pictures"):
         make_plan(squares, evaluators=names[:1])
     both = replace(corpus, items=(*corpus.items, *squares.items))
-    with pytest.raises(InvalidInput, match="holds pictures and videos"):
+    with pytest.raises(InvalidInput, match="has pictures and videos"):
         make_plan(both, evaluators=names[1:2])
     assert usual_evaluators(corpus, ["conse-lite0", "grounding-judge"]) == ("conse-lite0",)
     assert usual_subjects(corpus) == ("human",)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.corpora.corpus_files import lies_in, ordinary
 from core.corpora.images import read_header, read_image
+from core.corpora.ordinary_paths import lies_in, ordinary
 from core.corpora.registry import catalogue
 from core.corpora.table_cells import LONGEST, MOST_COLUMNS, check_columns, check_csv_header
 from core.errors import BadCorpus, BadImage, InvalidInput, NotAvailable

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from core.corpora.corpus_files import ordinary
 from core.corpora.images import check_rgb
+from core.corpora.ordinary_paths import ordinary
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.corpora.corpus_files import ordinary
+from core.corpora.ordinary_paths import ordinary
 from core.errors import NotAvailable
 
 if TYPE_CHECKING:

@@ -277,7 +277,8 @@ def _ordered(
     whole = rows.iloc[int(rows["shared"].to_numpy().argmax())]  # that of all together, where there is one
     shared, only = int(whole["shared"]), [int(whole[name] - whole["shared"]) for name in ("a_n", "b_n")]
     parts = [of for of in ("", "size_") if f"{of}test" in rows]
-    if not any(only) and all(((rows[f"{of}test"] == NO_TEST) & (rows[f"{of}p"] == 1)).all() for of in parts):
+    untested = all(((rows[f"{of}test"] == NO_TEST) & (rows[f"{of}difference"] == 0)).all() for of in parts)
+    if not any(only) and untested and (rows["cliffs_delta"] == 0).all():
         raise InvalidInput(f"both sides give the same to each of the {shared:,} items; there is nothing to compare")
     largest = rows[[f"{of}difference" for of in parts]].abs().max(axis=1).fillna(-1.0)
     largest[rows["label"] == ALL] = np.inf

@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 import core
-from core.corpora.corpus_files import ordinary, parse_json, read_text
+from core.corpora.corpus_files import parse_json, read_text
+from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput
 from core.features.lab.lab import LabRow
 from core.probes.base import IDENTITY, Expectation, Probe

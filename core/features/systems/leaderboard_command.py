@@ -125,7 +125,7 @@ def _pictures(images: Path | None, corpus: str | None, root: Path | None, option
 
 
 def _systems(given: list[str]) -> "list[System]":
-    from core.corpora.corpus_files import ordinary
+    from core.corpora.ordinary_paths import ordinary
     from core.corpora.system_files import read_systems
 
     found: list[System] = []

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.corpora.corpus_files import lies_in
+from core.corpora.ordinary_paths import lies_in
 from core.features.feature import VIEW, View, address
 from core.settings import allowed_folders
 

@@ -37,6 +37,7 @@ SETTINGS = frozenset(
         *("UMIC_REGIONS", "UMIC_DETECTOR", "JUDGE_URL", "JUDGE_MODEL", "JUDGE_KEY", "JUDGE_CONCURRENCY"),
         *("JUDGE_TIMEOUT_S", "JUDGE_ATTEMPTS", "JUDGE_FIRST_WAIT_S", "JUDGE_LONGEST_WAIT_S"),
         *("JUDGE_MOST_REQUESTS", "JUDGE_MOST_COST", "JUDGE_PRICE_IN", "JUDGE_PRICE_OUT"),
+        *("REQUIRE_BROWSER", "COCO", "FLEUR", "STAMPS", "KILLS"),
     )
 )
 """Every variable of the environment that is read; the table in ``docs/command-line.md`` says what each sets."""

@@ -313,7 +313,7 @@ def test_the_probe_lab_gets_the_pair_as_it_is(row: dict[str, str], expected: dic
 
 def test_a_finding_links_to_its_family_and_to_its_pair_where_it_names_one() -> None:
     finding = {"family": "rotation", "evaluator": "conse-lite0"}
-    assert failures_link(finding) == {"families": "rotation", "evaluators": "conse-lite0"}
+    assert failures_link(finding) == {"families": "rotation", "evaluators": "conse-lite0", "look": "yes"}
     assert read_record(failures_link(finding | CAT)["record"]) == CAT
 
 

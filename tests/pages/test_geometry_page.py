@@ -64,7 +64,7 @@ def test_the_word_lists_can_be_edited_and_bad_ones_are_told(open_page: Open) -> 
 def test_a_slice_without_modifiers_says_so(open_page: Open) -> None:
     app = open_page(PAGE, families="rotation")
     assert not app.exception
-    assert "hold no modifier" in said(app)
+    assert "have no modifier" in said(app)
 
 
 @pytest.mark.usefixtures("demo")

@@ -189,7 +189,7 @@ def test_choices_that_do_not_go_together_are_taken_back_with_a_sentence(
     assert not app.exception
     warned = " ".join(each.value for each in app.warning).replace("\\", "")
     assert "No run in this scope is of corpus 'tiles'" in warned
-    assert "Run second holds no score of bee; evaluators there: ant" in warned
+    assert "Run second has no score of bee; evaluators there: ant" in warned
     assert link_of(app) == {"run": "second"}
 
 

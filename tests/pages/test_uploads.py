@@ -49,7 +49,7 @@ def test_a_newcomer_is_refused_where_all_is_in_use_and_nothing_changes() -> None
     uploads = shelf(each=1)
     for number in range(2):
         uploads.put(str(number), "X", name="x", size=10 * MB, owner=str(number))
-    with pytest.raises(NotAvailable, match=r"holds 20 MB of other readers' uploads and at most 20 MB; try mine\.png"):
+    with pytest.raises(NotAvailable, match=r"uploads take 20 MB of the server's 20 MB; try mine\.png"):
         uploads.put("new", "N", name="mine.png", size=MB, owner="newcomer")
     assert [uploads.get(str(number), owner=str(number)) for number in range(2)] == ["X", "X"]
     assert uploads.put("2", "Y", name="y", size=10 * MB, owner="1") == ("x",)  # its own makes room

@@ -90,7 +90,7 @@ class Uploads(Generic[V]):
                 needed -= self._held[idle].size
             if needed > 0:
                 raise NotAvailable(
-                    f"the server has {self.taken / _MB:.0f} MB of other readers' uploads and at most "
+                    f"other readers' uploads take {self.taken / _MB:.0f} MB of the server's "
                     f"{self._total_bytes / _MB:.0f} MB; try {name} again later: what nobody looks at for "
                     f"{self._idle_s / 60:.0f} minutes makes room"
                 )

@@ -41,6 +41,14 @@ _FILES = {
     "vatex-eval": "vatex_eval.jsonl",
 }
 
+_FLEUR_SCORES = {
+    "flickr8k-expert": "fleur_flickr8k_expert.txt",
+    "flickr8k-cf": "fleur_flickr8k_crowdflower.txt",
+    "composite": "fleur_composite.txt",
+    "pascal-50s": "fleur_pascal.txt",
+}
+"""Suite -> the authors' scores in ``results/`` of Yebin46/FLEUR; those of Pascal-50S lie there in four files."""
+
 _RULES = {
     "tau_b": "every rating is a row; ties as Kendall's τ_b counts them",
     "tau_c": "every rating is a row; ties as Stuart's τ_c counts them",
@@ -105,7 +113,8 @@ class PrintedValue:
         """The command that would give it."""
         file = _FILES[self.suite]
         if self.metric == "FLEUR":
-            return f"python -m core suite {file} --scores fleur_{self.suite.replace('-', '_')}.txt --evaluator fleur"
+            joined = "cat fleur_pascal_*.txt > fleur_pascal.txt && " if self.suite == "pascal-50s" else ""
+            return f"{joined}python -m core suite {file} --scores {_FLEUR_SCORES[self.suite]} --evaluator fleur"
         if not self.evaluator:
             return f"python -m core suite {file} --scores SCORES --evaluator NAME"
         many = self.setting.partition(" reference")[0] if self.setting[:1].isdigit() else ""

@@ -111,6 +111,10 @@ def _lack(table: ScoreTable, column: str, names: Sequence[str], what: str) -> La
     return elsewhere(table, rows, what)
 
 
+_CALLED = {"subject": "caption", "language": "language", "rank": "rank"}
+"""What a reader chooses by, as the scope bar calls it."""
+
+
 def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
     """Say which choice of the reader would show what the scope leaves out: the one that differs least from theirs.
 
@@ -128,12 +132,11 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
     away = differs.sum(axis=1) + len(differs.columns) * ~rows["run"].isin(scope.run_ids)
     first = rows.iloc[int(away.to_numpy().argmin())]
     other = {name: str(first[name]) for name, value in mine.items() if first[name] != value}
-    apart = [f"{name} {value} (not {name} {mine[name]})" for name, value in other.items()]
-    apart += [] if first["evaluator"] in table.evaluators else [f"evaluator {first['evaluator']}"]
+    apart = [f", {_CALLED[name]} {value} (not {mine[name]})" for name, value in other.items()]
+    apart += [] if first["evaluator"] in table.evaluators else [f", evaluator {first['evaluator']}"]
     there = (rows[["run", "subject", "language"]] == first[["run", "subject", "language"]]).all(axis=1)
-    under = f" under {' and '.join(apart)}" if apart else ""
     return Lack(
-        f"the scope leaves out what holds {what}: run {first['run']} does{under}; choose that to see it",
+        f"not in this scope: {what}; choose run {first['run']}{''.join(apart)}",
         choose={"run": str(first["run"]), **{name: other[name] for name in ("subject", "language") if name in other}},
         n=int(rows.loc[there, "n"].sum()),
     )

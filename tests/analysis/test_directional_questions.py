@@ -614,7 +614,7 @@ def test_a_scope_that_leaves_the_directional_probes_out_names_the_subject(tmp_pa
         table = read_table(store)
         assert table.scope.subject == "template"
         question = next(each for each in catalogue(table) if each.id == "C-rates")
-        assert "run r does under subject human (not subject template)" in question.needs(table)
+        assert "choose run r, caption human (not template)" in question.needs(table)
 
 
 def test_the_run_of_the_test_holds_what_it_says() -> None:

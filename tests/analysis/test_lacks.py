@@ -20,7 +20,7 @@ def test_the_run_and_caption_that_the_scope_leaves_out_are_those_to_choose(tmp_p
         table = read_table(store, Scope(("first",)))
         lack = no_family(table, "rotation", what="a rotation")
         assert lack.choose == {"run": "second", "subject": "human"}
-        assert lack.endswith(": run second does under subject human (not subject template); choose that to see it")
+        assert lack.endswith("not in this scope: a rotation; choose run second, caption human (not template)")
         wanted = no_probe(table, ["rotate-5"], what="a rotation").choose
         seen = read_table(store, Scope(runs=(wanted["run"],), subject=wanted["subject"]))
         assert "rotate-5" in seen.probes.index

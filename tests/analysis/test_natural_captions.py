@@ -208,7 +208,7 @@ def test_a_scope_that_leaves_them_out_says_so(folder: Path) -> None:
         said = question(read_table(store, Scope(subject="human")), "S33").needs(
             read_table(store, Scope(subject="human"))
         )
-    assert "the scope leaves out what holds captions that people wrote" in said
+    assert "not in this scope: captions that people wrote" in said
 
 
 def test_the_caption_of_an_item_is_the_one_that_was_written(table: ScoreTable) -> None:

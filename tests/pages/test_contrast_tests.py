@@ -318,7 +318,7 @@ def test_the_template_chosen_by_hand_stays_chosen_and_says_where_the_tests_are(
 ) -> None:
     app = open_page(CONTRAST, subject="template")
     assert not app.exception
-    assert "run broken does under subject human" in said(app)
+    assert "choose run broken, caption human" in said(app)
 
 
 def test_a_reader_s_own_bar_stands_in_the_link_and_judges_by_the_interval(open_page: Open, both_halves: Path) -> None:

@@ -261,16 +261,13 @@ def test_an_edit_of_the_other_caption_is_said_to_be_left_out_and_not_to_be_absen
     report = build(both, Scope(subject="human"), figures=False)
     assert table(report, "T3")["n_items"].tolist() == [24]
     reason = next(each.reason for each in report.missing if each.id == "S4")
-    assert reason == (
-        "the scope leaves out what holds gender words: run r does under subject template (not subject human); choose "
-        "that to see it"
-    )
+    assert reason == ("not in this scope: gender words; choose run r, caption template (not human)")
     assert "subject human" in report.about["Captions"]
     assert "Left out" in report.about
     assert "subject:human" in report.signature
     other = build(both, Scope(subject="template"), figures=False)
     assert len(table(other, "S4")) == 2
-    assert "subject human (not subject template)" in next(each.reason for each in other.missing if each.id == "T3")
+    assert "caption human (not template)" in next(each.reason for each in other.missing if each.id == "T3")
 
 
 def test_of_two_runs_of_a_corpus_one_is_reported_and_the_other_named(made: Open) -> None:

@@ -46,7 +46,7 @@ def test_from_thresholds_to_ranks_under_edits_to_a_file_to_hand_on(
     margin.press("Enter")
     page.wait_for_url(re.compile("margin=5"))
     settled(page)
-    expect(page.get_by_text("Stable and sensitive?").first).to_be_visible()
+    expect(page.get_by_text(re.compile("Stable and sensitive|Change under harmless edits")).first).to_be_visible()
     expect(page.get_by_text("held against a margin of ±5 %")).to_be_visible()
     page.keyboard.press("Escape")
     to_view(page, "Leaderboard", "Systems")

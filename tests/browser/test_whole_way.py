@@ -68,8 +68,8 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     gate = Gate(data)
     gate.shut(0)  # or the audit may be complete before it is cancelled
     settled(open_page(page, server + AUDIT))
-    page.get_by_text("Your own evaluators").first.click()
-    own = page.get_by_label("Your own evaluators")
+    page.get_by_text("Your own metric").first.click()
+    own = page.get_by_placeholder("/path/to/my_metric.py")
     own.fill(GATED)
     own.press("Enter")
     settled(page)

@@ -40,7 +40,7 @@ def test_the_template_is_checked_and_has_its_column_in_the_lab(server: str, page
     page.get_by_role("button", name="Check it").click()
     expect(page.get_by_text("It keeps all 9 promises.")).to_be_in_viewport()
     settled(page)
-    page.get_by_role("link", name="See its column in the Probe lab").click()
+    page.get_by_role("link", name="See its column in Try a picture").click()
     at_view(page, "Try a picture")
     settled(page)
     expect(page.get_by_text("brand_new", exact=True).first).to_be_visible()

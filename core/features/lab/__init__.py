@@ -13,7 +13,7 @@ FEATURE = Feature(
             entry="try_a_picture",
             place=10,
             parts=(
-                Part("lab", name="Probe lab", reason="it scores a picture that a reader brings, which is of no run"),
+                Part("lab", name="Try a picture", reason="it scores a picture that a reader brings, which is of no run"),
             ),
         ),
     ),

@@ -97,7 +97,7 @@ def view_slide(
         tuple(sides),
         ("Edit", *result.evaluators),
         tuple((said_for(name, bench.item)[:80], *_moved(result, name)) for name in names),
-        f"Scored in the Probe lab by {scored}; one picture, seed {result.seed}"[:400],
+        f"Scored in Try a picture by {scored}; one picture, seed {result.seed}"[:400],
         "",
         LAB,
         dict(link),

@@ -314,14 +314,14 @@ def _lead_to_lab(request: CheckRequest, name: str) -> None:
     """Draw the way to the metric's own column in the lab, or why there is none."""
     known = own_metrics().get(name)
     if known is not None and known.problem:
-        st.caption(f"The Probe lab does not ask {safe(name)}: {safe(known.problem, limit=600)}.")
+        st.caption(f"Try a picture does not ask {safe(name)}: {safe(known.problem, limit=600)}.")
     elif known is None or known.reference != request.evaluator:
         st.caption(
-            f"The Probe lab has another evaluator named {safe(name)}. Give yours another name, and check it again."
+            f"Try a picture has another evaluator named {safe(name)}. Give yours another name, and check it again."
         )
     else:
         beside = ",".join([name, *default_evaluators()])
-        link_to(LAB, "See its column in the Probe lab", icon=":material/science:", query_params={"evaluators": beside})
+        link_to(LAB, "See its column in Try a picture", icon=":material/science:", query_params={"evaluators": beside})
 
 
 def _without_folder(reference: str) -> str:

@@ -13,7 +13,9 @@ FEATURE = Feature(
             entry="try_a_picture",
             place=10,
             parts=(
-                Part("lab", name="Try a picture", reason="it scores a picture that a reader brings, which is of no run"),
+                Part(
+                    "lab", name="Try a picture", reason="it scores a picture that a reader brings, which is of no run"
+                ),
             ),
         ),
     ),

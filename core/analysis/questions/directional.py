@@ -174,8 +174,8 @@ def _matrix() -> Question:
     drawing = Drawing(
         "C-matrix",
         "How often each evaluator misses the error",
-        "Share of comparisons in which the broken side scores at least as high, with its 95 % interval. Darker is "
-        "worse. Hover for n, ties, and the harmless edit that the error is most "
+        "Share of comparisons in which the broken side scores at least as high, with its 95 % interval. A "
+        "stronger colour is worse. Hover for n, ties, and the harmless edit that the error is most "
         "easily taken for.",
         _matrix_figure,
         opens=TEST,

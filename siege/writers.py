@@ -144,9 +144,7 @@ def _two(writer: Writer, home: Path) -> None:
     state = writer.state(home)
     codes = [process.exitcode for process in both]
     for name, code in zip(("one", "two"), codes, strict=True):
-        said = _said(home.parent / f"said-{name}.txt")
-        if code not in (0, 2) or (code and "error: " not in said):
-            raise Finding("traceback", f"it ended with {code}: {said[-600:]}")
+        _check_end(code, _said(home.parent / f"said-{name}.txt"))
     if 0 not in codes or state != "new":
         raise Finding("lost", f"they ended with {codes}, and {state} is there")
     _swept(home)
@@ -171,6 +169,11 @@ def _check(code: int | None, state: str, said: str) -> None:
         raise Finding("silent", f"it ended with 0 and {state} is there")
     if code != 0 and state == "new":
         raise Finding("silent", f"it ended with {code} and the new is there: {said}")
+    _check_end(code, said)
+
+
+def _check_end(code: int | None, said: str) -> None:
+    """Compare what a writer ended with with what it said."""
     if code not in (0, 2) or (code and "error: " not in said):
         raise Finding("traceback", f"it ended with {code}: {said[-600:]}")
 

@@ -108,8 +108,8 @@ _PEOPLE = {
         Column("power", "Why it is unclear", kind="text"),
         Column("note", "Remark", kind="text"),
     ), "Only pairs that people judged; an item counts once, and items of one source are resampled together. 95 % BCa "
-       "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else it cannot be "
-       "told."),
+       "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else "
+       "unclear."),
     "S-human-powered": (POWERED_TITLE, (
         _STUDY, Column("question", "Question", kind="text"), Column("evaluator", "Scores of", kind="text"),
         Column("n", "n items with votes", digits=0), Column("n_votes", "n votes", digits=0),

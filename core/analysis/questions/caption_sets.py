@@ -23,7 +23,7 @@ from core.analysis.effects import Group, corpora, effects, median_over, with_hol
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack, no_family_of
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, PLAIN, Dots
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, PLAIN, STANDARDISED, Dots
 from core.analysis.questions.comparison_columns import CORRECTED, NOTE, under_its_caption
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -54,14 +54,7 @@ def of_nested(table: ScoreTable) -> tuple[Question, ...]:
         Column("label", "Step", kind="text"),
         COUNT,
         PERCENT,
-        Column(
-            "standardised",
-            "Median Δ, SD [95 % CI]",
-            digits=3,
-            signed=True,
-            low="standardised_low",
-            high="standardised_high",
-        ),
+        STANDARDISED,
         RISES,
         *CORRECTED,
         NOTE,

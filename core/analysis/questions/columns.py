@@ -35,6 +35,14 @@ PERCENT = Column(
     high="high",
     help="Median over items of an item's median change in percent of its baseline score, 95 % BCa bootstrap over items",
 )
+STANDARDISED = Column(
+    "standardised",
+    "Median Δ, SD [95 % CI]",
+    digits=3,
+    signed=True,
+    low="standardised_low",
+    high="standardised_high",
+)
 ABSOLUTE = Column(
     "median_abs_percent",
     "Median |% change| [95 % CI]",

@@ -15,7 +15,7 @@ from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.both_sides import OF
 from core.analysis.questions.caption_sets import with_pair
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, STANDARDISED
 from core.analysis.questions.comparison_columns import (
     CORRECTED,
     FAILURE,
@@ -425,14 +425,7 @@ def _response(family: str) -> Question:
         Column("label", "Probe", kind="text"),
         COUNT,
         PERCENT,
-        Column(
-            "standardised",
-            "Median Δ, SD [95 % CI]",
-            digits=3,
-            signed=True,
-            low="standardised_low",
-            high="standardised_high",
-        ),
+        STANDARDISED,
         *CORRECTED,
         NOTE,
     )

@@ -29,6 +29,7 @@ from core.analysis.questions.columns import (
     FAMILY,
     PERCENT,
     SHIFTS,
+    STANDARDISED,
     TESTS,
     UNTOLD,
     Map,
@@ -334,14 +335,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("label", "Pairs", kind="text"),
         COUNT,
         PERCENT,
-        Column(
-            "standardised",
-            "Median Δ, SD [95 % CI]",
-            digits=3,
-            signed=True,
-            low="standardised_low",
-            high="standardised_high",
-        ),
+        STANDARDISED,
         Column(
             "apart",
             "Smaller − larger, half diagonals",

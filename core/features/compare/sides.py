@@ -19,7 +19,7 @@ from core.corpora.score_files import read_scores
 from core.errors import InvalidInput, StoreError
 from core.features.compare.two_sides import ALL, BY, Values, held_apart, manifest_differences
 from core.features.compare.two_sides import compare as rows_of
-from core.features.metric_check.baseline_file import is_baseline, read_baseline
+from core.features.metric_check.baseline_file import is_baseline, numbers_of, read_baseline
 from core.probes.base import Axis
 from core.statistics.crossed_sources import numbered
 from core.statistics.shift_tests import NO_TEST
@@ -228,7 +228,7 @@ def _of_baselines(a: Path, b: Path, margin: float) -> SidesCompared:
         sides = []
         for each in held:
             own = each.families[name]
-            shift, size = (np.array([np.nan if one is None else one for one in of]) for of in (own.shift, own.size))
+            shift, size = numbers_of(own.shift), numbers_of(own.size)
             numbers = np.array([places[item] for item in each.items], dtype=np.int64)
             order = np.argsort(numbers)
             order = order[~np.isnan(shift[order])]

@@ -139,3 +139,8 @@ def read_baseline(path: Path) -> MetricBaseline:
     if counts - {len(found.items)} or not len(found.items) == len(found.sources) == len(found.clean) > 0:
         raise InvalidInput(f"{path} does not hold a number for each of its {len(found.items)} items; save it anew")
     return found
+
+
+def numbers_of(values: Sequence[float | None]) -> np.ndarray:
+    """Numbers of a baseline's items, float64 [n], NaN where an item has none."""
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

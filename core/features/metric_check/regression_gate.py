@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from core.errors import InvalidInput
-from core.features.metric_check.baseline_file import CLEAN, MetricBaseline
+from core.features.metric_check.baseline_file import CLEAN, MetricBaseline, numbers_of
 from core.statistics.bootstrap import LEAST_N, too_few
 from core.statistics.crossed_sources import first_of, numbered, widening
 from core.statistics.mixed_model import mean_by_source
@@ -142,11 +142,11 @@ def gate(before: MetricBaseline, now: MetricBaseline, *, common: bool = False) -
         if name in before.families and before.families[name].probes == own.probes
     ]
     pairs: dict[str, tuple[bool, np.ndarray, np.ndarray]] = {
-        CLEAN: (False, _numbers(before.clean)[one], _numbers(now.clean)[other])
+        CLEAN: (False, numbers_of(before.clean)[one], numbers_of(now.clean)[other])
     }
     for name in kept:
         of = "shift" if now.families[name].directional else "size"
-        sides = (_numbers(getattr(each.families[name], of)) for each in (before, now))
+        sides = (numbers_of(getattr(each.families[name], of)) for each in (before, now))
         pairs[name] = (now.families[name].directional, *(own[at] for own, at in zip(sides, (one, other), strict=True)))
     found = held_to(pairs, names, groups)
     return Gate(found, len(shared), tuple(differences), now.seed)
@@ -225,10 +225,6 @@ def _smallest(half: float, apart: np.ndarray, sources: int, level: float) -> tup
     room = SHARE**2 - times**2 * SHARE * (1 - SHARE) / len(apart)
     every = max(every, TOLERANCE)
     return every, (every / math.sqrt(room) if room > 0 else math.nan)
-
-
-def _numbers(values: Sequence[float | None]) -> np.ndarray:
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def _differences(before: MetricBaseline, now: MetricBaseline) -> list[str]:

@@ -26,6 +26,7 @@ from pages.views.common.open_runs import known_values, present, store
 from pages.views.common.page_head import code_svg
 from pages.views.human_validation import annotator_screen as study_annotate
 from pages.views.human_validation import study_people
+from pages.views.human_validation.coordinator import GROUPS, PARTS
 from tests.features.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, texts, turned
 
@@ -384,7 +385,7 @@ def test_a_coordinator_draws_directional_families_and_reads_people_beside_evalua
     assert people.set_index("family").loc["all comparisons", ["n", "prefer", "higher"]].tolist() == [6, 100, 100]
     assert set(evaluators["family"]) == {"foil", "order", "all comparisons"}
     assert "n = 6 comparisons" in texts(app)
-    assert "under Right and wrong" in texts(open_page(HUMAN, study=name, part="outcomes"))
+    assert "under *Results, Right and wrong*" in texts(open_page(HUMAN, study=name, part="outcomes"))
 
 
 def test_a_study_of_pairs_alone_says_that_it_holds_no_comparison(open_page: Open, study: Study) -> None:
@@ -584,6 +585,16 @@ def test_agreement_answers_before_it_measures(open_page: Open, study: Study, res
     assert [each.value for each in app.markdown].index(first) < next(
         place for place, each in enumerate(app.markdown) if "Fleiss κ" in each.value
     )
+
+
+def test_parts_stand_in_groups(open_page: Open, study: Study) -> None:
+    assert sorted(each for parts in GROUPS.values() for each in parts) == sorted(PARTS)
+    app = open_page(HUMAN, part="agreement")
+    group = next(each for each in app.button_group if each.label == "Group")
+    assert group.value == "Results"
+    group.set_value("Files").run()
+    assert app.query_params["part"] == "files"
+    assert "Part" not in [each.label for each in app.button_group], "a group of one part offers no choice"
 
 
 def test_instructions_tell_no_answer(open_page: Open, study: Study) -> None:

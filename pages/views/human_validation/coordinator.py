@@ -312,7 +312,7 @@ def draw_files(study: Study, _state: PageState) -> None:
 
 
 PARTS = {
-    "people": ("Annotators", draw_people),
+    "people": ("Links and progress", draw_people),
     "entrance": ("Taking part", draw_entrance),
     "outcomes": ("Outcomes", draw_outcomes),
     "comparisons": ("Right and wrong", draw_comparisons),
@@ -322,6 +322,14 @@ PARTS = {
     "gallery": ("Disagreements", draw_gallery),
     "files": ("Files", draw_files),
 }
+GROUPS = {
+    "Annotators": ("people", "entrance"),
+    "Results": ("outcomes", "comparisons", "agreement", "gallery"),
+    "Beside the scores": ("scores", "powered"),
+    "Files": ("files",),
+}
+"""What a coordinator comes for -> the parts that stand under it, the first one first."""
+
 _WITH_SCORES = ("comparisons", "powered", "scores")
 """Parts that hold votes against the scores of the study's run."""
 
@@ -380,9 +388,23 @@ def _draw_study(study: Study, state: PageState) -> None:
     for problem in study.problems():
         st.warning(safe(problem, limit=500))
     _draw_head(study)
-    state.switch("part", "Part", {name: words for name, (words, *_) in PARTS.items()}, label_visibility="collapsed")
+    _choose_part(state)
     figures_of(_origin(study, state))
     PARTS[state.get("part")][1](study, state)
+
+
+def _choose_part(state: PageState) -> None:
+    """Draw the choice of a group of parts and, where it has several, of one of them."""
+    key = f"{state.key('part')}.group"
+    st.session_state[key] = next(name for name, parts in GROUPS.items() if state.get("part") in parts)
+
+    def turned() -> None:
+        state.put("part", GROUPS[st.session_state[key]][0])
+
+    st.segmented_control("Group", tuple(GROUPS), required=True, key=key, on_change=turned, label_visibility="collapsed")
+    parts = GROUPS[st.session_state[key]]
+    if len(parts) > 1:
+        state.switch("part", "Part", {name: PARTS[name][0] for name in parts}, label_visibility="collapsed")
 
 
 def _origin(study: Study, state: PageState) -> Origin:

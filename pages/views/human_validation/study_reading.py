@@ -384,7 +384,8 @@ def _of_comparisons_alone(study: Study) -> bool:
     alone = all(item.directional or item.attention for item in study.definition.items)
     if alone:
         st.info(
-            "This study asks about right and wrong sides alone; what people say of them is under Right and wrong.",
+            "This study asks about right and wrong sides alone; what people say of them is under "
+            "*Results, Right and wrong*.",
             icon=":material/rule:",
         )
     return alone

@@ -376,6 +376,15 @@ class Item:
         return self.category in ANIMATE_CATEGORIES
 
 
+def two_sources(items: Sequence[Item]) -> tuple[list[str], list[str]]:
+    """First and second source of each item: one without a group is its own, and a second one that lacks is the first.
+
+    Pictures are not read: equal ones under two names are two sources here.
+    """
+    first = [item.drawn_with(item.id) for item in items]
+    return first, [item.second_source or own for item, own in zip(items, first, strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """Something left out, and why: ``code`` is for counting, ``detail`` for reading."""

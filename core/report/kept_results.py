@@ -22,6 +22,7 @@ from core.features.calibration.readings import EACH, UNIFORM
 from core.features.suites import suite_tables as tables
 from core.features.suites.suite_result import SuiteResult
 from core.features.systems.board_references import RANKED
+from core.features.systems.board_scores import SHOWN
 from core.features.systems.system_board import board, rank_range, systems_of
 from core.features.systems.system_captions import health, scales, told_as
 from core.features.systems.system_figures import scale_shares
@@ -176,7 +177,7 @@ def _of(each: Leaderboard, names: Sequence[str], prints: Mapping[str, Collection
             f" {', '.join(others)} scored it with another fingerprint than these runs: other weights, precision "
             "or versions."
         )
-    return told
+    return " ".join([told, *(f"{said[0].upper()}{said[1:]}." for said in each.remarks[:SHOWN] if said)])
 
 
 def _tell(made: Boards, frames: Mapping[str, pd.DataFrame], remarks: str) -> None:

@@ -24,8 +24,17 @@ from numpy.typing import ArrayLike
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds, expanded, too_few
-from core.statistics.crossed_sources import first_of
+from core.statistics.bootstrap import (
+    LEAST_N,
+    RESAMPLES,
+    Interval,
+    acceleration,
+    bca_bounds,
+    expanded,
+    too_few,
+    widened,
+)
+from core.statistics.crossed_sources import crossed, numbered
 from core.statistics.resamples import ranks_of
 from core.statistics.shares import share
 
@@ -136,7 +145,8 @@ def agreement(
         counts: votes for each answer, shape [items, answers] or [items, versions, answers]: the versions of an item
             are judged apart and resampled together.
         groups: source of each item, shape [items]: items of one source are resampled together, and count once for the
-            fewest that have an interval. None: each item is one of its own.
+            fewest that have an interval. None: each item is one of its own. Of two sources, [items, 2], the second
+            makes intervals :func:`core.statistics.bootstrap.widened`.
         ordinal: whether the answers are ordered (for α).
         level: confidence level.
         resamples: bootstrap samples.
@@ -165,6 +175,12 @@ def agreement(
         name: found.interval(measure, drawn, level, chance=name not in STEADY)
         for name, measure in found.measures().items()
     }
+    if groups is not None and crossed(groups) and len(votes):
+        kinds, place, often = np.unique(votes, axis=0, return_inverse=True, return_counts=True)
+        alone, of = _Patterns(kinds, often, ordinal=ordinal, items=len(votes)), np.asarray(groups)[usable]
+        for name, measure in alone.measures().items():
+            owed, ends = alone.influence(measure)[place.ravel()], (0.0 if name == "percent" else -1.0, 1.0)
+            measured[name] = widened(measured[name], owed, of, within=ends)
     return Agreement(
         question=question,
         **measured,
@@ -237,13 +253,19 @@ class _Patterns:
         defined = values[~np.isnan(values)]
         if len(self.times) == 1 or np.ptp(defined) == 0:
             return Interval(estimate, math.nan, math.nan, n, level, "no interval: all items have the same votes")
-        left_out = measure(self.times[None, :] - np.eye(len(self.times)))
-        influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), self.times)
-        at = expanded(level, sources)
+        influence, at = np.repeat(self.influence(measure), self.times), expanded(level, sources)
         low, high = bca_bounds(defined, estimate=estimate, acceleration=acceleration(influence), level=at)
         lost = len(values) - len(defined)
         note = f"{lost} of {len(values)} resamples hold one answer only and are left out" if lost else ""
         return Interval(estimate, low, high, n, level, note)
+
+    def influence(self, measure: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """What a measure owes to one unit of each pattern, by the jackknife; zeros where it is not defined."""
+        whole = measure(self.times[None, :].astype(float))
+        left_out = measure(self.times[None, :] - np.eye(len(self.times)))
+        if np.isnan(whole).any() or np.isnan(left_out).all():
+            return np.zeros(len(self.times))
+        return np.asarray(np.nanmean(left_out) - np.where(np.isnan(left_out), whole, left_out))
 
     def _percent(self, weights: np.ndarray) -> np.ndarray:
         shares: np.ndarray = weights @ self._equal / (weights @ self._units)
@@ -304,7 +326,8 @@ def weighted_kappa(
         one: answers 0 … answers - 1 of the first, shape [n].
         other: answers of the second to the same items.
         answers: levels of the scale.
-        groups: source of each item, shape [n]: those of one are resampled together. None: each is one of its own.
+        groups: source of each item, shape [n]: those of one are resampled together. None: each is one of its own. Of
+            two sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
         level: confidence level of the BCa interval over sources, which LEAST_CHANCE of them have; see
             :func:`agreement`.
         resamples: bootstrap samples.
@@ -325,7 +348,8 @@ def weighted_kappa(
     if len(a) and not 0 <= min(a.min(), b.min()) <= max(a.max(), b.max()) < answers:
         raise InvalidInput(f"answers lie in 0 … {answers - 1}, got {min(a.min(), b.min())} to {max(a.max(), b.max())}")
     n, ranks = len(a), ranks_of(groups, len(a))
-    of_sources = _tables(a * answers + b, np.arange(n) if ranks is None else ranks, answers**2)
+    cells = a * answers + b
+    of_sources = _tables(cells, np.arange(n) if ranks is None else ranks, answers**2)
     table = of_sources.sum(axis=0)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0, level, "no item that both answered")
@@ -354,7 +378,9 @@ def weighted_kappa(
     influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), times)
     at = expanded(level, sources)
     low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=at)
-    return Interval(estimate, low, high, n, level)
+    there, place = np.unique(cells, return_inverse=True)
+    owed = estimate - np.nan_to_num(measure(table - np.eye(answers**2)[there]), nan=estimate)[place]
+    return widened(Interval(estimate, low, high, n, level), owed - owed.mean(), groups, within=(-1.0, 1.0))
 
 
 def _tables(cells: np.ndarray, ranks: np.ndarray, size: int) -> np.ndarray:
@@ -364,12 +390,15 @@ def _tables(cells: np.ndarray, ranks: np.ndarray, size: int) -> np.ndarray:
     return found
 
 
-def pairwise_kappas(answers: pd.DataFrame, *, levels: Sequence[float], fewest: int = 2) -> pd.DataFrame:
+def pairwise_kappas(
+    answers: pd.DataFrame, *, levels: Sequence[float], sources: pd.DataFrame | None = None, fewest: int = 2
+) -> pd.DataFrame:
     """Weighted κ of every pair of annotators.
 
     Args:
-        answers: columns annotator, unit, answer; one row an annotator and unit. With a column source, units of one
-            source are resampled together.
+        answers: columns annotator, unit, answer; one row an annotator and unit.
+        sources: both sources of each unit, by its name: units of one are resampled together, and the second counts too.
+            None: each is one of its own.
         levels: the scale, lowest first.
         fewest: pairs with fewer common units are left out.
 
@@ -380,7 +409,6 @@ def pairwise_kappas(answers: pd.DataFrame, *, levels: Sequence[float], fewest: i
     wide = answers.assign(place=answers["answer"].map(place)).pivot_table(
         index="unit", columns="annotator", values="place"
     )
-    of = answers.drop_duplicates("unit").set_index("unit")["source"] if "source" in answers else None
     rows = []
     for one, other in combinations(wide.columns, 2):
         both = wide[[one, other]].dropna()
@@ -389,7 +417,7 @@ def pairwise_kappas(answers: pd.DataFrame, *, levels: Sequence[float], fewest: i
                 both[one].astype(int),
                 both[other].astype(int),
                 answers=len(place),
-                groups=None if of is None else of[both.index],
+                groups=None if sources is None else numbered(*sources.loc[both.index].astype(str).to_numpy().T),
             )
             rows.append((one, other, found.estimate, found.low, found.high, found.n, found.note))
     table = pd.DataFrame(rows, columns=["one", "other", "kappa", "low", "high", "n", "note"])
@@ -451,7 +479,7 @@ def two_readers(
         (0.5, 1.0, 0.5)
     """
     a, b = np.asarray(one, dtype=bool).ravel(), np.asarray(other, dtype=bool).ravel()
-    of = np.arange(len(a)) if sources is None else np.unique(first_of(sources), return_inverse=True)[1]
+    of = np.arange(len(a)) if sources is None else np.unique(np.asarray(sources), return_inverse=True)[1]
     if not len(a) == len(b) == len(of):
         raise InvalidInput(f"two readers answer the same things, got {len(a)} and {len(b)} answers, {len(of)} sources")
     return TwoReaders(

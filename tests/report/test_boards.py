@@ -99,6 +99,14 @@ def reasons(report: Report) -> dict[str, str]:
     return {each.id: each.reason for each in report.missing}
 
 
+def test_what_the_page_says_of_a_leaderboard_stands_in_the_note(opened: Callable[..., Store]) -> None:
+    made = keep("one", "e")
+    write_leaderboard(replace(made, remarks=("ranks are by the first source alone",)), overwrite=True)
+    assert "Ranks are by the first source alone." in next(
+        each.note for each in build(opened(), boards=kept()).tables if each.id == "C13"
+    )
+
+
 def test_its_rows_are_those_of_the_page_and_of_the_command(opened: Callable[..., Store]) -> None:
     keep("one", "e", "another")
     keep("two", "e")

@@ -1,5 +1,6 @@
 """Many systems on the same pictures: which caption goes to which picture, what is scored, what is told."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,21 @@ def test_keys_are_ids_names_or_stems_and_the_rest_is_told(corpus: Corpus) -> Non
     assert "'p0'" in told
     assert "blank caption" in told
     assert "system 'B' captions no picture of corpus 'four' and is left out" in told
+
+
+def test_a_leaderboard_says_that_it_reckons_with_the_first_of_two_sources_where_the_second_joins_pictures(
+    corpus: Corpus,
+) -> None:
+    system = System("A", {f"p{number}": ("a",) for number in range(4)})
+
+    def remarks(*seconds: str) -> tuple[str, ...]:
+        named = zip(corpus.items, seconds, strict=True)
+        items = tuple(replace(item, group=(f"cut-out {item.id}", second)) for item, second in named)
+        return enter(Corpus("four", items), [system]).remarks
+
+    assert "by the first source alone" in remarks("sand", "sand", "sky", "sky")[0]
+    assert not remarks("sand", "sea", "sky", "wall")
+    assert not enter(corpus, [system]).remarks
 
 
 def test_systems_of_other_pictures_are_refused_with_an_example(corpus: Corpus) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from core.features.human.crossed_votes import exchange, rate
+from core.statistics.agreement import agreement, weighted_kappa
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.crossed_sources import LEAST_SECOND, numbered, unreckoned, widening
 from core.statistics.flip_risk import CaptionPairs, ShiftPairs, intervals_of
@@ -92,6 +94,12 @@ def every(values: np.ndarray, groups: np.ndarray) -> list[object]:
     """What each estimator says of some values and their sources."""
     n = len(values)
     items = np.arange(n)
+    yes = np.clip(np.round(2 + 2 * values), 0, 4)
+    said = agreement(np.stack([yes, 4 - yes], axis=1), groups=groups)
+    graded = np.digitize(values, (-0.5, 0.5, 1.5))
+    voted = exchange(
+        np.tile(values > 0.5, 3)[:, None] * 1.0, np.tile(items, 3), np.repeat(np.arange(3), n), lambda sums: sums / 3
+    )
     return [
         median_bca(values, groups=groups),
         mean_bca(values, groups=groups),
@@ -101,6 +109,9 @@ def every(values: np.ndarray, groups: np.ndarray) -> list[object]:
         share_of_fractions(np.clip(np.abs(values), 0, 1), groups=groups),
         *mean_changes(values, np.ones(n), levels=(0.95, 0.9), groups=groups),
         paired_test(np.zeros(n), values, groups=groups),
+        *(said.percent, said.fleiss, said.randolph, said.gwet, said.alpha),
+        weighted_kappa(graded, np.maximum(graded - items % 2, 0), answers=4, groups=groups),
+        rate(voted, 0, groups=groups).interval(),
         rank_agreement(values, values**3 + np.cos(items), groups=groups),
         intervals_of(ShiftPairs(values, items, groups), (0.5,))[0],
         CaptionPairs(values, values + np.sin(items), items, groups).risk(0.3),

@@ -4,8 +4,8 @@ Intervals, 95 %: medians in percent by BCa (:mod:`core.statistics.bootstrap`), f
 (:mod:`core.statistics.flip_risk`), Spearman's ρ, sensitivities and the ratio of after to before by the percentiles of
 bootstrap samples (:mod:`core.features.calibration.orbits`), Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n -
 4) [1], with Student's quantile for the normal one, which is too short for few. Items of one source are taken together:
-for τ, whose formula knows independent items alone, n is the number of sources. A ratio's samples hold both sides at
-once, each with its own spread.
+for τ, whose formula knows independent items alone, n is the number of sources, and a second one makes it longer
+(:mod:`core.statistics.crossed_sources`). A ratio's samples hold both sides at once, each with its own spread.
 
 References:
     [1] Fieller, E. C., Hartley, H. O. and Pearson, E. S. (1957). Tests for rank correlation coefficients. I.
@@ -25,9 +25,9 @@ from core.features.calibration.readings import Corrections, Terms, corrections
 from core.features.calibration.sweep import moved
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.changes import item_medians, percent_changes
-from core.statistics.crossed_sources import first_of
+from core.statistics.crossed_sources import first_of, unreckoned, widening
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
-from core.statistics.rank_agreement import RankAgreement, rank_agreement, spearman, spearman_bands
+from core.statistics.rank_agreement import RankAgreement, pair_influence, rank_agreement, spearman, spearman_bands
 
 COLUMNS = (
     "measure",
@@ -194,10 +194,9 @@ class TwoSides:
                 for (value, n), low, high in zip(found, *self._bands[name], strict=True)
             ]
             return _both(*rho)
-        whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
-        count = int(whole.sum()) if sources is None else len(np.unique(first_of(sources)[whole]))
-        sides = self._kendalls(name, still=still)
-        return _both(*(_kendall(getattr(each, measure), each.n, count) for each in sides))
+        of = np.arange(len(ratings)) if sources is None else sources
+        sides = zip(self._kendalls(name, still=still), (before, after), strict=True)
+        return _both(*(_kendall(getattr(each, measure), scores, ratings, of) for each, scores in sides))
 
     def _kendalls(self, name: str, *, still: bool) -> tuple[RankAgreement, RankAgreement]:
         if name not in self._ranked:
@@ -249,13 +248,18 @@ def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) ->
     return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, sources=sources, level=LEVEL)
 
 
-def _kendall(tau: float, n: int, sources: int) -> Interval:
+def _kendall(tau: float, scores: np.ndarray, ratings: np.ndarray, groups: np.ndarray) -> Interval:
     """Fieller's interval of τ on Fisher's scale, with Student's quantile, of as many values as there are sources.
 
     Where items share sources it is wider than it need be: a source of several items says more than one item.
     """
+    whole = ~(np.isnan(scores) | np.isnan(ratings))
+    scores, ratings, groups = scores[whole], ratings[whole], groups[whole]
+    n, sources = len(scores), len(np.unique(first_of(groups)))
     few = too_few(n, sources)
     if few or not abs(tau) < 1:
         return Interval(tau, math.nan, math.nan, n, LEVEL, few or "every pair in one order")
     reach = float(stdtrit(sources - 2, (1 + LEVEL) / 2)) * math.sqrt(0.437 / (sources - 4))
-    return Interval(tau, math.tanh(math.atanh(tau) - reach), math.tanh(math.atanh(tau) + reach), n, LEVEL)
+    reach *= widening(pair_influence(scores, ratings), groups, level=LEVEL)
+    low, high = (math.tanh(math.atanh(tau) + sign * reach) for sign in (-1, 1))
+    return Interval(tau, low, high, n, LEVEL, unreckoned(groups))

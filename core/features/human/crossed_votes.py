@@ -32,6 +32,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from core.statistics.bootstrap import Interval
+from core.statistics.crossed_sources import first_of, unreckoned, widening
 from core.statistics.shares import ONE_SOURCE, wilson
 from core.statistics.wording import counted
 
@@ -173,7 +174,7 @@ class Rate:
         parts: of its variance; None where it has no interval.
         bounded: whether it lies in [0, 1].
         live: whether its interval has to hold at every look.
-        note: why it has no interval.
+        note: why it has no interval, or does not know a second source.
     """
 
     estimate: float
@@ -220,7 +221,7 @@ def rate(
         found: the units.
         top: column of what they tell that is added up.
         bottom: column of what it is a share of; None: every unit counts alike.
-        groups: source of each unit, [u].
+        groups: source of each unit, [u], or two, [u, 2]: the spread of units is then that by both.
         live: votes still come in.
         bounded: whether the rate lies in [0, 1].
     """
@@ -231,18 +232,20 @@ def rate(
     p = float(found.told[:, top].sum() / n)
     if bounded:
         p = min(max(p, 0.0), 1.0)
-    ranks = np.unique(groups[sizes > 0], return_inverse=True)[1]
+    of = groups[sizes > 0]
+    ranks = np.unique(first_of(of), return_inverse=True)[1]
     sources = int(ranks.max()) + 1
     note = too_few_people(people) or (ONE_SOURCE if sources == 1 else "")
     if note:
         return Rate(p, n, people, None, bounded, live, note)
-    tops = np.bincount(ranks, (found.told[:, top] - p * sizes)[sizes > 0])
+    owed = (found.told[:, top] - p * sizes)[sizes > 0]
+    tops = np.bincount(ranks, owed)
     moved = found.moved[:, top] - p * (found.moved[:, bottom] if bottom is not None else 0.0)
-    spread = sources / (sources - 1) * float((tops**2).sum()) / n**2
+    spread = sources / (sources - 1) * float((tops**2).sum()) / n**2 * widening(owed, of) ** 2
     parts = parts_of(spread, moved / n, found.people, sources=sources)
     if not bounded and parts.error()[0] == 0:
         return Rate(p, n, people, None, bounded, live, "all values are equal: no interval")
-    return Rate(p, n, people, parts, bounded, live)
+    return Rate(p, n, people, parts, bounded, live, unreckoned(of))
 
 
 def too_few_people(people: int) -> str:

@@ -50,6 +50,7 @@ class StudyItem:
         language: of the captions, as in the scores.
         rank: which of the item's captions in that language, from 0.
         source: what several items share (a cut-out, else the image); None: nothing is known to be shared.
+        second_source: a source that crosses the first (a background); None: none is named.
     """
 
     id: str
@@ -70,6 +71,7 @@ class StudyItem:
     language: str = ENGLISH
     rank: int = 0
     source: str | None = None
+    second_source: str | None = None
 
     @property
     def attention(self) -> bool:

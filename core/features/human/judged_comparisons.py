@@ -27,7 +27,16 @@ from core.features.human.crossed_votes import Exchange, exchange, rate
 from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import TIE, Kind
 from core.features.human.studies import Study
-from core.features.human.study_outcomes import CLOSE, FEWEST, MAJORITY, NO_MAJORITY, majority_preference, source_of
+from core.features.human.study_outcomes import (
+    CLOSE,
+    FEWEST,
+    MAJORITY,
+    NO_MAJORITY,
+    SOURCES,
+    in_numbers,
+    majority_preference,
+    sources_of,
+)
 from core.features.human.votes import vote_table
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import failures
@@ -40,7 +49,7 @@ RIGHT, WRONG = "right", "wrong"
 COMPARISON = ("corpus", "item", "probe", "subject", "language", "rank")
 """What a comparison is of."""
 
-JUDGED = (*COMPARISON, "family", "source", "votes", "preference", "rated_right", "rated_wrong", "exchanged", "live")
+JUDGED = (*COMPARISON, "family", *SOURCES, "votes", "preference", "rated_right", "rated_wrong", "exchanged", "live")
 PEOPLE = (
     "family", "n", "n_items", "n_votes", "prefer", "prefer_low", "prefer_high", "against", "against_low",
     "against_high", "tied", "tied_low", "tied_high", "undecided", "undecided_low", "undecided_high", "higher",
@@ -156,7 +165,7 @@ def _judged(rows: pd.DataFrame, kind: Kind) -> dict[str, Any]:
     named = {ORIGINAL: RIGHT, VARIANT: WRONG, TIE: TIE, NO_MAJORITY: NO_MAJORITY}
     return {
         "family": rows["family"].iloc[0],
-        "source": source_of(rows),
+        **sources_of(rows),
         "votes": int(min(rows[version].notna().sum() for version in means)),
         "preference": named[majority_preference(asked)] if len(asked) else None,
         "rated_right": kind.share(means[ORIGINAL]),
@@ -195,7 +204,7 @@ def _parts(judged: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
-    found, groups = _joined(own["exchanged"]), own["source"].to_numpy()
+    found, groups = _joined(own["exchanged"]), in_numbers(own)
     live = bool(own["live"].any())
 
     def part(name: str, of: str, *, bounded: bool = True) -> Interval:
@@ -236,7 +245,7 @@ def _joined(each: pd.Series) -> Exchange:
 def _failures(own: pd.DataFrame, sides: np.ndarray) -> dict[str, Any]:
     there = ~np.isnan(sides).any(axis=1)
     right, wrong = sides[there].T
-    failure, ties = failures(right, wrong, groups=own["source"].to_numpy()[there])
+    failure, ties = failures(right, wrong, groups=in_numbers(own)[there])
     return {
         "n": int(there.sum()),
         "n_missing": int((~there).sum()),

@@ -158,7 +158,7 @@ def candidates(store: Store, run: str) -> pd.DataFrame:
                s.caption as variant_caption, arg_min(s.baseline_caption, s.baseline) as original_caption,
                s.label, s.category, max(i.pixels_sha256) as pixels_sha256,
                coalesce(s.expectation, $invariant) as expectation, s.language, s.rank,
-               max(coalesce(i.item_group, i.pixels_sha256)) as source
+               max(coalesce(i.item_group, i.pixels_sha256)) as source, max(i.second_group) as second_source
         from shifts s left join items i on i.run = s.run and i.corpus = s.corpus and i.item = s.item
         where s.run = $run and s.baseline_caption is not null and s.axis <> 'null'
               and (not s.control or s.family = 'blur')
@@ -271,16 +271,19 @@ def _draw(rows: pd.DataFrame, target: int, used: set[str], *, seed: int, name: s
 def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:
     names = ("corpus", "item", "probe", "baseline", "subject", "axis", "family", "original_caption", "variant_caption")
     edits = "image" if row["original_caption"] == row["variant_caption"] else "caption"
-    digest, source = row["pixels_sha256"], row["source"]
+    digest, source, second = (
+        each if isinstance(each := row[name], str) else None for name in ("pixels_sha256", "source", "second_source")
+    )
     return StudyItem(
         id="",
         edits=edits,
         stratum=stratum,
-        pixels_sha256=digest if isinstance(digest, str) else None,
         expectation=str(row["expectation"]),
         language=str(row["language"]),
         rank=int(str(row["rank"])),
-        source=source if isinstance(source, str) else None,
+        pixels_sha256=digest,
+        source=source,
+        second_source=second,
         **{name: str(row[name]) for name in names},
     )
 

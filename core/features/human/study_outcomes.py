@@ -27,6 +27,7 @@ from core.features.human.studies import Study
 from core.features.human.votes import ACCEPTABLE, vote_table
 from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
+from core.statistics.crossed_sources import numbered
 from core.statistics.shares import wilson
 
 MAJORITY = 2 / 3
@@ -49,26 +50,41 @@ def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row an item with at least FEWEST votes: id, corpus, item, probe, baseline, subject, axis, family, stratum,
-        source (see :func:`source_of`), votes, accepted_original, accepted_variant, accepted (shares of voters; the
-        last: both versions), outcome (of OUTCOMES), fully_correct (majority fully correct on both), preference
-        (``original``, ``variant``, ``tie`` or ``no majority``), leans (the version that more of its votes prefer, ties
-        aside; ``tie`` where as many prefer either), disagreement (share of unequal pairs of votes over all questions,
-        in [0, 1]).
+        source, second_source (see :func:`sources_of`), votes, accepted_original, accepted_variant, accepted (shares of
+        voters; the last: both versions), outcome (of OUTCOMES), fully_correct (majority fully correct on both),
+        preference (``original``, ``variant``, ``tie`` or ``no majority``), leans (the version that more of its votes
+        prefer, ties aside; ``tie`` where as many prefer either), disagreement (share of unequal pairs of votes over all
+        questions, in [0, 1]).
     """
     plain = of_pairs(votes)
     about = ["id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum"]
     rows = [
-        {**dict(zip(about, rows.iloc[0][about], strict=True)), "source": source_of(rows), **_outcome(rows)}
+        {**dict(zip(about, rows.iloc[0][about], strict=True)), **sources_of(rows), **_outcome(rows)}
         for _, rows in plain.groupby("id", sort=True)
         if len(rows) >= FEWEST
     ]
-    return pd.DataFrame(rows, columns=[*about, "source", *_OUTCOME])
+    return pd.DataFrame(rows, columns=[*about, *SOURCES, *_OUTCOME])
 
 
-def source_of(rows: pd.DataFrame) -> str:
-    """What an item shares with others: its cut-out or picture, else it is one of its own; ``rows`` its votes."""
+SOURCES = ("source", "second_source")
+
+
+def sources_of(rows: pd.DataFrame) -> dict[str, str]:
+    """SOURCES of an item: its cut-out or picture, else it is one of its own, and its background; ``rows`` its votes."""
     first = rows.iloc[0]
-    return str(first["source"] or f"{first['corpus']}\x1f{first['item']}")
+    own = str(first["source"] or f"{first['corpus']}\x1f{first['item']}")
+    return dict(zip(SOURCES, (own, str(first["second_source"] or own)), strict=True))
+
+
+def sources_by_id(votes: pd.DataFrame) -> pd.DataFrame:
+    """SOURCES of every item, by id and in the order of the ids."""
+    named = {item: sources_of(rows) for item, rows in votes.groupby("id", sort=True)}
+    return pd.DataFrame(named, index=list(SOURCES), dtype=object).T
+
+
+def in_numbers(sources: pd.DataFrame) -> np.ndarray:
+    """SOURCES of some items as :func:`core.statistics.crossed_sources.numbered` has them."""
+    return numbered(*(sources[name].astype(str) for name in SOURCES))
 
 
 def of_pairs(votes: pd.DataFrame) -> pd.DataFrame:
@@ -136,7 +152,7 @@ def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
     plain = of_pairs(votes)
     own = plain[plain["id"].isin(items["id"])]
     found = exchange(_marks(own), *_codes(own, "id"), _told)
-    groups = items["source"].to_numpy()
+    groups = in_numbers(items)
 
     def part(what: str, *, of: str | None = None) -> Interval:
         bottom = None if of is None else _TOLD.index(of)
@@ -198,7 +214,7 @@ def study_agreement(votes: pd.DataFrame, kind: Kind) -> list[Agreement]:
     Intervals are over the items' sources.
     """
     plain = votes[~votes["attention"]]
-    of = _sources(plain)
+    of = in_numbers(sources_by_id(plain))
     scale = [kind.lowest + index for index in range(len(kind.scale))]
     versions = [_counts(plain, version, scale) for version in (ORIGINAL, VARIANT)]
     found = [agreement(np.stack(versions, axis=1), groups=of, question=version_name(kind), ordinal=True)]
@@ -222,8 +238,9 @@ def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
     plain = votes[~votes["attention"]]
     judged = plain.groupby("annotator")["id"].agg(set)
     long = plain.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
-    long = long.assign(unit=long["id"] + long["variable"], source=long["id"].map(_sources(plain)))
-    table = pairwise_kappas(long, levels=[kind.lowest + index for index in range(len(kind.scale))])
+    long = long.assign(unit=long["id"] + long["variable"])
+    of = sources_by_id(plain).loc[(units := long.drop_duplicates("unit"))["id"]].set_index(units["unit"])
+    table = pairwise_kappas(long, levels=[kind.lowest + index for index in range(len(kind.scale))], sources=of)
     shared = [len(judged[one] & judged[other]) for one, other in zip(table["one"], table["other"], strict=True)]
     return table.assign(n_items=pd.Series(shared, index=table.index, dtype="int64"))
 
@@ -300,11 +317,6 @@ def _counts(votes: pd.DataFrame, column: str, answers: list[Any]) -> np.ndarray:
     items = sorted(votes["id"].unique())
     table = pd.crosstab(votes["id"], votes[column].astype(object))
     return table.reindex(index=items, columns=answers, fill_value=0).to_numpy()
-
-
-def _sources(votes: pd.DataFrame) -> pd.Series:
-    """Source of every item, by id, in the order of the ids."""
-    return pd.Series({item: source_of(rows) for item, rows in votes.groupby("id", sort=True)}, dtype=object)
 
 
 def _in_order(values: pd.Series) -> str:

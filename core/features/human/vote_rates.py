@@ -9,7 +9,7 @@ import pandas as pd
 from core.features.human.crossed_votes import FEWEST_PEOPLE, Rate, exchange, rate, what_halves
 from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import ACCEPTABILITY, TIE, Kind
-from core.features.human.study_outcomes import FEWEST, source_of
+from core.features.human.study_outcomes import FEWEST, in_numbers, sources_by_id
 from core.features.human.votes import ACCEPTABLE, upholds
 
 COLUMNS = (
@@ -65,11 +65,10 @@ def _asked(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFrame]
 
 
 def _row(question: str, rows: pd.DataFrame, *, live: bool) -> dict[str, object]:
-    names, units = np.unique(rows["id"].to_numpy(dtype=str), return_inverse=True)
+    _, units = np.unique(rows["id"].to_numpy(dtype=str), return_inverse=True)
     said = np.column_stack([rows["said"].to_numpy(dtype=np.float64), np.ones(len(rows))])
     found = exchange(said, units, rows["annotator"].to_numpy(dtype=str), lambda sums: sums[:, :1] / sums[:, 1:])
-    sources = {name: source_of(own) for name, own in rows.groupby(rows["id"].astype(str))}
-    told = rate(found, 0, groups=np.array([sources[name] for name in names]), live=live)
+    told = rate(found, 0, groups=in_numbers(sources_by_id(rows)), live=live)
     interval = told.interval()
     return {
         "question": question,

@@ -17,8 +17,8 @@ from core.store.schema import VERDICTS
 
 COLUMNS = (
     "study", "annotator", "id", "corpus", "item", "probe", "baseline", "subject", "language", "rank", "axis", "family",
-    "directional", "source", "stratum", "attention", "shows", "left", "original", "variant", "preferred", "seconds",
-    "finished", "corrections", "skipped", "comment", "withdrawn",
+    "directional", "source", "second_source", "stratum", "attention", "shows", "left", "original", "variant",
+    "preferred", "seconds", "finished", "corrections", "skipped", "comment", "withdrawn",
 )  # fmt: skip
 """``original`` and ``variant`` hold the answer about that version on the study's scale, NaN where it was not shown;
 ``preferred`` is ``original``, ``variant``, ``tie`` or None. Of a directional item the original is the right side."""
@@ -66,6 +66,7 @@ _ABOUT = (
     "family",
     "directional",
     "source",
+    "second_source",
     "stratum",
     "attention",
     "shows",

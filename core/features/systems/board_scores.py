@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.corpora.image_places import ItemNames
 from core.corpora.item_pictures import read_item
-from core.corpora.schema import Corpus, Item
+from core.corpora.schema import Corpus, Item, two_sources
 from core.corpora.system_files import System, unlike
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, EvaluatorSpec
@@ -23,6 +23,7 @@ from core.probes.words.health import known_instances, objects_named, objects_the
 from core.scoring.caption_scores import check_scorable, unread_captions
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED, stream
+from core.statistics.crossed_sources import first_alone, numbered
 
 COLUMNS = (
     "item",
@@ -65,7 +66,7 @@ class Entered:
         items: that at least one system captions, in the order of the corpus.
         captions: by system and item id; the first is the system's caption, the others are further samples.
         references: by item id, captions by people for metrics that take some.
-        remarks: one sentence for each thing that found no place.
+        remarks: one sentence for each thing that found no place, and by which source of the pictures it is reckoned.
     """
 
     items: tuple[Item, ...]
@@ -150,6 +151,8 @@ def enter(
         else:
             remarks.append(f"none of these pictures has a caption by people, so there is no row {PEOPLE!r}")
     items = tuple(item for item in corpus.items if any(item.id in held for held in captions.values()))
+    if alone := first_alone(numbered(*two_sources(items))):
+        remarks.insert(0, f"intervals, tests and ranks are {alone}, though pictures name two")
     return Entered(items, captions, told, tuple(remarks))
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from core.charts.canvas import thumbnail
 from core.charts.spec import colours, signed
 from core.corpora.item_pictures import as_picture
-from core.corpora.schema import Corpus, Item
+from core.corpora.schema import Corpus, Item, two_sources
 from core.corpora.system_files import parse_systems
 from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError
@@ -20,6 +20,7 @@ from core.features.flips.flip_risk_figures import flip_shares
 from core.features.flips.system_pairs import Matched, SystemFlips, flipped_pairs, match, score_systems, system_flips
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
+from core.statistics.crossed_sources import first_alone, numbered
 from pages.views.common.access import brings
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw, titled
@@ -213,6 +214,8 @@ def _remarks(matched: Matched) -> None:
         for name, ids in (("A", matched.only_a), ("B", matched.only_b))
         if ids
     ]
+    if alone := first_alone(numbered(*two_sources(matched.items))):
+        lost.append(f"Intervals are {alone}, though pictures name two")
     if lost:
         st.caption(". ".join(lost) + ".")
 

@@ -58,6 +58,14 @@ def test_within_a_stratum_an_item_comes_once_and_ids_tell_nothing(store: Store) 
     assert len({item.family for item in sample.items[:30]}) > 3
 
 
+def test_an_item_names_its_cut_out_and_its_background(store: Store) -> None:
+    told = store.query("select item, item_group, second_group from items where run = 'demo'").set_index("item")
+    items = draw_sample(store, "demo", kind=ACCEPTABILITY, total=60, seed=1).items
+    for item in (each for each in items if not each.attention):
+        assert [item.source, item.second_source] == [each or None for each in told.loc[item.item].fillna("")]
+    assert any(item.second_source for item in items)
+
+
 def test_the_same_seed_draws_the_same_and_another_draws_another(store: Store) -> None:
     one, same, other = (draw_sample(store, "demo", kind=ACCEPTABILITY, total=60, seed=seed) for seed in (1, 1, 2))
     assert one == same
@@ -249,7 +257,7 @@ def test_a_study_of_before_comparisons_reads_as_it_was(tmp_path: Path) -> None:
     path = study.folder / "study.json"
     told = json.loads(path.read_text())
     for item in told["items"]:
-        for name in ("expectation", "language", "rank", "source"):
+        for name in ("expectation", "language", "rank", "source", "second_source"):
             del item[name]
     path.write_text(json.dumps(told))
     read = read_definition(study.folder)

@@ -2,9 +2,9 @@
 
 *Preference accuracy*: of two captions of one image, does the one that people prefer score higher; ties 0.5. A
 suite of ratings gives every pair of captions of one image whose mean ratings differ. *τ × 100*: Kendall's τ over all
-ratings, τ_b or τ_c as the field reports the suite. *Length*: Spearman's ρ × 100 of score and number of words, and the
-same with the ratings held, which is what length gives a caption that people do not. Intervals are over images:
-captions of one image stand together.
+ratings, τ_b or τ_c as the field reports the suite; Spearman's ρ and Pearson's r stand beside it. *Length*: Spearman's
+ρ × 100 of score and number of words, and the same with the ratings held, which is what length gives a caption that
+people do not. Intervals are over images: captions of one image stand together.
 
 Source: paper A, B.7 and Table 17; the conventions of τ: jmhessel/clipscore, flickr8k_example.
 """
@@ -23,6 +23,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few, widened
 from core.statistics.crossed_sources import first_of
+from core.statistics.pearson import sample_pearson
 from core.statistics.rank_agreement import pair_influence, sample_correlations
 from core.statistics.resamples import sample_counts
 from core.statistics.shares import share
@@ -30,8 +31,11 @@ from core.statistics.shares import share
 RHO = "rho"
 """Spearman's ρ of two scorings of the same items."""
 
-RHO_RATERS = "rho_raters"
-"""Spearman's ρ of each annotator's ratings alone, the mean over annotators."""
+PEARSON = "pearson"
+"""Pearson's r of scores and ratings. Source: paper B, Table 3."""
+
+RHO_RATERS, PEARSON_RATERS = "rho_raters", "pearson_raters"
+"""Spearman's ρ and Pearson's r of each annotator's ratings alone, the mean over annotators."""
 
 TAU_RESAMPLES = 200
 """Bootstrap samples of a correlation."""
@@ -129,36 +133,41 @@ def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def taus(
+def correlations(
     scores: np.ndarray,
     ratings: np.ndarray,
     images: Sequence[str],
     *,
     resamples: int = TAU_RESAMPLES,
 ) -> dict[str, Interval]:
-    """Kendall's τ_b and τ_c × 100 with intervals over images; see :func:`_intervals`.
+    """Kendall's τ_b and τ_c, Spearman's ρ and Pearson's r × 100, intervals over images; see :func:`_intervals`.
 
     Args:
-        scores: float64 [n], or [draws, n]: τ is then the mean over draws; a rating without a score is left out.
+        scores: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out.
         ratings: by people, float64 [n].
         images: image of each rating.
         resamples: bootstrap samples of images.
 
     Returns:
-        By TAU_B and TAU_C.
+        By TAU_B, TAU_C, RHO and PEARSON.
     """
-    drawn = np.atleast_2d(scores)
+    drawn, names = np.atleast_2d(scores), (TAU_B, TAU_C, RHO, PEARSON)
     whole = ~(np.isnan(drawn).any(axis=0) | np.isnan(ratings))
     s, r = drawn[:, whole], ratings[whole]
-    if s.shape[1] < 2 or (np.ptp(s, axis=1) == 0).any() or np.ptp(r) == 0:
-        none = _none(s.shape[1], "fewer than two ratings, or all alike")
-        return {TAU_B: none, TAU_C: none}
+    if s.shape[1] < 2:
+        return dict.fromkeys(names, _none(s.shape[1], "fewer than two ratings"))
+    if np.ptp(r) == 0:
+        return dict.fromkeys(names, _none(s.shape[1], f"no correlation: every rating is {r[0]:g}"))
+    if (np.ptp(s, axis=1) == 0).any():
+        return dict.fromkeys(names, _none(s.shape[1], "no correlation: every score is the same"))
 
     def of(counts: np.ndarray) -> np.ndarray:
-        return np.asarray(100 * np.mean([sample_correlations(each, r, counts)[1:] for each in s], axis=0))
+        found = [(*sample_correlations(each, r, counts), sample_pearson(each, r, counts)) for each in s]
+        rho, tau_b, tau_c, pearson = 100 * np.mean(found, axis=0)
+        return np.array([tau_b, tau_c, rho, pearson])
 
-    names = np.asarray(images, dtype=object)[whole].astype(str)
-    return dict(zip((TAU_B, TAU_C), _counted(of, names, resamples=resamples), strict=True))
+    of_images = np.asarray(images, dtype=object)[whole].astype(str)
+    return dict(zip(names, _counted(of, of_images, resamples=resamples), strict=True))
 
 
 def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
@@ -209,7 +218,7 @@ def by_rater(
     raters: Sequence[str],
     images: Sequence[str],
 ) -> dict[str, Interval]:
-    """Kendall's τ_b and Spearman's ρ × 100 of each annotator's ratings alone, the mean over annotators.
+    """Kendall's τ_b, Spearman's ρ and Pearson's r × 100 of each annotator's ratings alone, the mean over annotators.
 
     With intervals over images; see :func:`_intervals`. Source: Shi et al., EMScore (2022), and their code.
 
@@ -220,9 +229,9 @@ def by_rater(
         images: image of each rating.
 
     Returns:
-        By TAU_B_RATERS and RHO_RATERS.
+        By TAU_B_RATERS, RHO_RATERS and PEARSON_RATERS; none of them where somebody's ratings are all alike.
     """
-    drawn = np.atleast_2d(scores)
+    drawn, measures = np.atleast_2d(scores), (TAU_B_RATERS, RHO_RATERS, PEARSON_RATERS)
     whole = ~(np.isnan(drawn).any(axis=0) | np.isnan(ratings))
     s, r = drawn[:, whole], ratings[whole]
     codes = np.unique(np.asarray(raters, dtype=object)[whole].astype(str), return_inverse=True)[1]
@@ -231,22 +240,30 @@ def by_rater(
     if not several or any(
         each.sum() < 2 or np.ptp(r[each]) == 0 or (np.ptp(s[:, each], axis=1) == 0).any() for each in alone
     ):
-        none = _none(s.shape[1], "fewer than two ratings of somebody, or alike")
-        return {TAU_B_RATERS: none, RHO_RATERS: none}
+        said = "no mean over raters: fewer than two ratings of somebody, or ratings or scores that are all alike"
+        return dict.fromkeys(measures, _none(s.shape[1], said))
 
     def of(rows: np.ndarray) -> np.ndarray:
         held = [rows[codes[rows] == each] for each in range(several)]
-        found = [(_both(each[one], r[one])[0], _spearman(each[one], r[one])) for each in s for one in held]
+        found = [
+            (_both(each[one], r[one])[0], _spearman(each[one], r[one]), _pearson(each[one], r[one]))
+            for each in s
+            for one in held
+        ]
         return np.asarray(100 * np.mean(found, axis=0))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
-    return dict(zip((TAU_B_RATERS, RHO_RATERS), _resampled(of, names), strict=True))
+    return dict(zip(measures, _resampled(of, names), strict=True))
 
 
 def _spearman(scores: np.ndarray, ratings: np.ndarray) -> float:
     """ρ; NaN where one side is all alike."""
-    ranks = np.array([stats.rankdata(each) for each in (scores, ratings)])
-    return float(np.corrcoef(ranks)[0, 1]) if (np.ptp(ranks, axis=1) > 0).all() else math.nan
+    return _pearson(stats.rankdata(scores), stats.rankdata(ratings))
+
+
+def _pearson(scores: np.ndarray, ratings: np.ndarray) -> float:
+    """r; NaN where one side is all alike."""
+    return float(np.corrcoef(scores, ratings)[0, 1]) if np.ptp(scores) > 0 and np.ptp(ratings) > 0 else math.nan
 
 
 def length(

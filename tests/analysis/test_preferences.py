@@ -8,7 +8,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from core.analysis.preferences import accuracy, length, mean_of_groups, rated_pairs, taus
+from core.analysis.preferences import accuracy, correlations, length, mean_of_groups, rated_pairs
 from core.corpora.suites import TAU_B, TAU_C
 from core.errors import InvalidInput
 
@@ -44,7 +44,7 @@ def test_degenerate_suites_have_a_defined_answer() -> None:
     alike = accuracy(np.ones(4), np.zeros(4), list("abcd"))
     assert (alike.estimate, alike.high) == (1.0, 1.0)
     assert alike.low == pytest.approx(stats.binomtest(4, 4).proportion_ci(method="wilson").low)
-    assert math.isnan(taus(np.ones(5), np.arange(5.0), list("abcde"))[TAU_B].estimate)
+    assert math.isnan(correlations(np.ones(5), np.arange(5.0), list("abcde"))[TAU_B].estimate)
     with pytest.raises(InvalidInput, match="two scores"):
         accuracy(np.ones(2), np.ones(1), ["a"])
 
@@ -90,7 +90,7 @@ def test_tau_is_scipys_times_a_hundred_inside_its_interval(convention: str, vari
     ratings = rng.integers(1, 5, 120).astype(float)
     scores = ratings + rng.normal(scale=2, size=120)
     scores[3] = math.nan
-    found = taus(scores, ratings, [str(each // 3) for each in range(120)])[convention]
+    found = correlations(scores, ratings, [str(each // 3) for each in range(120)])[convention]
     whole = ~np.isnan(scores)
     expected = 100 * stats.kendalltau(scores[whole], ratings[whole], variant=variant).statistic
     assert found.estimate == pytest.approx(expected)
@@ -105,7 +105,7 @@ def test_over_draws_of_the_references_tau_and_accuracy_are_the_means_over_draws(
     images = [str(each // 3) for each in range(60)]
     for name, variant in ((TAU_B, "b"), (TAU_C, "c")):
         alone = [100 * stats.kendalltau(each, ratings, variant=variant).statistic for each in draws]
-        assert taus(draws, ratings, images)[name].estimate == pytest.approx(np.mean(alone))
+        assert correlations(draws, ratings, images)[name].estimate == pytest.approx(np.mean(alone))
     other = rng.normal(size=(3, 60))
     alone = [accuracy(one, two, images).estimate for one, two in zip(draws, other, strict=True)]
     assert accuracy(draws, other, images).estimate == pytest.approx(np.mean(alone))

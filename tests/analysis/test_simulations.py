@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from core.analysis.effect_of_items import Effect, effect
-from core.analysis.preferences import LEAST_IMAGES, length, taus
+from core.analysis.preferences import LEAST_IMAGES, correlations, length
 from core.analysis.verdicts import CLAIMS, HOLDS, STILL, agreed
 from core.corpora.suites import TAU_B, TAU_C
 from core.statistics.agreement import LEAST_CHANCE, agreement, two_readers, weighted_kappa
@@ -310,7 +310,7 @@ def test_a_correlation_over_images_is_where_its_interval_says_or_has_none(images
     held: dict[str, list[bool]] = {name: [] for name in truth}
     for run in range(runs):
         s, r = rated(np.random.default_rng((images, run)), images)
-        both = taus(s, r, of, resamples=40)  # one sort tells both, and costs ten times as much as a ρ
+        both = correlations(s, r, of, resamples=40)  # one sort tells both, and costs ten times as much as a ρ
         found = {"τ_b": both[TAU_B], "τ_c": both[TAU_C], "ρ": length(s, r, of, resamples=60)}
         for name in (each for each in truth if not math.isnan(found[each].low)):
             held[name].append(found[name].low <= truth[name] <= found[name].high)

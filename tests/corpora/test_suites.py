@@ -169,10 +169,18 @@ def test_composite_comes_as_json_or_as_the_publisher_s_csv(tmp_path: Path) -> No
     )
     suite = read_suite(written(tmp_path, "8k_correctness.csv", text))
     assert suite.rated == (
-        Rated("a.jpg", "a dog; running", 5.0, "8k_correctness"),
-        Rated("a.jpg", "a bus", 1.0, "8k_correctness"),
+        Rated("a.jpg", "a dog; running", 5.0, "8k", dimension="correctness"),
+        Rated("a.jpg", "a bus", 1.0, "8k", dimension="correctness"),
     )
     assert suite.left_out == 2
+    other = written(tmp_path, "8k_throughness.csv", text.replace('"5"', '"3"'))  # as its publisher spells it
+    both = read_suites([tmp_path / "8k_correctness.csv", other])
+    assert [(each.rating, each.dimension) for each in both.rated] == [
+        (5.0, "correctness"),
+        (1.0, "correctness"),
+        (3.0, "thoroughness"),
+        (1.0, "thoroughness"),
+    ]
 
 
 def test_foil_pairs_each_foil_with_its_caption(tmp_path: Path) -> None:
@@ -338,7 +346,7 @@ def test_tables_of_suites_may_have_other_separators_blanks_capitals_and_a_mark(t
     assert capeval.rated == (Rated("a.jpg", "A dog .", 0.75, "en", "en"),)
     head = ("input.Image_URL", " Input.text1", "Answer.Q1Answer")
     assert table("8k_correctness.csv", head, ("http://x/a.jpg", "a dog", "5")).rated == (
-        Rated("a.jpg", "a dog", 5.0, "8k_correctness"),
+        Rated("a.jpg", "a dog", 5.0, "8k", dimension="correctness"),
     )
     polaris = table("polaris_test.csv", ("ImgId", "mt ", "refs", "score"), ("a.jpg", "a  dog", "['a hound']", "0.5"))
     assert polaris.rated == (Rated("a.jpg", "a dog", 0.5, references=("a hound",)),)
@@ -348,22 +356,68 @@ ROW = 'imgid,mt,refs,score\na.jpg,a dog,"[\'a dog\', ""a dog\'s toy""]",0.625\nb
 
 
 @pytest.mark.parametrize(
-    ("name", "suite"),
+    ("name", "suite", "dimension"),
     [
-        ("polaris_test.csv", "Polaris"),
-        ("nebula_test.csv", "Nebula"),
-        ("en_test_composite_da2.csv", "Composite"),
-        ("desc_dci_val.csv", "LongCap-Arena-desc"),
-        ("flu_dci_test.csv", "LongCap-Arena-flu"),
+        ("polaris_test.csv", "Polaris", ""),
+        ("nebula_test.csv", "Nebula", ""),
+        ("en_test_composite_da2.csv", "Composite", ""),
+        ("desc_dci_val.csv", "LongCap-Arena", "descriptiveness"),
+        ("flu_dci_test.csv", "LongCap-Arena", "fluency"),
     ],
 )
-def test_captionevalkit_s_tables_are_the_suites_that_their_names_say(tmp_path: Path, name: str, suite: str) -> None:
+def test_captionevalkit_s_tables_are_the_suites_that_their_names_say(
+    tmp_path: Path, name: str, suite: str, dimension: str
+) -> None:
     """Columns and names of CaptionEvalKit 0.1.3; τ_c by its expected values for Polaris and Nebula."""
     found = read_suite(written(tmp_path, name, ROW))
     assert (found.name, found.convention, found.left_out) == (suite, TAU_C, 1)
-    assert found.rated == (Rated("a.jpg", "a dog", 0.625, references=("a dog's toy",)),)
+    assert found.rated == (Rated("a.jpg", "a dog", 0.625, references=("a dog's toy",), dimension=dimension),)
     line = {"id": "1", "image": "a.jpg", "caption": "a dog", "references": ["a dog's toy"], "score": 0.625}
     assert read_suite(written(tmp_path, f"{name}.jsonl", json.dumps(line))).rated == found.rated
+
+
+OWN = (
+    "Image,Caption,Rater,rating_thoroughness,rating_relevance,note\n"
+    "a.jpg,a  dog,r1,4,5,x\na.jpg,a dog,r2,2,,x\nb.jpg,a cat,r1,none,1,x\n,a bus,r1,1,1,x\n"
+)
+
+
+def test_a_suite_of_one_s_own_carries_its_name_raters_and_dimensions(tmp_path: Path) -> None:
+    found = read_suite(written(tmp_path, "my benchmark.csv", OWN))
+    assert (found.name, found.convention, found.left_out) == ("my benchmark", TAU_C, 4)
+    assert found.rated == (
+        Rated("a.jpg", "a dog", 4.0, rater="r1", dimension="thoroughness"),
+        Rated("a.jpg", "a dog", 5.0, rater="r1", dimension="relevance"),
+        Rated("a.jpg", "a dog", 2.0, rater="r2", dimension="thoroughness"),
+        Rated("b.jpg", "a cat", 1.0, rater="r1", dimension="relevance"),
+    )
+    assert {each.id: (each.done, each.count) for each in found.decisions}["unread"] == ("not read: note", 1)
+    line = {
+        "suite": "ours",
+        "image": "a.jpg",
+        "caption": "Ein Hund",
+        "rating": 3,
+        "language": "de",
+        "references": ["x"],
+    }
+    lines = read_suite(written(tmp_path, "any.jsonl", json.dumps(line)))
+    assert (lines.name, lines.rated) == ("ours", (Rated("a.jpg", "Ein Hund", 3.0, "", "de", ("x",)),))
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "sentence"),
+    [
+        ("foil.csv", "image,caption,rating\na.jpg,a dog,1\n", "'foil' is the name of a published suite"),
+        ("x.csv", "image,caption,rating,suite\na.jpg,a,1,one\na.jpg,b,1,two\n", "names 2 suites, 'one' and 'two'"),
+        ("x.csv", "image,caption,rating\na.jpg,a dog,good\n", "holds no row with image, caption and a rating"),
+        ("x.csv", "image,caption,rating,language\na.jpg,a dog,1,?\n", r"x\.csv, line 2: language must be a code"),
+    ],
+)
+def test_a_suite_of_one_s_own_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, name: str, rows: str, sentence: str
+) -> None:
+    with pytest.raises(BadCorpus, match=sentence):
+        read_suite(written(tmp_path, name, rows))
 
 
 def test_a_table_of_the_kit_whose_name_says_no_suite_or_whose_references_are_no_list_is_refused(tmp_path: Path) -> None:

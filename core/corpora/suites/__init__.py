@@ -7,6 +7,7 @@ It imports :mod:`core.corpora` alone. Start at :mod:`core.corpora.suites.model` 
 from core.corpora.suites.model import (
     ACCURACY,
     ENGLISH,
+    PUBLISHED,
     TAU_B,
     TAU_B_RATERS,
     TAU_C,
@@ -28,6 +29,7 @@ from core.corpora.suites.suite_files import (
 __all__ = [
     "ACCURACY",
     "ENGLISH",
+    "PUBLISHED",
     "TAU_B",
     "TAU_B_RATERS",
     "TAU_C",

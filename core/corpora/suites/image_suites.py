@@ -272,7 +272,7 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
         if score is None or code is None or not all(two):
             left_out += 1
             continue
-        references = tuple(text for each in _listed(record.get("references")) if (text := spaced(each)))
+        references = tuple(text for each in listed_references(record.get("references")) if (text := spaced(each)))
         rated.append(Rated(str(image).strip(), two[1], score, code, code, references))
     if not rated:
         raise BadCorpus(
@@ -282,7 +282,7 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
     return Suite(CAPEVAL, TAU_C, tuple(rated), left_out=left_out)
 
 
-def _listed(value: object) -> list[str]:
+def listed_references(value: object) -> list[str]:
     """References of a record: a list of texts, or one text with ``|`` between them."""
     if isinstance(value, str):
         return value.split("|")
@@ -411,12 +411,26 @@ def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
     return _composite(found)
 
 
+CORRECTNESS, THOROUGHNESS = "correctness", "thoroughness"
+_THOROUGH = "through", "thorough"
+"""In the names of the files with the thoroughness; the first is how the publisher spells it."""
+
+
 def composite_csv(path: Path) -> Suite:
-    """Composite as its publisher has it, the file with the correctness; it names no references."""
+    """Composite as its publisher has it, a file with the correctness or one with the thoroughness, as its name says.
+
+    It names no references.
+    """
+    thorough = any(each in path.stem.casefold() for each in _THOROUGH)
+    dimension = THOROUGHNESS if thorough else CORRECTNESS
+    corpus = path.stem.partition("_")[0]
     names = csv_cells(path).header
     count = sum(name.startswith("input.text") for name in names)
     if "input.image_url" not in names or not count:
-        raise BadCorpus(f"{path} has no columns Input.image_url and Input.text1; give Composite's *_correctness.csv")
+        raise BadCorpus(
+            f"{path} has no columns Input.image_url and Input.text1; give Composite's *_correctness.csv or "
+            "*_throughness.csv"
+        )
     found = Judged()
     for _, row in csv_records(path):
         image = (row.get("input.image_url") or "").rstrip("/").rpartition("/")[2]
@@ -425,7 +439,7 @@ def composite_csv(path: Path) -> Suite:
             if rating is None or not caption or not image:
                 found.left_out += 1
             else:
-                found.add(Rated(image, spaced(caption), rating, path.stem), ())
+                found.add(Rated(image, spaced(caption), rating, corpus, dimension=dimension), ())
     return _composite(found)
 
 

@@ -12,6 +12,23 @@ TAU_B_RATERS = "tau_b_raters"
 
 ENGLISH = "en"
 
+PUBLISHED = (
+    "Flickr8k-Expert",
+    "Flickr8k-CF",
+    "Pascal-50S",
+    "Composite",
+    "FOIL",
+    "CapArena",
+    "Polaris",
+    "Nebula",
+    "LongCap-Arena",
+    "THumB",
+    "M-CapEval1k",
+    "VATEX-EVAL",
+    "ActivityNet-FOIL",
+)
+"""Names of the suites whose publishers' files are read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rated:
@@ -22,6 +39,7 @@ class Rated:
         language: of the caption, ISO 639-1.
         references: further captions that are right of the image.
         rater: which annotator gave it, where the suite says so and its measure needs it; empty otherwise.
+        dimension: what was rated, e.g. relevance, where the suite names it; each is measured alone.
     """
 
     image: str
@@ -31,6 +49,7 @@ class Rated:
     language: str = ENGLISH
     references: tuple[str, ...] = ()
     rater: str = ""
+    dimension: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +116,7 @@ class Suite:
     """A suite as it was read.
 
     Args:
-        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena, Polaris, Nebula,
-            LongCap-Arena-desc (-rel, -flu), THumB, M-CapEval1k, VATEX-EVAL or ActivityNet-FOIL; or what an example
-            calls itself.
+        name: one of PUBLISHED; or what a suite of one's own, or an example, calls itself.
         convention: what the field reports of it: TAU_B, TAU_C or TAU_B_RATERS (× 100), or ACCURACY.
         rated: ratings, for the conventions of τ.
         compared: pairs, for ACCURACY.

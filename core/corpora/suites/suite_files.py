@@ -5,7 +5,8 @@
   ``Flickr8k.token.txt``.
 - Pascal-50S, FLEUR's layout: ``{"HC": [{"image", "captions": [a, b], "label": 0 or 1, "references"}], …}``.
 - Composite, FLEUR's layout ``{corpus: [{"image", "caption", "human", "references"}]}``, or the publisher's
-  ``*_correctness.csv`` (``;`` between columns, Input.image_url, Input.text1…, Answer.Q1Answer…), one file or several.
+  ``*_correctness.csv`` and ``*_throughness.csv`` (``;`` between columns, Input.image_url, Input.text1…,
+  Answer.Q1Answer…), one file or several.
 - FOIL, the publisher's ``foilv1.0_*.json``: ``{"images": [{"id", "file_name"}], "annotations": [{"id", "image_id",
   "caption", "foil"}]}``; a foil is paired with the caption of its ``id`` that is none. ``example``, which no publisher
   writes, names an example that is laid out so.
@@ -17,6 +18,7 @@
   :mod:`core.corpora.suites.suite_files`.
 - M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
   image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
+- A suite of one's own: see :mod:`core.corpora.suites.own_ratings`.
 
 Sources: jmhessel/clipscore, flickr8k_example/compute_metrics.py; Yebin46/FLEUR, fleur_pascal.py and fleur_com.py;
 Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et al. (2017), FOIL; Cheng et al. (2025),
@@ -48,7 +50,8 @@ from core.corpora.suites.image_suites import (
     pairs,
     raw_flickr,
 )
-from core.corpora.suites.model import TAU_C, Decision, Rated, Suite, spaced, texts
+from core.corpora.suites.model import PUBLISHED, TAU_C, Decision, Rated, Suite, spaced, texts
+from core.corpora.suites.own_ratings import is_own, own_ratings
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
 from core.corpora.table_cells import LINES
 from core.errors import BadCorpus, InvalidInput
@@ -67,6 +70,8 @@ _NAMED = {
 _CAPTION, _RATING = ("mt", "cand", "hyp", "caption"), ("human_score", "score")
 _IMAGE, _REFERENCES = ("imgid", "image", "image_path", "file_name"), ("refs", "references")
 _ASPECT = re.compile(r"desc|rel|flu")
+_ASPECTS = {"desc": "descriptiveness", "rel": "relevance", "flu": "fluency"}
+"""What a file of LongCap-Arena rates, as its name says it. Source: CaptionEvalKit, benchmark loaders."""
 _GLUED = re.compile(r"""['"]\s+['"]""")
 
 
@@ -83,32 +88,36 @@ def rows(path: Path, records: Sequence[Record]) -> Suite:
     Raises:
         BadCorpus: if the file's name does not tell the suite, or references are no list.
     """
-    found, name = Judged(), ""
+    found, name, dimension = Judged(), "", ""
     for where, record in records:
         cells = {str(key).casefold(): value for key, value in record.items()}
-        name = name or _suite(path, cells)
+        if not name:
+            name, dimension = _suite(path, cells)
         image, caption = (_first(cells, names) for names in (_IMAGE, _CAPTION))
         rating = number(_first(cells, _RATING))
         if rating is None or not isinstance(caption, str) or not caption.strip() or image in (None, ""):
             found.left_out += 1
             continue
         references = _listed(_first(cells, _REFERENCES), f"{path.parent / where}")
-        found.add(Rated(str(image).strip(), spaced(caption), rating, str(cells.get("sys") or "")), references)
+        group = str(cells.get("sys") or "")
+        found.add(Rated(str(image).strip(), spaced(caption), rating, group, dimension=dimension), references)
     return Suite(name, TAU_C, tuple(found.rated), (), found.left_out, (never_itself(found.own, "ratings"),))
 
 
-def _suite(path: Path, cells: Mapping[str, Any]) -> str:
+def _suite(path: Path, cells: Mapping[str, Any]) -> tuple[str, str]:
+    """Name of the suite, and what is rated; empty where the suite has one rating."""
     if {"hyp", "sys"} <= cells.keys():
-        return THUMB
+        return THUMB, ""
     stem = path.stem.casefold()
     name = next((suite for part, suite in _NAMED.items() if part in stem), "")
-    aspect = _ASPECT.search(stem)
+    aspect = _ASPECT.search(stem) if name == "LongCap-Arena" else None
     if not name or (name == "LongCap-Arena" and aspect is None):
         raise BadCorpus(
             f"{path} has the columns that Polaris, Nebula, Composite and LongCap-Arena share, and its name says none; "
-            "call it e.g. polaris_test.csv, nebula_test.csv or desc_dci_val.csv (desc, rel or flu)"
+            "call it e.g. polaris_test.csv, nebula_test.csv or desc_dci_val.csv (desc, rel or flu), or give it the "
+            "columns image, caption and rating of a suite of your own"
         )
-    return f"{name}-{aspect.group()}" if name == "LongCap-Arena" and aspect else name
+    return name, _ASPECTS[aspect.group()] if aspect else ""
 
 
 def _strings(text: str) -> int:
@@ -171,7 +180,10 @@ def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) ->
             "judgements",
         )
     ]
-    for one in first.decisions:
+    known: dict[str, Decision] = {}
+    for each in (each for suite in suites for each in suite.decisions):
+        known.setdefault(each.id, each)
+    for one in known.values():
         same = [each for suite in suites for each in suite.decisions if each.id == one.id]
         made.append(replace(one, count=sum(each.count for each in same)))
     return replace(
@@ -193,9 +205,8 @@ def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
     found = found or _by_content(path, read_json(path), keep=keep_self_references)
     if found is None:
         raise BadCorpus(
-            f"{path} has none of the layouts of Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena, "
-            "Polaris, Nebula, LongCap-Arena, THumB, M-CapEval1k, VATEX-EVAL or ActivityNet-FOIL; "
-            "give the file that its publisher ships"
+            f"{path} has none of the layouts of {', '.join(PUBLISHED)}; give the file that its publisher ships, or a "
+            "table of your own with the columns image, caption and rating"
         )
     return found
 
@@ -212,12 +223,16 @@ def _by_name(path: Path, *, keep: bool) -> Suite | None:
     if name.endswith(LINES):
         lines = list(jsonl_records(path))
         columns = {str(key).casefold() for key in lines[0][1]} if lines else set[str]()
+        if is_own(columns):
+            return own_ratings(path, lines)
         return rows(path, lines) if is_rows(columns) else capeval(path, lines)
     return _of_table(path) if name.endswith((".csv", ".tsv")) else None
 
 
 def _of_table(path: Path) -> Suite:
     columns = csv_cells(path).header
+    if is_own(columns):
+        return own_ratings(path, list(csv_records(path)))
     if is_rows(columns):
         return rows(path, list(csv_records(path)))
     if is_capeval(columns):

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.corpora.suites.image_suites import CORRECTNESS
 from core.features.suites.suite_measures import MEAN
 from core.features.suites.suite_result import Reached, SuiteResult
 from core.settings import assets_dir
@@ -160,6 +161,7 @@ def _held(value: PrintedValue, reached: Iterable[Reached]) -> Reproduced:
         if value.setting[:1].isdigit() and not each.references.startswith(value.setting):
             continue
         for row in each.rows:
-            if (row.measure, row.group) == (measure, group) and row.value is not None:
+            usual = row.dimension in ("", CORRECTNESS) and not row.rater
+            if usual and (row.measure, row.group) == (measure, group) and row.value is not None:
                 return Reproduced(value, row.value, each.made_with)
     return Reproduced(value, None, "")

@@ -2,27 +2,31 @@
 
 Each number stands beside the one that another processing of the same judgements would give: τ_b beside τ_c, ratings
 as they are beside their mean, a tie as one half beside a tie as an error, pairs pooled beside the mean over groups.
+Every rated dimension is measured alone; raters who are named have a row each.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from core.analysis.preferences import (
+    PEARSON,
+    PEARSON_RATERS,
+    RHO,
     RHO_RATERS,
     accuracy,
     by_rater,
+    correlations,
     length,
     mean_of_groups,
     outcomes,
     rated_pairs,
-    taus,
 )
-from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Decision, Suite
+from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Decision, Rated, Suite
 from core.probes.words.caption_words import LANGUAGES, words
 from core.scoring.suite_scores import SuiteScores
 from core.statistics.battles import Battles, TwoOrders, two_orders
@@ -36,7 +40,10 @@ LENGTH, LENGTH_RATED = "length", "length_rated"
 ALL, MEAN = "", "mean of groups"
 """Groups that are none: everything pooled, and the mean over the groups."""
 
-COLUMNS = ("measure", "group", "value", "low", "high", "n", "ties", "note")
+MOST_RATERS = 20
+"""Most raters who have a row each; of more, the mean over them stands alone."""
+
+COLUMNS = ("measure", "dimension", "group", "rater", "value", "low", "high", "n", "ties", "note")
 
 
 def suite_table(suite: Suite, scores: SuiteScores) -> pd.DataFrame:
@@ -48,55 +55,62 @@ def suite_table(suite: Suite, scores: SuiteScores) -> pd.DataFrame:
 
     Returns:
         :data:`COLUMNS`: measure (``tau_b``, ``tau_c``, each also ``_averaged`` over the ratings of a caption where one
-        has several, ``tau_b_raters`` and ``rho_raters`` where the suite names its annotators, ``length`` and
-        ``length_rated``, all × 100; ``accuracy`` and ``accuracy_strict`` in percent),
-        group (:data:`ALL`, :data:`MEAN` or one of the suite), value, low, high, n, ties, note. Ratings in several
+        has several, ``rho``, ``pearson``, ``tau_b_raters``, ``rho_raters`` and ``pearson_raters`` where the suite names
+        its raters, ``length`` and ``length_rated``, all × 100; ``accuracy`` and ``accuracy_strict`` in percent),
+        dimension (what was rated; empty where the suite does not name it), group (:data:`ALL`, :data:`MEAN` or one of
+        the suite), rater (empty but in a rater's own rows), value, low, high, n, ties, note. Ratings in several
         languages are not pooled: their scores have no common order.
     """
     made = _of_suite(suite, scores) if suite.rated else _of_pairs(suite, scores)
     return pd.DataFrame(list(made), columns=list(COLUMNS))
 
 
-def several_ratings(suite: Suite) -> int:
-    """How many captions of a suite people rated more than once."""
-    counts = pd.Series([(each.image, each.caption) for each in suite.rated], dtype=object).value_counts()
-    return int((counts > 1).sum())
+def several_ratings(rated: Sequence[Rated]) -> int:
+    """How many captions people rated more than once in one dimension."""
+    counts = Counter((each.dimension, each.image, each.caption) for each in rated)
+    return sum(count > 1 for count in counts.values())
 
 
 def _of_suite(suite: Suite, scores: SuiteScores) -> Iterator[dict[str, object]]:
     table = pd.DataFrame(
         {
-            "image": [each.image for each in suite.rated],
-            "caption": [each.caption for each in suite.rated],
-            "rating": [each.rating for each in suite.rated],
-            "group": [each.group for each in suite.rated],
-            "language": [each.language for each in suite.rated],
-            "rater": [each.rater for each in suite.rated],
+            name: [getattr(each, name) for each in suite.rated]
+            for name in ("image", "caption", "rating", "dimension", "group", "language", "rater")
         }
     )
     table["words"] = [
         len(words(each.caption, each.language if each.language in LANGUAGES else "en")) for each in suite.rated
     ]
-    drawn, averaged = np.atleast_2d(scores.rated), several_ratings(suite) > 0
-    by = "language" if len({each.language for each in suite.rated}) > 1 else "group"
+    drawn, averaged = np.atleast_2d(scores.rated), several_ratings(suite.rated) > 0
+    for dimension in dict.fromkeys(table["dimension"]):
+        chosen = (table["dimension"] == dimension).to_numpy()
+        own = _of_dimension(table[chosen].reset_index(drop=True), drawn[:, chosen], averaged=averaged)
+        yield from (each | {"dimension": dimension} for each in own)
+
+
+def _of_dimension(table: pd.DataFrame, drawn: np.ndarray, *, averaged: bool) -> Iterator[dict[str, object]]:
+    by = "language" if len(set(table["language"])) > 1 else "group"
     names = [str(each) for each in dict.fromkeys(table[by])]
     several = names if len(names) > 1 else []
     for group in several if by == "language" else [ALL, *several]:
         chosen = (table[by] == group).to_numpy() if group else np.ones(len(table), dtype=bool)
-        yield from _of_ratings(table[chosen].reset_index(drop=True), drawn[:, chosen], group, averaged=averaged)
+        own = table[chosen].reset_index(drop=True)
+        yield from _of_ratings(own, drawn[:, chosen], group, averaged=averaged)
+        if by == "language" or not group:
+            yield from _of_raters(own, drawn[:, chosen], group)
 
 
 def _of_ratings(table: pd.DataFrame, drawn: np.ndarray, group: str, *, averaged: bool) -> Iterator[dict[str, object]]:
     ratings, images = table["rating"].to_numpy(), list(table["image"])
-    found = taus(drawn, ratings, images)
-    yield from (_record(name, group, found[name], 1.0, 0) for name in (TAU_B, TAU_C))
+    found = correlations(drawn, ratings, images)
+    yield from (_record(name, group, found[name], 1.0, 0) for name in (TAU_B, TAU_C, RHO, PEARSON))
     if table["rater"].astype(bool).any():
         alone = by_rater(drawn, ratings, list(table["rater"]), images)
-        yield from (_record(name, group, alone[name], 1.0, 0) for name in (TAU_B_RATERS, RHO_RATERS))
+        yield from (_record(name, group, alone[name], 1.0, 0) for name in (TAU_B_RATERS, RHO_RATERS, PEARSON_RATERS))
     if averaged:
         parts = [_averaged(table, each) for each in drawn]
         means = np.array([each["score"] for each in parts])
-        found = taus(means, parts[0]["rating"].to_numpy(), list(parts[0]["image"]))
+        found = correlations(means, parts[0]["rating"].to_numpy(), list(parts[0]["image"]))
         yield from (_record(AVERAGED[name], group, found[name], 1.0, 0) for name in (TAU_B, TAU_C))
     pairs = [rated_pairs(table.assign(score=each)) for each in drawn]
     preferred, other = (np.array([each[name] for each in pairs]) for name in ("preferred", "other"))
@@ -104,6 +118,16 @@ def _of_ratings(table: pd.DataFrame, drawn: np.ndarray, group: str, *, averaged:
     many, middle = table["words"].to_numpy(), drawn.mean(axis=0)
     yield _record(LENGTH, group, length(middle, many, images), 1.0, 0)
     yield _record(LENGTH_RATED, group, length(middle, many, images, ratings=ratings), 1.0, 0)
+
+
+def _of_raters(table: pd.DataFrame, drawn: np.ndarray, group: str) -> Iterator[dict[str, object]]:
+    """What each rater's own ratings give, where they are named and few."""
+    names = [str(each) for each in dict.fromkeys(table["rater"]) if each]
+    for rater in names if len(names) <= MOST_RATERS else ():
+        own = (table["rater"] == rater).to_numpy()
+        found = correlations(drawn[:, own], table["rating"].to_numpy()[own], list(table["image"][own]))
+        for name in (TAU_B, TAU_C, RHO, PEARSON):
+            yield _record(name, group, found[name], 1.0, 0) | {"rater": rater}
 
 
 def _averaged(table: pd.DataFrame, scores: np.ndarray) -> pd.DataFrame:
@@ -148,7 +172,9 @@ def _ties(preferred: np.ndarray, other: np.ndarray) -> int:
 def _record(measure: str, group: str, found: Interval, scale: float, ties: int) -> dict[str, object]:
     return {
         "measure": measure,
+        "dimension": "",
         "group": group,
+        "rater": "",
         "value": scale * found.estimate,
         "low": scale * found.low,
         "high": scale * found.high,
@@ -199,8 +225,13 @@ def otherwise(convention: str) -> Mapping[str, tuple[tuple[str, str], tuple[str,
 
 
 def _decisions_of_ratings(suite: Suite) -> tuple[Decision, ...]:
-    levels = Counter(each.rating for each in suite.rated)
-    tied = sum(count * (count - 1) // 2 for count in levels.values())
+    several = Decision(
+        "raters",
+        "several ratings",
+        "ratings of one caption stand as so many rows with the same score; their mean is the other choice",
+        several_ratings(suite.rated),
+        "captions with several ratings",
+    )
     ties = Decision(
         "ties",
         "ties of scores",
@@ -211,42 +242,53 @@ def _decisions_of_ratings(suite: Suite) -> tuple[Decision, ...]:
     )
     if suite.convention == TAU_B_RATERS:
         many = len({each.rater for each in suite.rated})
-        return (
-            Decision(
-                "annotators",
-                "annotators",
-                "the field reports the mean of τ_b, and of ρ, over annotators, each "
-                "with all captions; one τ_b of all ratings is the other choice",
-                many,
-                "annotators",
-            ),
-            Decision(
-                "raters",
-                "several ratings",
-                "the ratings of a caption are not averaged first; τ_b of their mean is the other choice",
-                several_ratings(suite),
-                "captions with several ratings",
-            ),
-            ties,
+        mean = Decision(
+            "annotators",
+            "annotators",
+            "the field reports the mean of τ_b, and of ρ, over annotators, each "
+            "with all captions; one τ_b of all ratings is the other choice",
+            many,
+            "annotators",
         )
+        done = "the ratings of a caption are not averaged first; τ_b of their mean is the other choice"
+        return (mean, *_of_named_raters(suite), replace(several, done=done), ties)
+    levels = Counter((each.dimension, each.rating) for each in suite.rated)
     other = _TAUS[TAU_B if suite.convention == TAU_C else TAU_C]
+    tau = Decision(
+        "tau",
+        "τ",
+        f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, "
+        "and they differ in what ties of ratings cost",
+        sum(count * (count - 1) // 2 for count in levels.values()),
+        "pairs of ratings that tie",
+    )
+    return (*_of_dimensions(suite), tau, *_of_named_raters(suite), several, ties)
+
+
+def _of_dimensions(suite: Suite) -> tuple[Decision, ...]:
+    names = [each for each in dict.fromkeys(each.dimension for each in suite.rated) if each]
+    done = f"each is measured alone: {', '.join(names)}" if len(names) > 1 else f"the ratings are of {''.join(names)}"
+    return (Decision("dimensions", "what was rated", done, len(names), "dimensions"),) if names else ()
+
+
+def _of_named_raters(suite: Suite) -> tuple[Decision, ...]:
+    """What becomes of raters where they are named, and of those who give one value."""
+    given: dict[tuple[str, str, str], set[float]] = {}
+    for each in suite.rated:
+        if each.rater:
+            given.setdefault((each.dimension, each.language, each.rater), set()).add(each.rating)
+    many = len({rater for *_, rater in given})
+    if not many:
+        return ()
+    alike = dict.fromkeys(key[-1] for key, ratings in given.items() if len(ratings) == 1)
+    alone = "have a row each" if many <= MOST_RATERS else f"are more than {MOST_RATERS}: none has a row of its own"
+    said = (
+        "a rater who gives one value has no correlation, and then raters have no mean; pooled numbers keep the ratings"
+    )
+    told = f"{said}: {', '.join(list(alike)[:5])}{' …' if len(alike) > 5 else ''}" if alike else said
     return (
-        Decision(
-            "tau",
-            "τ",
-            f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, "
-            "and they differ in what ties of ratings cost",
-            tied,
-            "pairs of ratings that tie",
-        ),
-        Decision(
-            "raters",
-            "several ratings",
-            "ratings of one caption stand as so many rows with the same score; their mean is the other choice",
-            several_ratings(suite),
-            "captions with several ratings",
-        ),
-        ties,
+        Decision("rows", "raters", f"raters are kept apart: they {alone}", many, "raters"),
+        Decision("one-value", "raters who give one value", told, len(alike), "raters"),
     )
 
 
@@ -277,9 +319,9 @@ def _decisions_of_pairs(suite: Suite) -> tuple[Decision, ...]:
 
 def _rated_pairs(suite: Suite) -> int:
     """Pairs of captions of one image whose mean ratings differ."""
-    ratings: dict[str, dict[str, list[float]]] = {}
+    ratings: dict[tuple[str, str], dict[str, list[float]]] = {}
     for each in suite.rated:
-        ratings.setdefault(each.image, {}).setdefault(each.caption, []).append(each.rating)
+        ratings.setdefault((each.dimension, each.image), {}).setdefault(each.caption, []).append(each.rating)
     total = 0
     for captions in ratings.values():
         levels = Counter(sum(values) / len(values) for values in captions.values())

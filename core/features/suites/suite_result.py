@@ -144,10 +144,12 @@ class _Part(BaseModel):
 
 
 class Row(_Part):
-    """One number of :func:`core.features.suites.suite_measures.suite_table`."""
+    """One number of :func:`core.features.suites.suite_measures.suite_table`; an older file names no dimension."""
 
     measure: Name
+    dimension: Text = ""
     group: Text
+    rater: Text = ""
     value: Number
     low: Number
     high: Number

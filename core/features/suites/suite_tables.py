@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from core.analysis.preferences import RHO_RATERS
+from core.analysis.preferences import PEARSON, PEARSON_RATERS, RHO, RHO_RATERS
 from core.analysis.questions.question import Column
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
@@ -21,6 +21,9 @@ MEASURES = {
     TAU_C: "τ_c × 100",
     TAU_B_RATERS: "τ_b × 100, mean over annotators",
     RHO_RATERS: "ρ × 100, mean over annotators",
+    PEARSON_RATERS: "Pearson’s r × 100, mean over annotators",
+    RHO: "Spearman’s ρ × 100",
+    PEARSON: "Pearson’s r × 100",
     AVERAGED[TAU_B]: "τ_b × 100, ratings averaged",
     AVERAGED[TAU_C]: "τ_c × 100, ratings averaged",
     ACCURACY: "Accuracy %",
@@ -37,7 +40,8 @@ _SUITE, _EVALUATOR = Column("suite", "Suite", kind="text"), Column("evaluator", 
 _WHO = (_EVALUATOR, Column("references", "References", kind="text"), Column("group", "Of", kind="text"))
 
 NOTE = (
-    "Agreement with people, 95 % intervals over images, or videos. τ: Kendall's, over all ratings. Accuracy: of two "
+    "Agreement with people, 95 % intervals over images, or videos. τ: Kendall's, over all ratings, as are ρ and r. "
+    "What was rated (relevance, fluency) is never pooled, and a rater who is named has a row. Accuracy: of two "
     "captions of one image or video, how often the one that people prefer has the higher score; a tie counts one half."
 )
 
@@ -107,8 +111,9 @@ BEFORE_COLUMNS = (
 
 
 LANGUAGE_NOTE = (
-    "Kendall's τ_c × 100 of scores and people's ratings, each language alone: their scores have no common order. The "
-    "mean of the others gives each language the same weight; it has no interval, since languages share images."
+    "Kendall's τ_c and Pearson's r × 100 of scores and people's ratings, each language alone: their scores have no "
+    "common order. The mean of the others gives each language the same weight; it has no interval, since languages "
+    "share images."
 )
 
 LANGUAGE_COLUMNS = (
@@ -117,8 +122,10 @@ LANGUAGE_COLUMNS = (
     Column("references", "References", kind="text"),
     Column("n", "n ratings, English", digits=0),
     Column("english", "τ_c × 100, English [95 % CI]", digits=1, low="english_low", high="english_high"),
-    Column("others", "Mean of the other languages", digits=1),
-    Column("languages", "Each of them", kind="text"),
+    Column("others", "τ_c, mean of the other languages", digits=1),
+    Column("english_r", "r × 100, English [95 % CI]", digits=1, low="english_r_low", high="english_r_high"),
+    Column("others_r", "r, mean of the other languages", digits=1),
+    Column("languages", "τ_c of each", kind="text"),
 )
 
 
@@ -126,9 +133,10 @@ def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
     """Columns of :func:`reached_table`: τ where a suite has ratings, the suite where there are several."""
     held = tuple(results)
     rated = any(each.rated for each in held)
-    taus = (_measure(TAU_B), _measure(TAU_C), Column("n_ratings", "n ratings", digits=0)) if rated else ()
+    measures: tuple[str, ...] = (TAU_B, TAU_C, RHO, PEARSON) if rated else ()
     if any(row.measure == TAU_B_RATERS for each in held for entry in each.reached for row in entry.rows):
-        taus = (_measure(TAU_B_RATERS), _measure(RHO_RATERS), *taus)
+        measures = (TAU_B_RATERS, RHO_RATERS, PEARSON_RATERS, *measures)
+    taus = (*map(_measure, measures), *((Column("n_ratings", "n ratings", digits=0),) if rated else ()))
     lengths = tuple(Column(name, MEASURES[name], digits=1) for name in (LENGTH, LENGTH_RATED)) if rated else ()
     return (
         *((_SUITE,) if len(held) > 1 else ()),
@@ -159,7 +167,9 @@ def decision_table(result: SuiteResult) -> pd.DataFrame:
     for decision in result.decisions:
         told = {"decision": decision.what, "done": decision.done, "count": decision.count, "of": decision.of}
         pair = choices.get(decision.id)
-        numbered = [_choice(entry, *pair) for entry in result.reached] if pair else []
+        numbered = (
+            [_choice(entry, *pair, each) for entry in result.reached for each in _dimensions(entry)] if pair else []
+        )
         rows += [told | each for each in numbered if each] or [told]
     for entry in result.reached:
         if entry.references:
@@ -220,52 +230,84 @@ def before_and_after(results: Iterable[SuiteResult]) -> pd.DataFrame:
     rows = list[dict[str, object]]()
     for result in results:
         for entry in result.reached:
-            first = _number(entry, ACCURACY, ALL)
-            if entry.calibrated or first is None:
-                continue
-            told = {
-                "suite": result.suite,
-                "evaluator": entry.evaluator,
-                "references": entry.references,
-                "n": first["n"],
-            } | _bounded("before", first)
-            same = (entry.evaluator, entry.references)
-            later = [each for each in result.reached if each.calibrated and each.key[:2] == same]
-            for each in later:
-                after = _number(each, ACCURACY, ALL) or {}
-                change = _less(after.get("value"), first["value"])
-                rows.append(told | _bounded("after", after) | {"change": change, "calibrated": each.calibrated})
-            rows += [] if later else [told]
+            if not entry.calibrated:
+                same = (entry.evaluator, entry.references)
+                later = [each for each in result.reached if each.calibrated and each.key[:2] == same]
+                rows += [row for each in _dimensions(entry) for row in _calibrated(result, entry, later, each)]
     frame = pd.DataFrame(rows, columns=[*dict.fromkeys(_names(BEFORE_COLUMNS))])
     return _as_numbers(frame, ("suite", "evaluator", "references", "calibrated"))
 
 
-def language_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
-    """Kendall's τ_c × 100 of ratings in several languages, a row an evaluator: in English, and the mean of the others.
+def _calibrated(
+    result: SuiteResult, entry: Reached, later: Sequence[Reached], dimension: str
+) -> list[dict[str, object]]:
+    """Preference accuracy in one dimension: a row a calibrator, or one without."""
+    first = _number(entry, ACCURACY, ALL, dimension)
+    if first is None:
+        return []
+    told = {
+        "suite": f"{result.suite}, {dimension}" if dimension else result.suite,
+        "evaluator": entry.evaluator,
+        "references": entry.references,
+        "n": first["n"],
+    } | _bounded("before", first)
+    rows = []
+    for each in later:
+        after = _number(each, ACCURACY, ALL, dimension) or {}
+        change = _less(after.get("value"), first["value"])
+        rows.append(told | _bounded("after", after) | {"change": change, "calibrated": each.calibrated})
+    return rows or [told]
 
-    Suites of one language have no row: their ratings are pooled, and the table of suites holds them.
+
+def language_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
+    """Kendall's τ_c and Pearson's r × 100 of ratings in several languages: in English, and the mean of the others.
+
+    A row an evaluator and what was rated. Suites of one language have no row: their ratings are pooled, and the
+    table of suites holds them.
     """
     rows = list[dict[str, object]]()
     for result in results:
         for entry in result.reached:
-            taus = {each.group: each for each in entry.rows if each.measure == TAU_C}
-            if ALL in taus or len(taus) < 2:
-                continue
-            known = {name: row.value for name, row in taus.items() if name != ENGLISH and row.value is not None}
-            english = _number(entry, TAU_C, ENGLISH) or {}
-            rows.append(
-                {
-                    "suite": result.suite,
-                    "evaluator": named(entry),
-                    "references": entry.references,
-                    "n": english.get("n"),
-                    **_bounded("english", english),
-                    "others": sum(known.values()) / len(known) if known else None,
-                    "languages": ", ".join(f"{name} {value:.1f}" for name, value in sorted(known.items())),
-                }
-            )
+            for dimension in _dimensions(entry):
+                known = [_by_language(entry, measure, dimension) for measure in (TAU_C, PEARSON)]
+                if ALL in known[0] or len(known[0]) < 2:
+                    continue
+                taus, pearsons = ({key: held for key, held in each.items() if key != ENGLISH} for each in known)
+                english, english_r = (_number(entry, each, ENGLISH, dimension) or {} for each in (TAU_C, PEARSON))
+                rows.append(
+                    {
+                        "suite": f"{result.suite}, {dimension}" if dimension else result.suite,
+                        "evaluator": named(entry),
+                        "references": entry.references,
+                        "n": english.get("n"),
+                        **_bounded("english", english),
+                        **_bounded("english_r", english_r),
+                        "others": _mean(taus.values()),
+                        "others_r": _mean(pearsons.values()),
+                        "languages": ", ".join(
+                            f"{name} {value:.1f}" for name, value in sorted(taus.items()) if value is not None
+                        ),
+                    }
+                )
     frame = pd.DataFrame(rows, columns=[*dict.fromkeys(_names(LANGUAGE_COLUMNS))])
     return _as_numbers(frame, ("suite", "evaluator", "references", "languages"))
+
+
+def _by_language(entry: Reached, measure: str, dimension: str) -> dict[str, float | None]:
+    return {
+        each.group: each.value
+        for each in entry.rows
+        if (each.measure, each.dimension, each.rater) == (measure, dimension, "")
+    }
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [each for each in values if each is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _dimensions(entry: Reached) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.dimension for each in entry.rows))
 
 
 def named(entry: Reached) -> str:
@@ -275,16 +317,17 @@ def named(entry: Reached) -> str:
 
 def _rows(result: SuiteResult, entry: Reached) -> list[dict[str, object]]:
     found = list[dict[str, object]]()
-    for group in dict.fromkeys(each.group for each in entry.rows):
+    parts = {(each.dimension, each.group, each.rater): None for each in entry.rows}
+    for part in parts:
         row: dict[str, object] = {
             "suite": result.suite,
             "evaluator": named(entry),
             "references": entry.references,
-            "group": GROUPS.get(group, group),
+            "group": _part(*part),
             "unscored": entry.unscored,
             "made_with": entry.made_with,
         }
-        for each in (each for each in entry.rows if each.group == group):
+        for each in (each for each in entry.rows if (each.dimension, each.group, each.rater) == part):
             row |= {each.measure: each.value, f"{each.measure}_low": each.low, f"{each.measure}_high": each.high}
             row |= {"n_ratings": each.n} if each.measure in (TAU_B, TAU_C) else {}
             row |= {"n_pairs": each.n, "ties": each.ties} if each.measure == ACCURACY else {}
@@ -293,11 +336,21 @@ def _rows(result: SuiteResult, entry: Reached) -> list[dict[str, object]]:
     return found
 
 
-def _choice(entry: Reached, reported: tuple[str, str], other: tuple[str, str]) -> dict[str, object]:
-    one, two = _number(entry, *reported), _number(entry, *other)
+def _part(dimension: str, group: str, rater: str) -> str:
+    """Of which judgements a row is, in words: what was rated, the group, the rater."""
+    told = [dimension, "" if group == ALL else GROUPS.get(group, group), f"by {rater}" if rater else ""]
+    return ", ".join(each for each in told if each) or GROUPS[ALL]
+
+
+def _choice(entry: Reached, reported: tuple[str, str], other: tuple[str, str], dimension: str) -> dict[str, object]:
+    one, two = _number(entry, *reported, dimension), _number(entry, *other, dimension)
     if one is None or two is None:
         return {}
-    said = MEASURES[reported[0]] + (f" → {GROUPS[other[1]]}" if other[1] != reported[1] else f" → {MEASURES[other[0]]}")
+    said = (
+        (f"{dimension}: " if dimension else "")
+        + MEASURES[reported[0]]
+        + (f" → {GROUPS[other[1]]}" if other[1] != reported[1] else f" → {MEASURES[other[0]]}")
+    )
     found = {
         "evaluator": _with(entry),
         "measure": said,
@@ -312,8 +365,12 @@ def _with(entry: Reached) -> str:
     return f"{named(entry)}, {entry.references}" if entry.references else named(entry)
 
 
-def _number(entry: Reached, measure: str, group: str) -> dict[str, object] | None:
-    return next((each.model_dump() for each in entry.rows if (each.measure, each.group) == (measure, group)), None)
+def _number(entry: Reached, measure: str, group: str, dimension: str = "") -> dict[str, object] | None:
+    wanted = (measure, group, dimension, "")
+    return next(
+        (each.model_dump() for each in entry.rows if (each.measure, each.group, each.dimension, each.rater) == wanted),
+        None,
+    )
 
 
 def _bounded(name: str, row: dict[str, object]) -> dict[str, object]:

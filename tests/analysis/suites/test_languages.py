@@ -46,6 +46,8 @@ def test_the_mean_of_the_others_gives_each_language_the_same_weight(tmp_path: Pa
     assert row["english"] == pytest.approx(taus["en"])
     assert row["english_low"] < row["english"] < row["english_high"]
     assert row["others"] == pytest.approx((taus["de"] + taus["fr"]) / 2)
+    rs = {code: 100 * stats.pearsonr(scores[codes == code], ratings[codes == code]).statistic for code in LANGUAGES}
+    assert (row["english_r"], row["others_r"]) == pytest.approx((rs["en"], (rs["de"] + rs["fr"]) / 2))
     assert row["n"] == 72
     assert row["languages"] == f"de {taus['de']:.1f}, fr {taus['fr']:.1f}"
 

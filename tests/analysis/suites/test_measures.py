@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.analysis.preferences import RHO_RATERS
+from core.analysis.preferences import PEARSON, RHO, RHO_RATERS
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Rated, Suite
 from core.features.suites.suite_measures import ALL, AVERAGED, MEAN, STRICT, decisions_of, otherwise, suite_table
 from core.scoring.suite_scores import SuiteScores
@@ -28,7 +28,7 @@ def rated(ratings: np.ndarray, captions: list[str]) -> Suite:
 
 
 def numbers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    return {(row.measure, row.group): row.value for row in table.itertuples()}
+    return {(row.measure, row.group): row.value for row in table.itertuples() if not row.rater}
 
 
 def test_ratings_have_both_taus_as_they_are_and_averaged() -> None:
@@ -74,6 +74,9 @@ def test_named_annotators_have_their_own_correlations_whose_mean_is_reported() -
     pooled = 100 * stats.kendalltau(np.repeat(scores, 3), people.T.reshape(-1)).statistic
     assert found[TAU_B, ALL] == pytest.approx(pooled)
     assert abs(pooled - np.mean(taus)) > 0.01
+    own = table[table["rater"] == "annotator 2"].set_index("measure")
+    assert own.loc[TAU_B, "value"] == pytest.approx(taus[2])
+    assert own.loc[PEARSON, "value"] == pytest.approx(100 * stats.pearsonr(scores, people[2]).statistic)
     row = table.set_index("measure").loc[TAU_B_RATERS]
     assert row["low"] < row["value"] < row["high"]
     decisions = {each.id: each.count for each in decisions_of(suite)}
@@ -96,6 +99,44 @@ def test_an_annotator_who_gives_one_rating_to_all_leaves_no_mean() -> None:
     table = suite_table(suite, SuiteScores(np.repeat(np.arange(8.0), 2), NONE, NONE, ())).set_index("measure")
     assert math.isnan(table.loc[TAU_B_RATERS, "value"])
     assert "alike" in table.loc[RHO_RATERS, "note"]
+    constant = table[table["rater"] == "1"].loc[TAU_B]
+    assert math.isnan(constant["value"])
+    assert constant["note"] == "no correlation: every rating is 3"
+    told = {each.id: each for each in decisions_of(suite)}["one-value"]
+    assert (told.count, told.of) == (1, "raters")
+    assert told.done.endswith("pooled numbers keep the ratings: 1")
+
+
+def test_pearson_and_spearman_stand_beside_kendall_and_every_dimension_alone() -> None:
+    rng = np.random.default_rng(4)
+    scores = np.repeat(rng.normal(size=60), 2)
+    ratings = np.where(np.arange(120) % 2, rng.integers(1, 6, 120), 6 - rng.integers(1, 6, 120)) + np.round(scores)
+    suite = Suite(
+        "mine",
+        TAU_C,
+        tuple(
+            Rated(f"i{place // 4}", f"c{place // 2}", rating, dimension=("relevance", "fluency")[place % 2])
+            for place, rating in enumerate(ratings.tolist())
+        ),
+    )
+    table = suite_table(suite, SuiteScores(scores, NONE, NONE, ()))
+    assert list(dict.fromkeys(table["dimension"])) == ["relevance", "fluency"]
+    for place, dimension in enumerate(("relevance", "fluency")):
+        one, two = scores[place::2], ratings[place::2]
+        own = table[(table["dimension"] == dimension) & (table["group"] == ALL)].set_index("measure")
+        for measure, found in (
+            (TAU_C, stats.kendalltau(one, two, variant="c")),
+            (RHO, stats.spearmanr(one, two)),
+            (PEARSON, stats.pearsonr(one, two)),
+        ):
+            assert own.loc[measure, "value"] == pytest.approx(100 * found.statistic)
+            assert own.loc[measure, "low"] < own.loc[measure, "value"] < own.loc[measure, "high"]
+            assert own.loc[measure, "n"] == 60
+    decisions = {each.id: each for each in decisions_of(suite)}
+    assert decisions["dimensions"].done == "each is measured alone: relevance, fluency"
+    assert decisions["raters"].count == 0  # a caption has one rating in each dimension
+    assert decisions["ties"].count == table[table["measure"] == ACCURACY]["n"].sum()
+    assert "one-value" not in decisions
 
 
 def test_one_rating_a_caption_has_no_second_choice_of_raters() -> None:

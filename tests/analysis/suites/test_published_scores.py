@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.preferences import taus
+from core.analysis.preferences import correlations
 from core.corpora.suites import TAU_B, TAU_C, Suite, read_suite
 from core.corpora.suites.fleur_scores import read_text_scores
 from core.features.suites.suite_measures import STRICT, suite_table
@@ -44,7 +44,7 @@ def test_flickr8k_expert_has_the_authors_tau_c(fleur: Path) -> None:
     assert (len(suite.rated), suite.most_references) == (16_992, 5)
     scores = scores_of_text(suite, read_text_scores(fleur / "results" / "fleur_flickr8k_expert.txt"))
     assert not scores.errors
-    found = taus(
+    found = correlations(
         scores.rated,
         np.array([each.rating for each in suite.rated]),
         [each.image for each in suite.rated],
@@ -65,7 +65,7 @@ def test_other_suites_of_ratings_have_the_tau_that_is_printed(
 ) -> None:
     suite, scores = published(fleur, annotations, results)
     assert (suite.convention, scores.errors) == (measure, ())
-    found = taus(
+    found = correlations(
         scores.rated,
         np.array([each.rating for each in suite.rated]),
         [each.image for each in suite.rated],

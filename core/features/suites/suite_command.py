@@ -32,7 +32,7 @@ def suite(
     annotations: Annotated[
         Path,
         typer.Argument(
-            help="flickr8k.json, CrowdFlowerAnnotations.txt, pascal_50s.json, 8k_correctness.csv, capeval.jsonl, …"
+            help="flickr8k.json, CrowdFlowerAnnotations.txt, pascal_50s.json, 8k_correctness.csv, mine.csv, …"
         ),
     ],
     images: Annotated[
@@ -99,10 +99,11 @@ def suite(
 ) -> None:
     """Hold evaluators to people's judgements of images, or of videos.
 
-    Of images: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k. Of videos: VATEX-EVAL, ActivityNet-FOIL.
-    The suite's files and images are its publisher's; nothing is downloaded. Intervals are over images. Every decision
-    on the way to a number is printed with the count that it concerns. A metric that runs elsewhere scores what
-    --export-pairs writes; its file is read with --scores. The page Suites shows what is kept.
+    Of images: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k, or ratings of your own (image, caption,
+    rating). Of videos: VATEX-EVAL, ActivityNet-FOIL. The suite's files and images are its publisher's; nothing is
+    downloaded. Intervals are over images. Every decision on the way to a number is printed with the count that it
+    concerns. A metric that runs elsewhere scores what --export-pairs writes; its file is read with --scores. The page
+    Suites shows what is kept.
     """
     from core.features.suites.suite_result import added, result_of, store
 

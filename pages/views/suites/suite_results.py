@@ -48,7 +48,8 @@ def draw_nothing() -> None:
     """Say what a suite is, and let the reader try one."""
     st.info(
         "No benchmark results yet. Try the example, or bring a publisher's file: Flickr8k-Expert and -CF, "
-        "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, VATEX-EVAL and ActivityNet-FOIL. "
+        "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, VATEX-EVAL and ActivityNet-FOIL; or a table of "
+        "your own ratings with the columns image, caption and rating. "
         "Nothing is downloaded.",
         icon=":material/fact_check:",
     )

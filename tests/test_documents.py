@@ -18,7 +18,7 @@ from core import __version__
 from core.__main__ import app
 from core.corpora.schema import Item
 from core.evaluators import registry as evaluators
-from core.evaluators.network.endpoint import PREFIX, Endpoint
+from core.evaluators.network.endpoint import MODELS, PREFIX, Endpoint
 from core.probes import registry as probes
 from core.probes.base import Axis, Variant
 from core.registry import load_object
@@ -135,7 +135,7 @@ def test_every_variable_named_is_read_somewhere(path: Path, variables: set[str])
 
 def test_every_setting_of_the_network_judge_is_explained() -> None:
     told = set(re.findall(rf"{PREFIX}[A-Z_]+", section("docs/evaluators.md", "A judge over the network")))
-    assert told == {f"{PREFIX}{each.name.upper()}" for each in fields(Endpoint)}
+    assert told == {f"{PREFIX}{each.name.upper()}" for each in fields(Endpoint)} | {MODELS}
 
 
 def test_every_registered_evaluator_is_listed_and_every_listed_one_is_registered() -> None:

@@ -65,8 +65,11 @@ def show(
     record = _record(evaluator)
     if not record["ready"]:
         raise NotAvailable(f"{name} is not available: {record['reason']}; get it with: {record['command']}")
-    fingerprint = evaluator.load(device=device).fingerprint
+    loaded = evaluator.load(device=device)
+    fingerprint = loaded.fingerprint
     record["fingerprint"] = {"key": fingerprint.key, **fingerprint.as_dict()}
+    if asked := loaded.asked:
+        record["asked"] = asked
     if as_json:
         print_json(record)
         return
@@ -74,7 +77,10 @@ def show(
         **{key: value for key, value in record.items() if key != "fingerprint"},
         **_flat("fingerprint", record["fingerprint"]),
     }
+    asked = flat.pop("asked", "")
     table(("what", "value"), [(key, value) for key, value in flat.items() if value not in ("", None)])
+    if asked:
+        typer.echo(f"\nWhat is asked:\n\n{asked}")
 
 
 @app.command(

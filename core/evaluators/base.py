@@ -207,6 +207,11 @@ class Evaluator(ABC):
             float64 [n]; NaN where a pair cannot be scored. A pair's score does not depend on the others.
         """
 
+    @property
+    def asked(self) -> str:
+        """What a model is asked about every pair, where one is asked in words; empty otherwise."""
+        return ""
+
     def forget(self) -> None:  # noqa: B027  # most have nothing to forget
         """Drop what earlier calls left and what could touch the last bits of a later score, such as an embedding that
         was made in another batch. An audit asks for it before each shard, so that shards do not depend on each other.
@@ -309,18 +314,20 @@ class Family:
     Args:
         form: how such a reference is written, for messages and help.
         make: maps the argument to an evaluator class.
+        whole: whether all that stands behind the prefix is its own, an ``@`` and a last ``:`` too.
     """
 
     prefix: str
     form: str
     make: Callable[[str], type[Evaluator]]
+    whole: bool = False
 
 
-def family(prefix: str, *, form: str) -> Callable[[F], Family]:
+def family(prefix: str, *, form: str, whole: bool = False) -> Callable[[F], Family]:
     """Mark a function that makes evaluators on demand: ``@family("open_clip", form="open_clip:MODEL/WEIGHTS")``."""
 
     def mark(make: F) -> Family:
-        return Family(prefix, form, make)
+        return Family(prefix, form, make, whole)
 
     return mark
 

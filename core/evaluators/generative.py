@@ -327,6 +327,11 @@ class Generative(Published):
             settings={**self.entry.settings, **self.facts()},
         )
 
+    @property
+    def asked(self) -> str:
+        """The whole prompt, with a mark in the caption's place."""
+        return self.prompt("{caption}")
+
     def facts(self) -> Mapping[str, str]:
         """What else the scores depend on, such as the hash of a rubric."""
         return {}

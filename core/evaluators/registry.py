@@ -80,6 +80,8 @@ def find(reference: str) -> type[Evaluator]:
     if is_imported(reference):
         raise refuse(reference)
     reference = _OF_FILES.get(reference, reference)
+    if (prefix := reference.partition(":")[0]) != reference and prefix in families() and families().get(prefix).whole:
+        return _made(reference)
     if reference.endswith(".json"):
         model = read_calibrator(ordinary(Path(reference)))
         if is_imported(model.evaluator):
@@ -124,7 +126,11 @@ def is_known(name: str) -> bool:
 
 def names_file(reference: str) -> bool:
     """Whether :func:`find` would look for a file: of code, of a calibrator, or a checkpoint by path."""
-    return reference.endswith((".json", ".py")) or names_code(reference) or "/" in reference.partition(CHECKPOINT)[2]
+    return (
+        reference.endswith((".json", ".py", ".toml"))
+        or names_code(reference)
+        or "/" in reference.partition(CHECKPOINT)[2]
+    )
 
 
 def is_offered(reference: str) -> bool:

@@ -40,3 +40,18 @@ def test_a_spent_budget_is_said_and_a_fresh_one_goes_on(
         assert done.exit_code == 0, done.stderr
         assert len(server.requests) == 6  # two items, three pictures each: none was asked about twice
     assert read_run(tmp_path / "judged").status == COMPLETE
+
+
+def test_several_judges_stand_in_one_run(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judges = [f"judge:{MODEL}@judge", "judge:org/other@judge", f"judge:{MODEL}@clair"]
+    with JudgeServer().running() as server:
+        for name, value in {"URL": server.url, "KEY": KEY}.items():
+            monkeypatch.setenv(f"INVARISCOPE_JUDGE_{name}", value)
+        done = invoke(
+            *("audit", "--corpus", "demo", "--limit", "2", "--probes", "vflip,hflip", "--run-id", "several"),
+            *("--evaluators", ",".join(judges), "--out", str(tmp_path)),
+        )
+    assert done.exit_code == 0, done.stderr
+    run = read_run(tmp_path / "several")
+    assert [each["name"] for each in run.manifest["evaluators"]] == judges
+    assert run.manifest["counts"]["scores_null"] == 0

@@ -15,9 +15,27 @@ MODEL = "eye-1"
 KEY = "sk-secret-of-the-test"
 
 
-def true_score(png: bytes, caption: str, low: int = 0, high: int = 10) -> int:
+def true_score(png: bytes, caption: str, low: int = 0, high: int = 10, model: str = MODEL) -> int:
     """What this server's judge thinks of a pair: any fixed function of both, on the scale that it is asked for."""
-    return low + hashlib.sha256(png + caption.encode()).digest()[0] % (high - low + 1)
+    salt = b"" if model == MODEL else model.encode()
+    return low + hashlib.sha256(png + caption.encode() + salt).digest()[0] % (high - low + 1)
+
+
+def read_question(body: dict[str, Any]) -> tuple[bytes, str]:
+    """Picture and caption of a request: all that is asked where the caption does not stand alone; no picture is b""."""
+    parts = {part["type"]: part for part in body["messages"][-1]["content"]}
+    picture = parts["image_url"]["image_url"]["url"] if "image_url" in parts else ""
+    return base64.b64decode(picture.partition("base64,")[2]), parts["text"]["text"].removeprefix("Caption:\n")
+
+
+def content_of(body: dict[str, Any]) -> str:
+    """The answer to a request in the shape that it asks for; a bare number is tenths from 0 to 1."""
+    png, caption = read_question(body)
+    if "response_format" not in body:
+        return f"{true_score(png, caption, model=body['model']) / 10:.1f}"
+    asked = body["response_format"]["json_schema"]["schema"]["properties"]
+    score = true_score(png, caption, asked["score"]["minimum"], asked["score"]["maximum"], body["model"])
+    return json.dumps({"score": score, **({"reason": "seen"} if "reason" in asked else {})})
 
 
 class JudgeServer:
@@ -57,17 +75,12 @@ class JudgeServer:
         return Handler
 
     def _answer(self, request: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:  # noqa: C901  # a branch a trick
-        picture, text = body["messages"][1]["content"]
-        png = base64.b64decode(picture["image_url"]["url"].partition("base64,")[2])
-        caption = text["text"].removeprefix("Caption:\n")
+        _, caption = read_question(body)
         with self._lock:
             self.asked[caption] += 1
             self.requests.append({"path": request.path, **body})
             turn = self.asked[caption]
-        asked = body["response_format"]["json_schema"]["schema"]["properties"]
-        scale = (asked["score"]["minimum"], asked["score"]["maximum"])
-        told = {"score": true_score(png, caption, *scale), **({"reason": "seen"} if "reason" in asked else {})}
-        model, content, finish = MODEL, json.dumps(told), "stop"
+        model, content, finish = body["model"], content_of(body), "stop"
         if request.headers["authorization"] != f"Bearer {KEY}":
             return _send(request, 401, {"error": {"message": f"bad key {request.headers['authorization']}"}})
         match caption.partition(":")[0]:
@@ -100,9 +113,9 @@ class JudgeServer:
             case "too much":
                 content = json.dumps({"score": 70, "reason": "generous"})
             case "off the scale":
-                content = json.dumps({**told, "score": 5})
+                content = json.dumps({**json.loads(content), "score": 5})
             case "chatty":
-                content = json.dumps({**told, "reason": "seen"})
+                content = json.dumps({**json.loads(content), "reason": "seen"})
             case "a word":
                 content = json.dumps({"score": "7", "reason": "quoted"})
             case "fenced":

@@ -1,36 +1,41 @@
-"""The judge: a vision-language model behind any OpenAI-compatible endpoint, asked with a frozen rubric.
+"""The judge: a vision-language model behind any OpenAI-compatible endpoint, asked with a rubric.
 
 The judge on this machine: the frozen rubric, asked of a vision-language model through transformers.
 
-The judge with paper E's rubric: whether a picture is what a text says, from 1 to 4.
+Judges on demand: any model with any rubric, ``judge:MODEL@RUBRIC``.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from core.corpora.images import encode_png, pixel_hash
 from core.corpora.schema import Mask
-from core.errors import InvariscopeError, NotAvailable, ScoringStopped
+from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.base import (
     BATCH_SIZE,
     Availability,
     Evaluator,
+    EvaluatorSpec,
     Fingerprint,
     PartlyScored,
     Sight,
     check_lengths,
     evaluator,
+    family,
 )
-from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
+from core.evaluators.cache import PAIR, EmbeddingCache, caption_hash, pair_key
 from core.evaluators.generative import Generative, read_rubric
-from core.evaluators.network.answer import MOST_TOKENS, TEN, Form, Verdict, read_verdict
-from core.evaluators.network.asking import SEED, Asker, Journal, Post, line, request_key
-from core.evaluators.network.endpoint import NEEDED, Budget, Endpoint
+from core.evaluators.network.answer import MOST_TOKENS, Verdict, read_verdict
+from core.evaluators.network.asking import Asker, Journal, Post, line, request_key
+from core.evaluators.network.endpoint import NEEDED, PREFIX, Budget, Endpoint, endpoint_of, model_table
+from core.evaluators.network.rubrics import Rubric, find_rubric
+from core.evaluators.references import Referenced, check_references
 from core.evaluators.weights.catalogue import described
 from core.settings import cache_dir, data_dir
 
@@ -38,60 +43,66 @@ LONGEST_SIDE = 1024
 """Side in px that an image is made smaller to before it is sent."""
 
 _COMMAND = " ".join(f"{name}=…" for name in NEEDED) + " INVARISCOPE_JUDGE_KEY=… python -m core evaluators"
-
+_FOR_MODEL = f"{PREFIX}URL=… {PREFIX}KEY=… python -m core evaluators show"
 
 TURNS = 8
 """Questions of one batch for each that may be in the air."""
 
+KIND = "chat/completions"
+"""Kind of endpoint that is asked."""
 
-@evaluator(
-    name="judge",
-    title="Judge over the network",
-    summary="A vision-language model rates the pair from 0 to 10 by a frozen rubric, at temperature 0.",
-    family="judge",
-    score_range=(0.0, 10.0),
-    memory_mb=1,
-    offline=False,
-    source="Rubric in assets/rubrics/judge.md; PROTOCOL section 2",
-    licence="that of the endpoint",
-)
-class Judge(Evaluator):
-    """Asks the endpoint that ``INVARISCOPE_JUDGE_*`` names; answers are kept on disk.
+_Pair = tuple[np.ndarray, str, tuple[str, ...]]
+"""Image, caption, references."""
 
-    A pair is asked once: the answer is kept by (image hash, caption, rubric hash, model), so a repeat is the same
-    to the bit. What has no valid answer is null with its reason, never a number.
+
+class _Judge(Evaluator):
+    """Asks an endpoint; answers are kept on disk.
+
+    A pair is asked once: the answer is kept by (image hash, caption, references, rubric, model), so a repeat is the
+    same to the bit. What has no valid answer is null with its reason, never a number.
 
     Args:
         endpoint: where, how patiently, at what cost.
-        rubric: the text that precedes every pair.
+        rubric: what is asked; a text alone asks for a whole number from 0 to 10 and a reason.
         answers: journal of the answers that were paid for; None: in memory only.
         earlier: cache in which they were kept before there was a journal; it is read where it is there.
     """
 
     one_process = True
-    rubric_file = "judge.md"
-    """Of ``assets/rubrics``."""
-    form = TEN
-    """What the rubric asks for."""
+    rubric_name: ClassVar[str] = ""
+    """For :func:`core.evaluators.network.rubrics.find_rubric`, where it is not ``made``."""
+    made: ClassVar[Rubric | None] = None
+    model: ClassVar[str] = ""
+    """Empty: the one that the environment names."""
 
     def __init__(
-        self, endpoint: Endpoint, rubric: str, answers: Path | None = None, *, earlier: Path | None = None
+        self, endpoint: Endpoint, rubric: Rubric | str, answers: Path | None = None, *, earlier: Path | None = None
     ) -> None:
         self.budget = Budget(endpoint)
         self._endpoint = endpoint
-        self._rubric = rubric
-        self._digest = hashlib.sha256(rubric.encode()).hexdigest()[:16]
-        self._asker = Asker(endpoint, rubric, self.budget, self.form)
+        self.rubric = rubric if isinstance(rubric, Rubric) else Rubric(text=rubric, low=0, high=10)
+        self._digest = self.rubric.digest
+        self._asker = Asker(endpoint, self.rubric, self.budget)
         self._answers = Journal(answers)
         self._earlier = EmbeddingCache(earlier, memory_mb=16) if earlier and earlier.is_file() else None
+
+    @classmethod
+    def endpoint(cls) -> Endpoint:
+        """Where it is asked.
+
+        Raises:
+            NotAvailable: where no endpoint is named.
+            InvalidInput: where a setting cannot be used.
+        """
+        return endpoint_of(cls.model) if cls.model else Endpoint.from_environment()
 
     @classmethod
     def availability(cls) -> Availability:
         """Whether an endpoint is named; it is not asked."""
         try:
-            Endpoint.from_environment()
+            cls.endpoint()
         except InvariscopeError as error:
-            return Availability(False, str(error), _COMMAND)
+            return Availability(False, str(error), f"{_FOR_MODEL} {cls.spec.name}" if cls.model else _COMMAND)
         return Availability(True)
 
     @classmethod
@@ -102,9 +113,9 @@ class Judge(Evaluator):
             NotAvailable: where no endpoint is named.
             InvalidInput: where a setting cannot be used or the rubric is missing.
         """
-        rubric = read_rubric(cls.rubric_file)
+        rubric = cls.made or find_rubric(cls.rubric_name)[1]
         journal, earlier = data_dir() / "judge" / "answers.jsonl", cache_dir() / "judge.sqlite"
-        return cls(Endpoint.from_environment(), rubric, journal, earlier=earlier)
+        return cls(cls.endpoint(), rubric, journal, earlier=earlier)
 
     @property
     def full_batch(self) -> int:
@@ -113,16 +124,31 @@ class Judge(Evaluator):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Model, rubric and sampling; the endpoint's host, never its key."""
-        return Fingerprint(
-            name=self.spec.name,
-            weights=self._endpoint.model,
-            preprocessing=f"PNG, longest side at most {LONGEST_SIDE} px (area)",
-            precision="that of the endpoint",
-            settings={"rubric": self._digest, "temperature": 0, "seed": SEED, "host": self._endpoint.host},
+        """Model, kind of endpoint, rubric, scale, order and sampling; the endpoint's host, never its key."""
+        return judge_fingerprint(self.spec.name, self._endpoint, self.rubric)
+
+    @property
+    def asked(self) -> str:
+        """The rubric's text, with what stands for caption and references in its place."""
+        return self.rubric.prompt("{caption}", ["{references}"])
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the picture as it is sent, and the prompt."""
+        shown = self.rubric.picture != "none"
+        return Sight(
+            views=(("as it is sent", sent(image)),) if shown else (),
+            crop=None,
+            prompt=self.rubric.prompt(caption),
+            object_inside=1.0 if shown and object_mask is not None else None,
+            notes=(
+                f"Asked of {self._endpoint.model} at {self._endpoint.host}.",
+                *(() if shown else ("The rubric shows no picture.",)),
+            ),
         )
 
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+    def judged(
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> np.ndarray:
         """Judge n pairs; float64 [n] on the rubric's scale.
 
         Raises:
@@ -130,25 +156,16 @@ class Judge(Evaluator):
             ScoringStopped: where no pair can be scored any more; what was answered is kept.
         """
         check_lengths(images, captions)
-        hashes = {id(image): pixel_hash(image) for image in images}
-        keys = [pair_key(hashes[id(image)], caption) for image, caption in zip(images, captions, strict=True)]
-        pairs = dict(zip(keys, zip(images, captions, strict=True), strict=True))
+        hashes = {id(image): pixel_hash(image) if self.rubric.picture != "none" else "" for image in images}
+        rows = list(zip(images, captions, map(tuple, references), strict=True))
+        keys = [question_key(hashes[id(image)], caption, told) for image, caption, told in rows]
+        pairs: dict[str, _Pair] = dict(zip(keys, rows, strict=True))
         known = self._known(list(pairs))
         failed = self._ask({key: pair for key, pair in pairs.items() if key not in known}, known)
         scores = np.array([known.get(key, np.nan) for key in keys], dtype=np.float64)
         if failed:
             raise PartlyScored(scores, [failed.get(key) for key in keys])
         return scores
-
-    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the picture as it is sent, and the prompt."""
-        return Sight(
-            views=(("as it is sent", sent(image)),),
-            crop=None,
-            prompt=f"{self._rubric}\n\nCaption:\n{caption}",
-            object_inside=None if object_mask is None else 1.0,
-            notes=(f"Asked of {self._endpoint.model} at {self._endpoint.host}.",),
-        )
 
     def _known(self, keys: Sequence[str]) -> dict[str, float]:
         """Scores that were paid for, by the key of their pair."""
@@ -163,7 +180,7 @@ class Judge(Evaluator):
     def _request(self, key: str) -> str:
         return request_key(rubric=self._digest, model=self._endpoint.model, pair=key, longest_side=LONGEST_SIDE)
 
-    def _ask(self, pairs: dict[str, tuple[np.ndarray, str]], known: dict[str, float]) -> dict[str, str]:
+    def _ask(self, pairs: dict[str, _Pair], known: dict[str, float]) -> dict[str, str]:
         """Ask about all pairs at once; fills ``known``, returns why the others have no score."""
         failed: dict[str, str] = {}
         if not pairs:
@@ -174,9 +191,10 @@ class Judge(Evaluator):
         def one(post: Post, key: str) -> Verdict:
             if final:  # nobody asks again after an answer that ends it all, even before the others are cancelled
                 raise final[0]
-            image, caption = pairs[key]
+            image, caption, references = pairs[key]
             try:
-                found = self._asker.ask(post, encode_png(sent(image)), caption)
+                png = b"" if self.rubric.picture == "none" else encode_png(sent(image))
+                found = self._asker.ask(post, png, caption, references)
                 self._answers.add(self._request(key), found)  # on the disk before anybody counts on it
             except (ScoringStopped, NotAvailable) as error:
                 final.append(error)
@@ -204,6 +222,120 @@ def _take(key: str, done: "Future[Verdict]", known: dict[str, float], failed: di
         raise
     except InvariscopeError as error:
         failed[key] = str(error)
+
+
+@evaluator(
+    name="judge",
+    title="Judge over the network",
+    summary="A vision-language model rates the pair from 0 to 10 by a frozen rubric, at temperature 0.",
+    family="judge",
+    score_range=(0.0, 10.0),
+    memory_mb=1,
+    offline=False,
+    source="Rubric in assets/rubrics/judge.md; PROTOCOL section 2",
+    licence="that of the endpoint",
+)
+class Judge(_Judge):
+    """Asks the model that ``INVARISCOPE_JUDGE_*`` names."""
+
+    rubric_name = "judge"
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Judge n pairs; float64 [n] on the rubric's scale; raises as :meth:`judged`."""
+        return self.judged(images, captions, [()] * len(captions))
+
+
+@evaluator(
+    name="judge-protoscore",
+    title="Judge over the network, paper E's rubric",
+    summary="A vision-language model rates the pair from 1 to 4 by paper E's rubric for prototypes, at temperature 0.",
+    family="judge",
+    score_range=(1.0, 4.0),
+    memory_mb=1,
+    offline=False,
+    source="Rubric in assets/rubrics/protoscore.md; paper E, Table 6",
+    licence="that of the endpoint",
+)
+class ProtoscoreJudge(Judge):
+    """The same with another rubric: endpoint, budget and answers are its."""
+
+    rubric_name = "protoscore"
+
+
+class ReferencedJudge(_Judge, Referenced):
+    """A judge whose rubric shows captions by people beside the one that is judged."""
+
+    def score(
+        self,
+        images: Sequence[np.ndarray],
+        captions: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+    ) -> np.ndarray:
+        """Judge n pairs beside n lists of references; float64 [n] on the rubric's scale; raises as :meth:`judged`."""
+        return self.judged(images, captions, check_references(self.spec.name, references, len(captions)))
+
+
+@family(
+    "judge", form="judge:MODEL@RUBRIC, e.g. judge:gpt-4o@judge, judge:gpt-4o@clair, judge:gpt-4o@mine.toml", whole=True
+)
+def judge_of(argument: str) -> type[Evaluator]:
+    """Make the judge of one model and one rubric; without a rubric it is Invariscope's.
+
+    Raises:
+        InvalidInput: if no model is named, or the rubric cannot be used.
+    """
+    model, at, place = argument.rpartition("@")
+    model, place = (model, place) if at else (argument, "judge")
+    if not model or not model.isprintable() or "," in model or not place:
+        raise InvalidInput(f"give a model and a rubric, e.g. judge:gpt-4o@judge; got {'judge:' + argument!r}")
+    name, rubric = find_rubric(place)
+    table = model_table(model)
+    languages = [set(each) for each in (table.languages, rubric.languages) if each]
+    reads = tuple(sorted(set.intersection(*languages))) if languages else ()
+    if languages and not reads:
+        raise InvalidInput(
+            f"{model} reads {', '.join(table.languages)} and the rubric {name} is for {', '.join(rubric.languages)}; "
+            "take another rubric"
+        )
+    return _made(model, name, rubric, reads, table.prices())
+
+
+@lru_cache(maxsize=256)
+def _made(model: str, name: str, rubric: Rubric, languages: tuple[str, ...], prices: str) -> type[Evaluator]:
+    unseen = " It is shown no picture." if rubric.picture == "none" else ""
+    spec = EvaluatorSpec(
+        name=f"judge:{model}@{name}",
+        title=f"{model}, {rubric.title}",
+        summary=f"{model} rates the pair from {rubric.low:g} to {rubric.high:g}.{unseen} {prices}".strip(),
+        family="judge",
+        score_range=(rubric.low, rubric.high),
+        memory_mb=1,
+        offline=False,
+        source=rubric.source,
+        licence="that of the endpoint",
+        takes_references=rubric.takes_references,
+        languages=languages,
+    )
+    kind: type[_Judge] = ReferencedJudge if rubric.takes_references else Judge
+    return type("JudgeOnDemand", (kind,), {"spec": spec, "model": model, "made": rubric, "__doc__": kind.__doc__})
+
+
+def judge_fingerprint(name: str, endpoint: Endpoint, rubric: Rubric) -> Fingerprint:
+    """What the scores of a judge depend on, whether it is asked now or in a batch."""
+    shown = rubric.picture != "none"
+    return Fingerprint(
+        name=name,
+        weights=endpoint.model,
+        preprocessing=f"PNG, longest side at most {LONGEST_SIDE} px (area)" if shown else "no picture",
+        precision="that of the endpoint",
+        settings={"rubric": rubric.digest, **rubric.settings, "endpoint": KIND, "host": endpoint.host},
+    )
+
+
+def question_key(image: str, caption: str, references: Sequence[str]) -> str:
+    """Key of what is asked about; references are part of it where there are any."""
+    key = pair_key(image, caption)
+    return f"{key}:{caption_hash(chr(0).join(references))}" if references else key
 
 
 def sent(image: np.ndarray) -> np.ndarray:
@@ -238,24 +370,3 @@ class JudgeLocal(Generative):
         asked = [self.prompt(caption) for caption in captions]
         answers = self._model.answers(images, asked, tokens=MOST_TOKENS, probabilities=False) if asked else []
         return self.read(answers, lambda answer: read_verdict(answer.text).score)
-
-
-_FORM = Form(low=1, high=4, reasoned=False)
-
-
-@evaluator(
-    name="judge-protoscore",
-    title="Judge over the network, paper E's rubric",
-    summary="A vision-language model rates the pair from 1 to 4 by paper E's rubric for prototypes, at temperature 0.",
-    family="judge",
-    score_range=(float(_FORM.low), float(_FORM.high)),
-    memory_mb=1,
-    offline=False,
-    source="Rubric in assets/rubrics/protoscore.md; paper E, Table 6",
-    licence="that of the endpoint",
-)
-class ProtoscoreJudge(Judge):
-    """:class:`core.evaluators.metrics.judge.Judge` with another rubric: endpoint, budget and answers are its."""
-
-    rubric_file = "protoscore.md"
-    form = _FORM

@@ -19,20 +19,27 @@ _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a rubric asks for: a whole number of a scale, and mostly a sentence.
+    """What a rubric asks for: a number of a scale, and mostly a sentence.
 
     Args:
         low, high: ends of the scale.
         reasoned: whether an answer gives its reason.
+        whole: whether the number must be a whole one.
+        bare: whether the answer is the number alone, and no JSON.
     """
 
-    low: int = 0
-    high: int = 10
+    low: float = 0
+    high: float = 10
     reasoned: bool = True
+    whole: bool = True
+    bare: bool = False
 
 
 TEN = Form()
 """What ``assets/rubrics/judge.md`` asks for."""
+
+_NUMBER = re.compile(r"[^\d.,-]*(-?\d+(?:\.\d+)?)[^\d,-]*")
+"""One number, and words around it; several are no score."""
 
 
 class _Score(BaseModel):
@@ -101,31 +108,47 @@ def verdict(answer: Completion, form: Form = TEN) -> Verdict:
 
 
 def read_verdict(answer: str, form: Form = TEN) -> Verdict:
-    """Read the JSON that a judge was asked for, bare or in a fence; a long reason is cut, not refused.
+    """Read the JSON that a judge was asked for, bare or in a fence, or the number; a long reason is cut, not refused.
 
     Raises:
         NoVerdict: with what is wrong.
     """
+    found = _number(answer) if form.bare else _json(answer, form)
+    if not form.low <= found.score <= form.high:
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, which is not on the scale from {form.low:g} to {form.high:g} that "
+            "it was asked for"
+        )
+    if form.whole and not found.score.is_integer():
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, and it was asked for a whole number from {form.low:g} to "
+            f"{form.high:g}; a share may be of another scale"
+        )
+    reason = found.reason if isinstance(found, Verdict) else ""
+    return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
+
+
+def _json(answer: str, form: Form) -> _Score:
     text = answer.strip()
     fenced = _FENCE.match(text)
     try:
-        found = (Verdict if form.reasoned else _Score).model_validate_json(fenced[1] if fenced else text)
+        return (Verdict if form.reasoned else _Score).model_validate_json(fenced[1] if fenced else text)
     except ValidationError as error:
         raise NoVerdict(
             f"the judge's answer is not the JSON it was asked for ({_first(error)}): {text[:80]!r}"
         ) from None
-    if not form.low <= found.score <= form.high:
-        raise NoVerdict(
-            f"the judge's score is {found.score:g}, which is not on the scale from {form.low} to {form.high} that it "
-            "was asked for"
-        )
-    if not found.score.is_integer():
-        raise NoVerdict(
-            f"the judge's score is {found.score:g}, and it was asked for a whole number from {form.low} to "
-            f"{form.high}; a share may be of another scale"
-        )
-    reason = found.reason if isinstance(found, Verdict) else ""
-    return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
+
+
+def _number(answer: str) -> _Score:
+    found = _NUMBER.fullmatch(answer.strip())
+    if found is None or len(found[1]) > MOST_TOKENS:
+        raise NoVerdict(f"the judge's answer is not the one number it was asked for: {answer.strip()[:80]!r}")
+    return _Score(score=float(found[1]))
+
+
+def kept_score(answer: str) -> float:
+    """Score of an answer that was read before it was kept, whatever its scale."""
+    return Verdict.model_validate_json(answer).score
 
 
 def one_line(text: str, *, limit: int) -> str:

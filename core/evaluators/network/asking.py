@@ -16,7 +16,7 @@ import logging
 import os
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,15 +27,15 @@ from filelock import FileLock
 from core.errors import InvalidInput, ScoringStopped
 from core.evaluators.network.answer import (
     MOST_TOKENS,
-    TEN,
     Form,
     Verdict,
+    kept_score,
     one_line,
     read_completion,
-    read_verdict,
     verdict,
 )
 from core.evaluators.network.endpoint import PREFIX, Budget, Endpoint
+from core.evaluators.network.rubrics import SEED, Rubric
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Request, Response
@@ -172,25 +172,24 @@ def _seconds(response: "Response") -> float:
         return 0.0
 
 
-SEED = 2025
-
 _RETRIED = (408, 409, 429)
 _LONGEST_REFUSAL = 200
 
 
 class Asker:
-    """Asks one endpoint with one rubric for answers of one form; safe between threads."""
+    """Asks one endpoint with one rubric; safe between threads."""
 
-    def __init__(self, endpoint: Endpoint, rubric: str, budget: Budget, form: Form = TEN) -> None:
-        self.endpoint, self.rubric, self.budget, self.form = endpoint, rubric, budget, form
+    def __init__(self, endpoint: Endpoint, rubric: Rubric, budget: Budget) -> None:
+        self.endpoint, self.rubric, self.budget = endpoint, rubric, budget
 
-    def ask(self, post: Post, png: bytes, caption: str) -> Verdict:
+    def ask(self, post: Post, png: bytes, caption: str, references: Sequence[str] = ()) -> Verdict:
         """Ask about one pair, again where that may help.
 
         Args:
             post: sends a request; see :func:`core.evaluators.network.asking.line`.
-            png: the image as a PNG file.
+            png: the image as a PNG file; of no use to a rubric that shows none.
             caption: what is judged.
+            references: captions by people, for a rubric that shows them.
 
         Raises:
             InvalidInput: where the answer holds no score, or none came in as many tries as it is given.
@@ -205,23 +204,13 @@ class Asker:
             wait=self._wait(),
         )
         try:
-            return tries(self._once, post, png, caption)
+            return tries(self._once, post, request_body(self.endpoint.model, self.rubric, caption, references, png=png))
         except RetryError as error:
             raise InvalidInput(self._gave_up(error.last_attempt.exception())) from None
 
-    def _once(self, post: Post, png: bytes, caption: str) -> Verdict:
+    def _once(self, post: Post, body: dict[str, Any]) -> Verdict:
         self.budget.request()
-        reply = post(
-            {
-                "model": self.endpoint.model,
-                "messages": _messages(self.rubric, png, caption),
-                "temperature": 0,
-                "seed": SEED,
-                "n": 1,
-                "max_tokens": MOST_TOKENS,
-                "response_format": _shape(self.form),
-            }
-        )
+        reply = post(body)
         if reply.status in _RETRIED or reply.status >= 500:
             raise _Busy(reply)
         if not 200 <= reply.status < 300:
@@ -229,7 +218,7 @@ class Asker:
         answer = read_completion(reply.body)
         self.budget.answered(answer.usage)
         self._same_model(answer.model)
-        return verdict(answer, self.form)
+        return verdict(answer, self.rubric.form)
 
     def _wait(self) -> Callable[["RetryCallState"], float]:
         from tenacity import wait_exponential_jitter
@@ -289,20 +278,30 @@ class _Busy(Exception):
         self.reply = reply
 
 
+def request_body(
+    model: str, rubric: Rubric, caption: str, references: Sequence[str] = (), *, png: bytes
+) -> dict[str, Any]:
+    """The body of one request for a chat completion: what the network is sent, and a line of a batch holds."""
+    picture = f"data:image/png;base64,{base64.b64encode(png).decode()}" if rubric.picture != "none" else ""
+    shape = {} if rubric.form.bare else {"response_format": _shape(rubric.form)}
+    return {
+        "model": model,
+        "messages": rubric.messages(caption, references, picture=picture),
+        "temperature": rubric.temperature,
+        "seed": rubric.seed,
+        "n": 1,
+        "max_tokens": MOST_TOKENS,
+        **shape,
+    }
+
+
 def _shape(form: Form) -> Any:
-    asked: dict[str, Any] = {"score": {"type": "integer", "minimum": form.low, "maximum": form.high}}
+    kind = "integer" if form.whole else "number"
+    ends = [int(end) if float(end).is_integer() else end for end in (form.low, form.high)]
+    asked: dict[str, Any] = {"score": {"type": kind, "minimum": ends[0], "maximum": ends[1]}}
     asked |= {"reason": {"type": "string"}} if form.reasoned else {}
     schema = {"type": "object", "properties": asked, "required": list(asked), "additionalProperties": False}
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
-
-
-def _messages(rubric: str, png: bytes, caption: str) -> Any:
-    picture = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-    content = [
-        {"type": "image_url", "image_url": {"url": picture}},
-        {"type": "text", "text": f"Caption:\n{caption}"},
-    ]
-    return [{"role": "system", "content": rubric}, {"role": "user", "content": content}]
 
 
 _log = logging.getLogger("invariscope.judge")
@@ -397,7 +396,7 @@ class Journal:
             _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
             return
         kept = json.loads(told)
-        self._scores[kept["key"]] = read_verdict(kept["answer"]).score
+        self._scores[kept["key"]] = kept_score(kept["answer"])
 
 
 def _ends_with_newline(file: int) -> bool:

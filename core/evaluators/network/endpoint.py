@@ -4,15 +4,23 @@ import logging
 import math
 import os
 import threading
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, NotAvailable, ScoringStopped
 
 PREFIX = "INVARISCOPE_JUDGE_"
 NEEDED = (f"{PREFIX}URL", f"{PREFIX}MODEL")
+
+MODELS = "INVARISCOPE_JUDGE_MODELS"
+"""Names a TOML file with a table a model: settings of an :class:`Endpoint` that are that model's own."""
+
+_MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,88 @@ class Endpoint:
         }
         key = found.get(f"{PREFIX}KEY", "")
         return cls(url=found[f"{PREFIX}URL"].rstrip("/"), model=found[f"{PREFIX}MODEL"], key=key, **numbers)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTable:
+    """What the file of models says of one.
+
+    Args:
+        settings: values by their names in the environment; those that it does not name are the environment's.
+        key_variable: of the environment, which holds its key; empty: none; None: the environment's own key.
+        languages: that the model reads; empty: unknown.
+    """
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    key_variable: str | None = None
+    languages: tuple[str, ...] = ()
+
+    def prices(self, environment: Mapping[str, str] | None = None) -> str:
+        """Prices of a million tokens, in words; empty where none is set."""
+        found = {**(os.environ if environment is None else environment), **self.settings}
+        told = {name: found.get(f"{PREFIX}PRICE_{name}", "") for name in ("IN", "OUT")}
+        return (
+            f"A million tokens cost {told['IN'] or '?'} read, {told['OUT'] or '?'} written."
+            if any(told.values())
+            else ""
+        )
+
+
+def endpoint_of(model: str, environment: Mapping[str, str] | None = None) -> Endpoint:
+    """Where a model is asked: as the file of models says, and the environment where it says nothing.
+
+    Raises:
+        NotAvailable: where no address is named for it, or the variable of its key is not set.
+        InvalidInput: where a value, or the file, cannot be used.
+    """
+    found = os.environ if environment is None else environment
+    table = model_table(model, found)
+    key = {} if table.key_variable is None else {f"{PREFIX}KEY": found.get(table.key_variable, "")}
+    if table.key_variable and not key[f"{PREFIX}KEY"]:
+        raise NotAvailable(f"the key of {model!r} is to be in the variable {table.key_variable}, which is not set")
+    return Endpoint.from_environment({**found, **table.settings, **key, f"{PREFIX}MODEL": model})
+
+
+def model_table(model: str, environment: Mapping[str, str] | None = None) -> ModelTable:
+    """What the file of models says of a model; nothing where there is no file, or no such table.
+
+    Raises:
+        InvalidInput: where the file cannot be read, or has a setting that is none.
+    """
+    found = os.environ if environment is None else environment
+    if not (place := found.get(MODELS)):
+        return ModelTable()
+    told = _tables(Path(place)).get(model)
+    if told is None:
+        return ModelTable()
+    own = {name for name in Endpoint.__dataclass_fields__ if name not in ("model", "key")}
+    strange = sorted(told.keys() - own - {"key_variable", "languages"})
+    if strange or any(isinstance(value, bool | dict) for value in told.values()):
+        wrong = ", ".join(strange) or "a value that is neither text nor number"
+        raise InvalidInput(
+            f"{place}: the model {model!r} has {wrong}; there may be {', '.join(sorted(own))}, "
+            "key_variable (the name of the variable that holds the key), languages"
+        )
+    settings = {f"{PREFIX}{name.upper()}": str(told[name]) for name in own & told.keys()}
+    languages = told.get("languages", [])
+    if not isinstance(languages, list) or not all(isinstance(each, str) for each in languages):
+        raise InvalidInput(f'{place}: languages of {model!r} must be a list of codes, such as ["en", "de"]')
+    variable = str(told["key_variable"]) if "key_variable" in told else "" if "url" in told else None
+    return ModelTable(settings, variable, tuple(languages))  # a key goes nowhere but where it was meant for
+
+
+def _tables(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        if ordinary(path).stat().st_size > _MOST_BYTES:
+            raise InvalidInput(f"{path}, which {MODELS} names, has more than {_MOST_BYTES:,} bytes; it is a short list")
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(
+            f"{path}, which {MODELS} names, is no TOML that can be read ({error}); correct it"
+        ) from error
+    if not all(isinstance(each, dict) for each in told.values()):
+        raise InvalidInput(f'{path}, which {MODELS} names, must hold tables, ["MODEL"] with url = "…" below it')
+    return told
 
 
 def _number(found: Mapping[str, str], name: str, *, whole: bool) -> float:

@@ -1,0 +1,265 @@
+"""Rubrics as data: what a judge is asked, on which scale, in which order, and the variants that it is held against.
+
+A rubric is a TOML file, of ``assets/rubrics`` or the reader's own. A variant asks the same thing in another way: the
+file writes out those of its words and scale (``[variants.NAME]``, whose settings replace its own); a few follow from
+any rubric (:data:`MADE`).
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from core.corpora.ordinary_paths import ordinary
+from core.errors import InvalidInput
+from core.evaluators.network.answer import Form
+from core.settings import assets_dir
+
+MOST_BYTES = 64_000
+"""Bytes of a rubric's file."""
+
+MARK = "~"
+"""Stands between a rubric and its variant: ``judge~scale-5``."""
+
+SEED = 2025
+WARM = 1.0
+"""Temperature of the variants ``warm-1``, ``warm-2``, …: what a model samples at by itself."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_VARIANT = re.compile(f"{MARK}({_NAME.pattern})$")
+_PLACES = re.compile(r"\{(caption|references)\}")
+_BULLETS = re.compile(r"(?:^- .*\n?(?:^ {2,}\S.*\n?)*){2,}", re.MULTILINE)
+_BULLET = re.compile(r"^- .*\n?(?:^ {2,}\S.*\n?)*", re.MULTILINE)
+
+
+class Rubric(BaseModel):
+    """What is asked of a model about a pair, and what its answer is.
+
+    Args:
+        title: for a reader.
+        text: what is asked. With ``{caption}`` it is the whole question, and ``{references}`` in it stands for a list
+            of captions by people; without, it precedes every question, which is the caption.
+        low, high: ends of the scale.
+        whole: whether a score is a whole number.
+        reason: whether a sentence is asked for beside the score.
+        answer: ``json``, an object with ``score``; ``number``, the bare number.
+        picture: whether it comes before the text, behind it, or is not shown.
+        temperature: that answers are sampled at.
+        repeat: which time the same is asked; answers to each are kept apart.
+        languages: of captions, as its author says; empty: unknown.
+        source: where it is from.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    title: Annotated[str, Field(min_length=1, max_length=120)] = "own rubric"
+    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+    low: Annotated[float, Field(allow_inf_nan=False)]
+    high: Annotated[float, Field(allow_inf_nan=False)]
+    whole: bool = True
+    reason: bool = True
+    answer: Literal["json", "number"] = "json"
+    picture: Literal["first", "last", "none"] = "first"
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    repeat: Annotated[int, Field(ge=1, le=99)] = 1
+    languages: tuple[Annotated[str, Field(pattern="^[a-z]{2,3}$")], ...] = ()
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"the scale goes from low to high, got {self.low:g} to {self.high:g}")
+        if "{references}" in self.text and "{caption}" not in self.text:
+            raise ValueError("a text with {references} needs {caption}, too")
+        return self
+
+    @property
+    def form(self) -> Form:
+        """What an answer must be."""
+        bare = self.answer == "number"
+        return Form(self.low, self.high, reasoned=self.reason and not bare, whole=self.whole, bare=bare)
+
+    @property
+    def takes_references(self) -> bool:
+        """Whether captions by people are shown beside the one that is judged."""
+        return "{references}" in self.text
+
+    @property
+    def seed(self) -> int:
+        """Of the sampling: the same in every repeat at temperature 0, another one in each above."""
+        return SEED if self.temperature == 0 else SEED + self.repeat
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that decides an answer beside text, picture and caption, for a fingerprint."""
+        names = ("low", "high", "whole", "reason", "answer", "picture", "temperature", "repeat")
+        return {**{name: getattr(self, name) for name in names}, "seed": self.seed}
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits of the text and of what is not as it is unless a file says otherwise.
+
+        A rubric from 0 to 10 that says nothing else has those of its text alone.
+        """
+        usual = Rubric(text=self.text, low=0, high=10).settings
+        other = {name: value for name, value in self.settings.items() if value != usual[name]}
+        text = self.text + (json.dumps(other, sort_keys=True) if other else "")
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def messages(self, caption: str, references: Sequence[str] = (), *, picture: str = "") -> list[dict[str, Any]]:
+        """The conversation that asks about a pair.
+
+        Args:
+            picture: address of it, ``data:`` or ``file:``; left out where the rubric shows none.
+        """
+        told, whole = self.question(caption, references), "{caption}" in self.text
+        text = {"type": "text", "text": told}
+        shown = [] if self.picture == "none" else [{"type": "image_url", "image_url": {"url": picture}}]
+        content = [text, *shown] if self.picture == "last" else [*shown, text]
+        before = [] if whole else [{"role": "system", "content": self.text}]
+        return [*before, {"role": "user", "content": content}]
+
+    def question(self, caption: str, references: Sequence[str] = ()) -> str:
+        """The text of a question, without what precedes every one."""
+        told = {"caption": caption, "references": "\n".join(f"- {each}" for each in references)}
+        if "{caption}" not in self.text:
+            return f"Caption:\n{caption}"
+        return _PLACES.sub(lambda place: told[place[1]], self.text)
+
+    def prompt(self, caption: str, references: Sequence[str] = ()) -> str:
+        """All that a model reads of a pair, for a reader."""
+        asked = self.question(caption, references)
+        return asked if "{caption}" in self.text else f"{self.text}\n\n{asked}"
+
+
+def find_rubric(reference: str) -> tuple[str, Rubric]:
+    """Return a rubric and the name that it is stored under.
+
+    Args:
+        reference: a name of ``assets/rubrics`` or the path of a ``.toml``, either with ``~VARIANT`` behind it. That of
+            a reader's own file is stored under its stem and six digits of what it says.
+
+    Raises:
+        InvalidInput: if it cannot be read, has no scale, or no such variant.
+    """
+    found = _VARIANT.search(reference)
+    place, variant = (reference[: found.start()], found[1]) if found else (reference, "")
+    shipped = assets_dir() / "rubrics" / f"{place}.toml"
+    if place.endswith(".toml"):
+        path = ordinary(Path(place).expanduser())
+        told = _read(path)
+        name = f"{path.stem.replace(' ', '-')}-{_checked(path, told).digest[:6]}"
+    elif _NAME.fullmatch(place) and shipped.is_file():
+        path, name, told = shipped, place, _read(shipped)
+    else:
+        raise InvalidInput(f"no rubric {place[:120]!r}; take one of {', '.join(rubric_names())}, or a path.toml")
+    base = _checked(path, told)
+    return (name, base) if not variant else (f"{name}{MARK}{variant}", _variant(path, told, base, variant))
+
+
+def rubric_names() -> tuple[str, ...]:
+    """Rubrics of ``assets/rubrics`` that can be asked of any model; what has no scale is none."""
+    files = sorted((assets_dir() / "rubrics").glob("*.toml"))
+    return tuple(path.stem for path in files if {"low", "high"} <= _read(path).keys())
+
+
+def variants_of(reference: str) -> tuple[str, ...]:
+    """Names of the variants that a rubric can be asked in, those of its file first.
+
+    Raises:
+        InvalidInput: as :func:`find_rubric`.
+    """
+    place = _VARIANT.sub("", reference)
+    _, base = find_rubric(place)
+    path = Path(place).expanduser() if place.endswith(".toml") else assets_dir() / "rubrics" / f"{place}.toml"
+    made = [name for name, make in MADE.items() if (other := make(base)) is not None and other != base]
+    return (*_read(path).get("variants", {}), *made)
+
+
+def _reversed(base: Rubric) -> Rubric | None:
+    def turned(found: re.Match[str]) -> str:
+        lines = [each if each.endswith("\n") else f"{each}\n" for each in _BULLET.findall(found[0])]
+        text = "".join(reversed(lines))
+        return text if found[0].endswith("\n") else text.removesuffix("\n")
+
+    text = _BULLETS.sub(turned, base.text)
+    return None if text == base.text else base.model_copy(update={"text": text})
+
+
+def _picture(base: Rubric, where: str) -> Rubric | None:
+    return None if base.picture == "none" else base.model_copy(update={"picture": where})
+
+
+MADE: Mapping[str, Callable[[Rubric], Rubric | None]] = {
+    "criteria-reversed": _reversed,
+    "picture-first": lambda base: _picture(base, "first"),
+    "picture-last": lambda base: _picture(base, "last"),
+    **{f"repeat-{n}": lambda base, n=n: base.model_copy(update={"repeat": n}) for n in range(2, 10)},  # type: ignore[misc]
+    **{
+        f"warm-{n}": lambda base, n=n: base.model_copy(update={"repeat": n, "temperature": WARM})  # type: ignore[misc]
+        for n in range(1, 10)
+    },
+}
+"""Variants of any rubric: its lists of ``-`` read from the end, the picture before or behind the text, the same asked
+again at its own temperature and at WARM. None where a rubric has nothing to vary."""
+
+
+def _variant(path: Path, told: Mapping[str, Any], base: Rubric, name: str) -> Rubric:
+    written = told.get("variants", {})
+    if name in written:
+        found: Rubric | None = _checked(path, {**told, **_table(path, name, written[name])})
+    else:
+        found = MADE[name](base) if name in MADE else None
+    if found is None or found == base:
+        ways = ", ".join((*written, *(each for each in MADE if not each[-1].isdigit()), "repeat-2", "warm-1"))
+        raise InvalidInput(
+            f"the rubric {path.stem!r} has no variant {name[:60]!r} that differs from it; there may be {ways}"
+        )
+    return found.model_copy(update={"title": f"{base.title}, {name}"})
+
+
+def _table(path: Path, name: str, told: object) -> Mapping[str, Any]:
+    if not isinstance(told, dict):
+        raise InvalidInput(f"{path}: the variant {name!r} must be a table, [variants.{name}]")
+    return told
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a file says, the text of another file that it names in its place."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InvalidInput(f"{path} has more than {MOST_BYTES:,} bytes; a rubric is a page of text")
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        other = told.pop("text_file", None)
+        if other is not None:
+            if not isinstance(other, str) or Path(other).name != other:
+                raise InvalidInput(f"{path}: text_file must be the name of a file beside it, got {other!r}")
+            told["text"] = ordinary(path.parent / other).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"the rubric {path} cannot be read ({error.strerror or error}); check the path") from error
+    except ValueError as error:  # TOML and UTF-8 alike
+        raise InvalidInput(f"the rubric {path} is no TOML in UTF-8 ({error}); correct it") from error
+    if not isinstance(told.get("variants", {}), dict):
+        raise InvalidInput(f"{path}: variants must be tables, [variants.NAME]")
+    return told
+
+
+def _checked(path: Path, told: Mapping[str, Any]) -> Rubric:
+    if missing := [name for name in ("low", "high") if name not in told]:
+        raise InvalidInput(
+            f"the rubric {path} does not say its scale ({' and '.join(missing)} missing); write the lowest and the "
+            "highest score that it asks for, such as low = 0 and high = 10"
+        )
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    given.pop("variants", None)
+    try:
+        return Rubric.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidInput(f"the rubric {path}: {where}: {first['msg']}; correct it") from error

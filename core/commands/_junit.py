@@ -15,22 +15,28 @@ class Case:
         name: of what was tested.
         said: what was found, in a sentence.
         failed: whether that is a failure.
+        skipped: whether nothing can be said of it.
     """
 
     name: str
     said: str
-    failed: bool
+    failed: bool = False
+    skipped: bool = False
 
 
 def junit(suite: str, cases: Iterable[Case]) -> str:
-    """Write a suite of cases; a failure has its sentence as message, another case as output."""
+    """Write a suite of cases; what failed or was skipped has its sentence as message, another case as output."""
     held = list(cases)
-    failures = sum(case.failed for case in held)
-    root = ElementTree.Element("testsuite", name=printable(suite), tests=str(len(held)), failures=str(failures))
+    counts = {
+        "tests": len(held),
+        "failures": sum(case.failed for case in held),
+        "skipped": sum(case.skipped for case in held),
+    }
+    root = ElementTree.Element("testsuite", {"name": printable(suite)} | {name: str(n) for name, n in counts.items()})
     for case in held:
         one = ElementTree.SubElement(root, "testcase", classname=printable(suite), name=printable(case.name))
-        if case.failed:
-            ElementTree.SubElement(one, "failure", message=printable(case.said))
+        if case.failed or case.skipped:
+            ElementTree.SubElement(one, "failure" if case.failed else "skipped", message=printable(case.said))
         else:
             ElementTree.SubElement(one, "system-out").text = printable(case.said)
     ElementTree.indent(root)

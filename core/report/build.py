@@ -31,6 +31,7 @@ from core.features.suites.suite_result import SuiteResult
 from core.features.systems.system_file import Kept
 from core.report.beyond import Encode, beyond
 from core.report.document import NOTHING, Missing, Report, Table, column_texts, fingerprints, signature_of
+from core.report.headline_numbers import SHORT, headline, item_counts, row_keys
 from core.report.kept_results import board_tables, measured_tables, suite_tables
 from core.report.opening_words import NEEDED, opening
 from core.report.pair_slides import edited_caption
@@ -41,52 +42,6 @@ MOST_COLUMNS, MOST_ROWS, MOST_LETTERS = 9, 12, 120
 """Of a short table and of a cell of it."""
 
 _MOST_KEYS, _MOST_EVALUATORS = 3, 5
-
-_OF_VALUE = {
-    "median_percent": "T2 T3 T4 T7 T8 T9 T10 T11 C19 C20",
-    "value": "T5 T6 T13 C14 C29 C18-differences",
-    "before": "T14 T15 T16",
-    "failure": "C3 C16 C21 C23 C-rewards",
-    "drop": "C2 C24",
-    "share": "C18 C-crossed",
-    "after": "T17",
-    "mean": "C13",
-    "same": "C17",
-    "correct": "C25",
-    "rises": "C-nested",
-    "each": "C11-siblings",
-    "both": "C21-both",
-    "": "C4 C9 C10 C11 C12 C27",
-}
-
-SHORT: Mapping[str, str] = {id_: value for value, ids in _OF_VALUE.items() for id_ in ids.split()}
-"""Tables of the papers -> the column that their short form shows; empty: the first with an interval. Table 12, whose
-intervals take as long as ten others, is made where all are."""
-
-_KEYS = (
-    "leaderboard",
-    "suite",
-    "corpus",
-    "caption",
-    "captions",
-    "axis",
-    "family",
-    "reading",
-    "name",
-    "key",
-    "label",
-    "level",
-    "below",
-    "above",
-    "other",
-    "order",
-    "language",
-    "of",
-    "system",
-    "told",
-    "item",
-)
-"""Columns that say what a row is of, in this order; one that has a single value stands below the table instead."""
 
 _ACROSS = ("T9", "T10", "T11")
 """Tables that hold corpora against each other: theirs all stay."""
@@ -104,13 +59,13 @@ def short_tables(tables: Sequence[Table], *, corpus: str) -> list[Table]:
 
 def _short(table: Table, corpus: str) -> Table:
     frame, kept = _of_corpus(table, corpus)
-    keys = [name for name in _KEYS if any(each.name == name for each in table.columns)]
+    keys = row_keys(table)
     told = [f"{_header(table, name)} {_cell(frame[name].iloc[0])}" for name in keys if not _several(frame[name])]
     varying = [name for name in keys if _several(frame[name])]
-    value = _value(table)
+    value = headline(table)
     if "evaluator" not in frame or value is None:
         return _plain(table, frame, told)
-    rows = frame.assign(_text=column_texts(frame, value), _n=_counts(frame))
+    rows = frame.assign(_text=column_texts(frame, value), _n=item_counts(frame))
     rows = rows[rows["_text"] != NOTHING]
     if rows.empty:
         return _plain(table, frame, told)
@@ -139,17 +94,6 @@ def _of_corpus(table: Table, corpus: str) -> tuple[pd.DataFrame, str]:
     own = own if len(own) else frame[frame["corpus"] == frame["corpus"].iloc[0]]
     others = frame["corpus"].nunique() - 1
     return own, f"Rows of {others} more {'corpus are' if others == 1 else 'corpora are'} in the data"
-
-
-def _value(table: Table) -> Column | None:
-    wanted = SHORT[table.id]
-    named = [each for each in table.columns if each.name == wanted]
-    return next(iter([*named, *(each for each in table.columns if each.low)]), None)
-
-
-def _counts(frame: pd.DataFrame) -> "pd.Series[float]":
-    name = next((each for each in ("n_items", "n") if each in frame), "")
-    return frame[name].astype(float) if name else pd.Series(float("nan"), index=frame.index)
 
 
 def _keys_of(rows: pd.DataFrame, names: list[str]) -> list[tuple[object, ...]]:

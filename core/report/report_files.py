@@ -34,6 +34,7 @@ from core.report.document import (
     of_paper,
 )
 from core.report.fairness_card import card_report
+from core.report.headline_numbers import FILE, headlines
 from core.report.html import STYLE, html, page, story_html
 from core.report.opening_words import METHODS as HOW
 from core.report.pair_slides import cards, furthest
@@ -272,7 +273,8 @@ def _figures(report: Report) -> list[Figure]:
 
 def fill_data(report: Report, folder: Path) -> list[str]:
     """Write every table as CSV and Parquet, the data of the figures that were asked for as CSV, what each is in one
-    line of ``INDEX.md`` and how to read it in ``NOTES.md``; return the paths below the folder above."""
+    line of ``INDEX.md``, how to read it in ``NOTES.md``, and the headline numbers as JSON; return the paths below the
+    folder above."""
     names, lines = list[str](), list[str]()
     for each in (*report.tables, *report.details):
         names += [put(folder, f"{each.id}.csv", csv_text(each.frame, digits=10))]
@@ -284,6 +286,7 @@ def fill_data(report: Report, folder: Path) -> list[str]:
     lines += [_line(id_, title, "", "with --tables all") for id_, title in report.unmade.items()]
     names.append(put(folder, "INDEX.md", "\n".join(["# Tables", "", *_HEAD, *lines, ""])))
     names.append(put(folder, "NOTES.md", _notes(report)))
+    names.append(put(folder, FILE, headlines(report).model_dump_json()))
     return [f"{folder.name}/{name}" for name in names]
 
 

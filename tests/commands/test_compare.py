@@ -9,10 +9,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from core.report.build import build
+from core.report.document import Report
+from core.report.report_files import write
 from core.settings import results_dir
 from core.statistics.bootstrap import median_bca
 from core.statistics.shift_tests import paired_test
-from tests.analysis.made_runs import score, write_run
+from core.store.store import Store
+from tests.analysis.made_runs import audited, score, write_run
 from tests.commands.calling import Invoke
 
 SHIPPED = results_dir()
@@ -121,3 +125,94 @@ def rows(language: str) -> list[dict[str, Any]]:
         for number in range(12)
         for probe in ("identity", "vflip")
     ]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Report]]:
+    """Reports of three runs, written: ``b`` has one family more than ``a``, ``de`` is of captions in German."""
+    folder, made = tmp_path_factory.mktemp("reports"), {}
+    probes = {"a": ("vflip",), "b": ("vflip", "rotate-5", "rotate+5"), "de": ("vflip",)}
+    for name, wanted in probes.items():
+        language = name if name == "de" else "en"
+        rows = [
+            row
+            for place, each in enumerate("ef")
+            for row in audited(*wanted, evaluator=each, seed=2 * ord(name[0]) + place, language=language)
+        ]
+        with Store.open(write_run(folder / "runs" / name, rows)) as store:
+            report = build(store, whole=False, figures=False)
+        write(report, folder / name, formats=("md",))
+        made[name] = (folder / name, report)
+    return made
+
+
+def test_two_reports_are_compared_by_the_headline_numbers_that_both_have(
+    invoke: Invoke, reports: dict[str, tuple[Path, Report]]
+) -> None:
+    (one, of_one), (other, of_other) = (reports[name] for name in "ab")
+    told = json.loads(invoke("compare", one, other / "data", "--format", "json").stdout)
+    tables = [{table.id: table.frame for table in each.tables} for each in (of_one, of_other)]
+    flips = [each["T3"].set_index("evaluator")["median_percent"] for each in tables]
+    rows = {row["evaluator"]: row for row in told["rows"] if row["question"] == "T3"}
+    assert set(rows) == {"e", "f"}
+    for name, row in rows.items():
+        assert (row["a_value"], row["b_value"]) == (flips[0][name], flips[1][name])
+        assert row["difference"] == flips[0][name] - flips[1][name]
+    assert told["shared"] == len(told["rows"])
+    assert told["only_b"] > told["only_a"] == 0  # of rotations
+    assert "runs" in [each["what"] for each in told["made_with"]]
+    by_question: dict[str, list[float]] = {}
+    for row in told["rows"]:
+        by_question.setdefault(row["question"], []).append(abs(row["difference"]))
+    assert all(sizes == sorted(sizes, reverse=True) for sizes in by_question.values())
+
+
+def test_two_evaluators_of_a_report_are_compared_and_nothing_is_claimed(
+    invoke: Invoke, reports: dict[str, tuple[Path, Report]]
+) -> None:
+    folder, report = reports["b"]
+    of = ("compare", folder, "--a", "evaluator=e", "--b", "evaluator=f")
+    said = invoke(*of, "--format", "markdown").stdout
+    flips = next(table.frame for table in report.tables if table.id == "T3").set_index("evaluator")["median_percent"]
+    assert f"{flips['e'] - flips['f']:+.2f}".replace("-", "−") in said
+    assert "have no interval and no test" in said
+    suite = ElementTree.fromstring(invoke(*of, "--format", "junit").stdout)
+    assert suite.attrib["failures"] == "0"
+    assert suite.attrib["skipped"] == suite.attrib["tests"] == str(len(suite.findall("testcase/skipped"))) != "0"
+
+
+def test_reports_that_cannot_be_compared_are_one_sentence_each(
+    invoke: Invoke, reports: dict[str, tuple[Path, Report]], tmp_path: Path
+) -> None:
+    one, _ = reports["a"]
+    text = (one / "data" / "headlines.json").read_text("utf-8")
+    held = json.loads(text)
+    files = {
+        "newer": text.replace('"format":1', '"format":2'),
+        "cut": text[:-40],
+        "stranger": json.dumps({**held, "questions": [{**held["questions"][0], "id": "T99"}]}),
+        "empty": "{}",
+    }
+    for name, content in files.items():
+        (tmp_path / name / "data").mkdir(parents=True)
+        (tmp_path / name / "data" / "headlines.json").write_text(content, "utf-8")
+    (tmp_path / "old" / "data").mkdir(parents=True)
+    (tmp_path / "old" / "data" / "INDEX.md").touch()
+    wrong = {
+        "of format 2, and this version reads up to 1": (one, tmp_path / "newer"),
+        "headlines.json is not valid JSON": (one, tmp_path / "cut"),
+        "no row of a question in common": (one, tmp_path / "stranger"),
+        "is not the headline numbers of a report": (one, tmp_path / "empty"),
+        "has no headlines.json; write it anew": (one, tmp_path / "old"),
+        "language en, and B of": (one, reports["de"][0]),
+        "the same in each of": (one, one),
+        "no evaluator 'nobody'; evaluators: e, f": (one, "--b", "evaluator=nobody"),
+        "choose an evaluator alone": (one, "--b", "families=blur"),
+        "a report is held against another one": (one, SHIPPED / "demo"),
+    }
+    for sentence, sides in wrong.items():
+        done = invoke("compare", *sides, "-o", tmp_path / "out.json", "--format", "json")
+        assert done.exit_code == 2, (sentence, done.output)
+        assert sentence in " ".join(done.stderr.split()), done.stderr
+        assert done.stderr.count("error:") == 1
+        assert not (tmp_path / "out.json").exists(), sentence

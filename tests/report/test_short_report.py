@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from core.charts.spec import Figure
-from core.report.build import MOST_COLUMNS, MOST_LETTERS, MOST_ROWS, SHORT, build, short_tables
-from core.report.document import Column, Report, Table, cells
+from core.report.build import MOST_COLUMNS, MOST_LETTERS, MOST_ROWS, build, short_tables
+from core.report.document import Column, Report, Table, cells, number
+from core.report.headline_numbers import SHORT, headlines
 from core.report.report_files import markdown, write
 from core.settings import ROOT
 from core.store.store import Store
@@ -70,6 +71,18 @@ def test_every_cell_is_the_number_of_its_table(paper_report: Report) -> None:
         known = {cell for row in cells(whole[table.id]) for cell in row} | {"—"}
         for name in {"conse-lite0", "conse-lite2", "grounding-judge"} & set(table.frame):
             assert set(table.frame[name]) <= known, (table.id, name)
+
+
+def test_a_headline_number_is_the_one_that_the_short_table_shows(paper_report: Report) -> None:
+    held = {each.id: each for each in headlines(paper_report).questions}
+    assert {"T2", "T3", "T5", "T7", "T13", "T14", "S1"} <= set(held)
+    for table in paper_report.short:
+        if table.id not in held or "before → after" in held[table.id].of:
+            continue
+        shown = {text for row in cells(table) for text in row}
+        own = held[table.id]
+        told = [number(row.value, digits=own.digits, signed=own.signed) for row in own.rows]
+        assert sum(any(each == text.split(" [")[0] for text in shown) for each in told) >= min(len(told), 3), table.id
 
 
 def test_a_number_stands_in_the_row_and_column_of_its_family_and_evaluator(paper_report: Report) -> None:

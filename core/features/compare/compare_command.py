@@ -1,4 +1,4 @@
-"""``compare``: two runs, evaluators, slices or files of scores held against each other."""
+"""``compare``: two runs, evaluators, slices, reports or files of scores held against each other."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,7 @@ from core.commands._shared import exit_codes, json_text, note, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.features.compare.sides import SidesCompared
+    from core.features.compare.two_sides import SidesCompared
     from core.report.document import Table
 
 EPILOG = exit_codes(ok="compared, whatever the difference")
@@ -19,8 +19,10 @@ TEXT, JSON, JUNIT, MARKDOWN = FORMATS = ("text", "json", "junit", "markdown")
 
 
 def compare(
-    a: Annotated[str, typer.Argument(help="Id or path of a run, a file of scores by id, or a baseline of check.")],
-    b: Annotated[str | None, typer.Argument(help="Another; default: the same run.")] = None,
+    a: Annotated[
+        str, typer.Argument(help="Id or path of a run, folder of a report, file of scores by id, or baseline of check.")
+    ],
+    b: Annotated[str | None, typer.Argument(help="Another; default: the same.")] = None,
     a_is: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,13 +46,16 @@ def compare(
         typer.Option("--output", "-o", help="File to write; default and -: standard output.", callback=_outputs.text),
     ] = None,
 ) -> None:
-    """Hold two runs, evaluators or slices against each other, as the page Compare does, or two files.
+    """Hold two runs, evaluators or slices against each other, as the page Compare does, two reports, or two files.
 
     Items that both sides hold are paired; how many only one of them holds is said. Drift is of an item's signed change,
     scatter of its size. Intervals take items of one source together, Holm's correction is over the rows, and the
     largest difference comes first. Files of scores are JSON of clipscore or CaptionEvalKit, CSV, JSON Lines or Parquet:
     ids alone say what is one item, and each counts as a source of its own. With --format junit a row that differs
     beyond the margin is a failure.
+
+    Of two reports the headline numbers of every question are held against each other where both have them. A report
+    holds no items, so these differences have no interval: with --format junit all are skipped.
     """
     from core.features.compare.sides import compare as held
 
@@ -95,6 +100,16 @@ def as_plain(found: "SidesCompared") -> dict[str, Any]:
 
 def sentences(found: "SidesCompared") -> list[str]:
     """What the sides are, what was paired, and how the numbers are to be read."""
+    from core.features.compare.report_sides import QUESTION, UNTESTED
+
+    if found.by == QUESTION:
+        equal = int((found.rows["difference"] == 0).sum())
+        lines = [
+            f"A: {found.a}. B: {found.b}. {found.shared:,} rows of questions on both sides, {found.only_a:,} only on A, "
+            f"{found.only_b:,} only on B; {equal:,} are the same on both and are left out above.",
+            f"Differences are A − B, the largest of a question first. {UNTESTED}",
+        ]
+        return [*lines, *_made_with(found, "reports")]
     ways = found.rows["how"].value_counts()
     said = "; ".join(f"{way}: {count} of {len(found.rows)} rows" for way, count in ways.items())
     first = f"A: {found.a}. B: {found.b}. {found.shared:,} items on both sides, {found.only_a:,} only on A, "
@@ -106,16 +121,22 @@ def sentences(found: "SidesCompared") -> list[str]:
         f" Items of one source count together; Holm's correction is over {drift} tests of drift and {scatter} of "
         "scatter, each by itself."
     )
-    if len(found.made_with):
-        lines.append(f"The runs were made with other: {', '.join(found.made_with['what'].head(12))}.")
-    return lines
+    return [*lines, *_made_with(found, "runs")]
+
+
+def _made_with(found: "SidesCompared", what: str) -> list[str]:
+    others = ", ".join(found.made_with["what"].head(12))
+    return [f"The {what} were made with other: {others}."] if others else []
 
 
 def _tables(found: "SidesCompared") -> "list[Table]":
     from core.analysis.questions.question import Column
+    from core.features.compare.report_sides import QUESTION
     from core.features.compare.two_sides import row_names
     from core.report.document import Table
 
+    if found.by == QUESTION:
+        return _of_questions(found)
     digits = 4 if found.unit == "score" else 2
     unit = "points" if found.unit == "%" else found.unit
     rows = found.rows.assign(label=found.rows["label"].map(row_names(found.by, found.rows["label"])))
@@ -138,12 +159,36 @@ def _tables(found: "SidesCompared") -> "list[Table]":
     return made
 
 
+def _of_questions(found: "SidesCompared") -> "list[Table]":
+    """A table a question, of the rows that differ."""
+    from core.analysis.questions.question import Column
+    from core.report.document import Table
+
+    made = []
+    for id_, rows in found.rows[found.rows["difference"] != 0].groupby("question", sort=False):
+        title, of, digits, signed = rows[["title", "of", "digits", "signed"]].iloc[0]
+        columns = [Column("evaluator", "evaluator", kind="text")] if rows["evaluator"].any() else []
+        for side in "ab":
+            columns.append(Column(f"{side}_value", side.upper(), digits, signed, f"{side}_low", f"{side}_high"))
+        columns = [Column("label", "row", kind="text"), *columns, Column("difference", "A − B", digits, True)]
+        columns += [Column(f"{side}_n", f"n {side.upper()}", 0) for side in "ab"]
+        made.append(Table(str(id_), f"{title}: {of}", "", rows, tuple(columns)))
+    return made
+
+
 def _cases(found: "SidesCompared") -> "list[Any]":
     from core.commands._junit import Case
+    from core.features.compare.report_sides import QUESTION, UNTESTED
     from core.features.compare.two_sides import DIFFER, SCATTER_DIFFERS
     from core.report.document import number
 
     cases = []
+    if found.by == QUESTION:
+        for row in found.rows.to_dict("records"):
+            said = f"A − B {number(row['difference'], digits=row['digits'], signed=True)}. {UNTESTED}"
+            name = ", ".join(filter(None, (row["question"], row["evaluator"], row["label"])))
+            cases.append(Case(name, said, skipped=True))
+        return cases
     for row in found.rows.to_dict("records"):
         parts = [
             f"{row[claim]}: A − B {number(row[f'{of}difference'], digits=4, signed=True)} "

@@ -1,7 +1,6 @@
-"""Two sides from outside the dashboard: stored runs with a slice each, or files of scores; rows as on Compare."""
+"""Two sides from outside the dashboard: stored runs with a slice each, reports, or files of scores; rows as on Compare."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from core.api.opened_run import place
 from core.corpora.schema import OWN
 from core.corpora.score_files import read_scores
 from core.errors import InvalidInput, StoreError
-from core.features.compare.two_sides import ALL, BY, Values, held_apart, manifest_differences
+from core.features.compare.report_sides import is_report, of_reports
+from core.features.compare.two_sides import ALL, BY, SidesCompared, Values, held_apart, manifest_differences
 from core.features.compare.two_sides import compare as rows_of
 from core.features.metric_check.baseline_file import is_baseline, numbers_of, read_baseline
 from core.probes.base import Axis
@@ -32,33 +32,6 @@ SIDE_CHOICES = ("evaluator", *ONE, *MANY)
 """What a side may choose, by the names of the page's links; any other name is a column of the items' owners."""
 
 
-@dataclass(frozen=True, slots=True)
-class SidesCompared:
-    """Two sides held against each other.
-
-    Args:
-        a, b: what each side is, in words.
-        by: of which level a row is.
-        unit: of medians and differences: ``%`` (differences in percentage points), ``SD``, or ``score``.
-        margin: equivalence margin; None where there is none.
-        rows: columns of :data:`core.features.compare.two_sides.COLUMNS`; all together first, then the largest
-            difference first, whether of drift or of scatter.
-        only_a, only_b, shared: items of the first row that stand on one side alone, and on both.
-        made_with: what two runs were made with that is not the same.
-    """
-
-    a: str
-    b: str
-    by: str
-    unit: str
-    margin: float | None
-    rows: pd.DataFrame
-    only_a: int
-    only_b: int
-    shared: int
-    made_with: pd.DataFrame
-
-
 def compare(
     a: Path | str,
     b: Path | str | None = None,
@@ -70,12 +43,12 @@ def compare(
     margin: float = MARGIN,
     column: str = "",
 ) -> SidesCompared:
-    """Hold two runs, evaluators, slices or files of scores against each other, as the page Compare does.
+    """Hold two runs, evaluators, slices, reports or files of scores against each other, as the page Compare does.
 
     Args:
-        a: id or path of a run, a file of scores by id (:func:`core.corpora.score_files.read_scores`), or what
-            ``check --save-baseline`` wrote.
-        b: likewise; None: the run of ``a``.
+        a: id or path of a run, the folder of a report, a file of scores by id
+            (:func:`core.corpora.score_files.read_scores`), or what ``check --save-baseline`` wrote.
+        b: likewise; None: the run or the report of ``a``.
         a_is, b_is: choices of a side of a run, such as ``evaluator=conse-lite0`` or ``families=blur,rotation``: names
             of :data:`SIDE_CHOICES`, or a column of the items' owners.
         by, measure, margin: as in :func:`core.features.compare.two_sides.compare`; runs alone.
@@ -86,6 +59,10 @@ def compare(
             common, or are of two languages or captions that nobody chose.
     """
     chosen = tuple(_choices(each, side) for each, side in ((a_is, "a"), (b_is, "b")))
+    if (reports := [is_report(side) for side in (a, a if b is None else b)]) and any(reports):
+        if not all(reports):
+            raise InvalidInput("a report is held against another one; name two folders that core report wrote")
+        return of_reports(Path(a), Path(a if b is None else b), chosen)
     files = [side is not None and _is_file(side) for side in (a, b)]
     if any(files):
         if not all(files) or any(chosen):

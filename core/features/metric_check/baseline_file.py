@@ -5,19 +5,16 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 import core
-from core.corpora.corpus_files import parse_json, read_text
 from core.corpora.ordinary_paths import ordinary
+from core.corpora.versioned_files import read_versioned
 from core.errors import InvalidInput
 from core.features.lab.lab import LabRow
 from core.probes.base import IDENTITY, Expectation, Probe
 from core.seeds import RUN_SEED
 from core.statistics.changes import item_medians
-
-FORMAT = 1
-"""Newest format of the file that is read."""
 
 CLEAN = "clean score"
 """The line of unedited pairs, beside the families."""
@@ -122,19 +119,7 @@ def read_baseline(path: Path) -> MetricBaseline:
     Raises:
         InvalidInput: if it is cut off, of a newer version, or no such file; one sentence.
     """
-    held = parse_json(read_text(path), where=path.name)
-    told = held.get("format") if isinstance(held, dict) else None
-    if isinstance(told, int) and told > FORMAT:
-        raise InvalidInput(
-            f"{path} is a baseline of format {told}, and this version reads up to {FORMAT}; update Invariscope, or "
-            "save the baseline anew"
-        )
-    try:
-        found = MetricBaseline.model_validate(held)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:80] or "the file"
-        raise InvalidInput(f"{path} is no baseline of check --save-baseline: {where}: {first['msg'][:120]}") from error
+    found = read_versioned(path, MetricBaseline, called="a baseline of check --save-baseline", anew="save it anew")
     counts = {len(each) for one in found.families.values() for each in (one.shift, one.size)}
     if counts - {len(found.items)} or not len(found.items) == len(found.sources) == len(found.clean) > 0:
         raise InvalidInput(f"{path} does not hold a number for each of its {len(found.items)} items; save it anew")

@@ -163,7 +163,7 @@ def test_a_newer_a_truncated_and_a_strange_file_are_one_sentence_each(tmp_path: 
     wrong = {
         "format 2, and this version reads up to 1": text.replace('"format": 1', '"format": 2'),
         "b.json": text[:-40],
-        "is no baseline of check": '{"id": 0.5}',
+        "is not a baseline of check": '{"id": 0.5}',
         "does not hold a number for each of its 20 items": json.dumps(
             {**made().model_dump(mode="json"), "clean": [0.5]}
         ),

@@ -10,7 +10,8 @@ from core.api.auditing import audit
 from core.api.opened_run import Run, open_run
 
 if TYPE_CHECKING:
-    from core.features.compare.sides import SidesCompared, compare
+    from core.features.compare.sides import compare
+    from core.features.compare.two_sides import SidesCompared
 
 __all__ = ["Run", "SidesCompared", "__version__", "audit", "compare", "open_run"]
 

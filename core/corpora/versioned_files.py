@@ -30,7 +30,8 @@ def read_versioned(path: Path, model: type[Held], *, called: str, anew: str) -> 
     )
     if isinstance(told, int) and told > newest:
         raise InvalidInput(
-            f"{path} is {called}, of format {told}, and this version reads up to {newest}; update Invariscope, or {anew}"
+            f"{path} is {called}, of format {told}, and this version reads up to {newest}; update Invariscope, or "
+            f"{anew}"
         )
     try:
         return model.model_validate(held)

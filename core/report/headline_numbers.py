@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from core.analysis.questions.question import Column
 from core.corpora.versioned_files import read_versioned
 from core.errors import InvalidInput
-from core.report.document import NOTHING, Column, Report, Table
+from core.report.document import NOTHING, Report, Table
 
 FILE = "headlines.json"
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -38,7 +39,8 @@ def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path
     assert not out.exists()
     assert not (tmp_path / "b").exists()
 
-    worse = invoke("check", f"{file}:metric", *few, "--baseline", kept, "--common", "-o", out)
+    xml = tmp_path / "gate.xml"
+    worse = invoke("check", f"{file}:metric", *few, "--baseline", kept, "--common", "-o", out, "--junit", xml)
     assert worse.exit_code == 1
     gate = json.loads(out.read_text())["gate"]
     assert not gate["passed"]
@@ -46,6 +48,12 @@ def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path
     assert "clean score" in failed
     assert "worse: clean score: the score itself fell by" in worse.stderr
     assert "worst item" in worse.stderr
+    suite = ElementTree.parse(xml).getroot()
+    said = {each.attrib["name"]: each.find("failure") for each in suite.iter("testcase")}
+    assert {name for name, failure in said.items() if failure is not None} == set(failed)
+    assert {"shape", "blur"} <= set(said)
+    assert suite.attrib["failures"] == str(len(failed))
+    assert "the score itself fell by" in said["clean score"].attrib["message"]  # type: ignore[union-attr]
 
     newer = tmp_path / "newer.json"
     invoke("check", f"{file}:metric", *few, "--save-baseline", newer)
@@ -58,8 +66,9 @@ def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path
     assert rows["blur"]["size_difference"] == pytest.approx(np.median([before[item] - after[item] for item in before]))
     assert told["shared"] == 16
 
-    alone = invoke("check", f"{file}:metric", "--common")
-    assert (alone.exit_code, "--common is of --baseline" in alone.stderr) == (2, True)
+    for option in (("--common",), ("--junit", xml)):
+        alone = invoke("check", f"{file}:metric", *option)
+        assert (alone.exit_code, f"{option[0]} is of --baseline" in alone.stderr) == (2, True)
     kept.write_text(kept.read_text()[:-60])
     cut = invoke("check", f"{file}:metric", *few, "--baseline", kept, "-o", tmp_path / "cut.json")
     assert cut.exit_code == 2

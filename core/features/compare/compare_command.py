@@ -105,8 +105,8 @@ def sentences(found: "SidesCompared") -> list[str]:
     if found.by == QUESTION:
         equal = int((found.rows["difference"] == 0).sum())
         lines = [
-            f"A: {found.a}. B: {found.b}. {found.shared:,} rows of questions on both sides, {found.only_a:,} only on A, "
-            f"{found.only_b:,} only on B; {equal:,} are the same on both and are left out above.",
+            f"A: {found.a}. B: {found.b}. {found.shared:,} rows of questions on both sides, "
+            f"{found.only_a:,} only on A, {found.only_b:,} only on B; {equal:,} are equal and left out here.",
             f"Differences are A − B, the largest of a question first. {UNTESTED}",
         ]
         return [*lines, *_made_with(found, "reports")]
@@ -164,15 +164,16 @@ def _of_questions(found: "SidesCompared") -> "list[Table]":
     from core.analysis.questions.question import Column
     from core.report.document import Table
 
-    made = []
+    made, named = [], {"evaluator": "evaluator", "label": "row"}
     for id_, rows in found.rows[found.rows["difference"] != 0].groupby("question", sort=False):
         title, of, digits, signed = rows[["title", "of", "digits", "signed"]].iloc[0]
-        columns = [Column("evaluator", "evaluator", kind="text")] if rows["evaluator"].any() else []
-        for side in "ab":
-            columns.append(Column(f"{side}_value", side.upper(), digits, signed, f"{side}_low", f"{side}_high"))
-        columns = [Column("label", "row", kind="text"), *columns, Column("difference", "A − B", digits, True)]
-        columns += [Column(f"{side}_n", f"n {side.upper()}", 0) for side in "ab"]
-        made.append(Table(str(id_), f"{title}: {of}", "", rows, tuple(columns)))
+        columns = (
+            *(Column(name, header, kind="text") for name, header in named.items() if rows[name].any()),
+            *(Column(f"{of}_value", of.upper(), digits, signed, f"{of}_low", f"{of}_high") for of in "ab"),
+            Column("difference", "A − B", digits, True),
+            *(Column(f"{of}_n", f"n {of.upper()}", 0) for of in "ab"),
+        )
+        made.append(Table(str(id_), f"{title}: {of}", "", rows, columns))
     return made
 
 

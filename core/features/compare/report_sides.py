@@ -48,8 +48,8 @@ def of_reports(a: Path, b: Path, chosen: Sequence[Mapping[str, tuple[str, ...]]]
     one, other = (read_headlines(found) for side in (a, b) if (found := place(side)) is not None)
     if one.captions != other.captions:
         raise InvalidInput(
-            f"A is of captions of {one.captions}, and B of {other.captions}; write both reports with the same --subject "
-            "and --language"
+            f"A is of captions of {one.captions}, and B of {other.captions}; write both reports with the same "
+            "--subject and --language"
         )
     asked = [each.get("evaluator", ("",))[0] for each in chosen]
     names = [name or asked[1 - side] for side, name in enumerate(asked)]
@@ -76,8 +76,10 @@ def _rows(held: Headlines, evaluator: str, side: str) -> pd.DataFrame:
     if evaluator and evaluator not in known:
         raise InvalidInput(f"{held.title} has no evaluator {evaluator!r}; evaluators: {', '.join(known)}")
     records = [
-        (each.id, each.title, each.of, each.digits, each.signed, "" if evaluator else row.evaluator, row.row)
-        + (row.value, row.low, row.high, row.n)
+        (
+            *(each.id, each.title, each.of, each.digits, each.signed, "" if evaluator else row.evaluator, row.row),
+            *(row.value, row.low, row.high, row.n),
+        )
         for each in held.questions
         for row in each.rows
         if row.evaluator == (evaluator or row.evaluator)

@@ -1,4 +1,4 @@
-"""Two sides from outside the dashboard: stored runs with a slice each, reports, or files of scores; rows as on Compare."""
+"""Two sides from outside the dashboard: stored runs with a slice each, reports, or files of scores; as on Compare."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

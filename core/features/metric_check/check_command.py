@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -69,6 +69,13 @@ def check(
             callback=_outputs.text,
         ),
     ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --baseline: write promises and families as JUnit's XML into this file, for a build server.",
+            callback=_outputs.text,
+        ),
+    ] = None,
     progress_file: _outputs.ProgressFile = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
 ) -> None:
@@ -98,8 +105,8 @@ def check(
     from core.probes.registry import select
     from core.store.run_sources import note_audited
 
-    if common and baseline is None:
-        raise InvalidInput("--common is of --baseline, and none is given; name the file")
+    if baseline is None and (common or junit):
+        raise InvalidInput(f"--{'common' if common else 'junit'} is of --baseline, and none is given; name the file")
     before = None if baseline is None else read_baseline(baseline)
     evaluator = the_metric(evaluator)
     if Path(evaluator.rpartition(":")[0]).suffix == ".py":
@@ -139,15 +146,30 @@ def check(
             _print_verdict(report)
         else:
             _print_gate(held)
-    if output is not None:
-        _outputs.write_text(output, json_text(plain) + "\n")
-    if save_baseline is not None:
-        _outputs.write_text(save_baseline, json_text(report.baseline.model_dump(mode="json"), indent=None) + "\n")
+    _write(report, held, plain, output=output, save_baseline=save_baseline, junit=junit)
     tell.complete()
     kept = all(each.passed for each in report.contract)
     passed = report.passed and not (strict and report.undecided) if held is None else kept and not held.failed
     if not passed:
         raise typer.Exit(Code.FAILURES)
+
+
+def _write(
+    report: "MetricReport",
+    held: "Gate | None",
+    plain: dict[str, Any],
+    *,
+    output: Path | None,
+    save_baseline: Path | None,
+    junit: Path | None,
+) -> None:
+    """Write what was asked for: the report, the baseline, and what a build server reads."""
+    if output is not None:
+        _outputs.write_text(output, json_text(plain) + "\n")
+    if save_baseline is not None and report.baseline is not None:
+        _outputs.write_text(save_baseline, json_text(report.baseline.model_dump(mode="json"), indent=None) + "\n")
+    if junit is not None and held is not None:
+        _outputs.write_text(junit, _as_junit(report, held))
 
 
 class _Teller:
@@ -247,6 +269,20 @@ def _print_gate(held: "Gate") -> None:
     for each in held.failed:
         note(f"worse: {each.sentence()}")
     note("worse than the baseline" if held.failed else "nothing is shown to be worse than the baseline")
+
+
+def _as_junit(report: "MetricReport", held: "Gate") -> str:
+    """Promises and families beside the baseline; an undecided family is skipped."""
+    from core.commands._junit import Case, junit
+    from core.report.document import number
+
+    promises = [Case(each.check, each.detail, failed=not each.passed) for each in report.contract]
+    families = []
+    for each in held.families:
+        worse, allowance = (number(value, digits=3) for value in (each.worse, each.allowance))
+        said = each.note or f"worse by {worse}, noise may be {allowance}; n = {each.n}, {each.sources} sources"
+        families.append(Case(each.family, each.sentence() if each.failed else said, each.failed, bool(each.note)))
+    return junit(f"check {report.evaluator}", [*promises, *families])
 
 
 def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:

@@ -8,9 +8,11 @@ can be told (:func:`turned_ties`).
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from core.analysis.flip_shifts import SAME, Shifts, Together, pairs_of_captions
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
-from core.statistics.bootstrap import Interval, too_few
+from core.statistics.bootstrap import Interval, adjusted_level, too_few
 from core.statistics.flip_risk import GAPS, TOLERATED
 from core.statistics.shares import share
 
@@ -29,6 +31,12 @@ UNITS = (SCALE, IQR)
 """What a gap is a share of: the span of the score's scale, or the interquartile range (IQR) of the unedited scores."""
 
 BY = ("evaluator", "corpus", "axis", "family")
+
+Picked = Mapping[tuple[str, ...], int]
+"""By the name of a cell (BY), from how many it was picked after seeing them all; one that is not there, from none. Its
+intervals are at the level of :func:`core.statistics.bootstrap.adjusted_level`."""
+
+NONE_PICKED: Picked = MappingProxyType({})
 
 IF_APART = "if the two captions belonged to different pictures"
 """What the paper's number is of, whose two shifts are drawn independently."""
@@ -84,6 +92,11 @@ class Cell:
     floors: tuple[Shifts, Together | None]
     units: dict[str, float]
     reach: float
+
+    @property
+    def name(self) -> tuple[str, ...]:
+        """Its BY."""
+        return self.evaluator, self.corpus, self.axis, self.family
 
     @property
     def shifts(self) -> Shifts:
@@ -164,7 +177,9 @@ def _null_probes(view: View) -> tuple[str, ...]:
     return tuple(name for names in view.table.families(axis=Axis.NULL.value).values() for name in names)
 
 
-def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:
+def cell_risks(
+    cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE, picked: Picked = NONE_PICKED
+) -> pd.DataFrame:
     """RRF of every cell at every gap, beside the null family's.
 
     Args:
@@ -172,6 +187,7 @@ def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str
         gaps: shares of the unit.
         unit: SCALE: d = gap · span of the evaluator's scale. IQR: d = gap · interquartile range of the evaluator's
             unedited scores, since evaluators' scales differ.
+        picked: see :data:`Picked`.
 
     Returns:
         One row a (cell, gap): BY + gap, d (in units of the score), risk, low, high, null_risk, over, over_low,
@@ -185,10 +201,10 @@ def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str
     records = []
     for cell, distances in _distances(cells, gaps, unit):
         for gap, d in zip(gaps, distances, strict=True):
-            found, null, over, apart = _at(cell, d)
+            found, null, over, apart = _at(cell, d, adjusted_level(picked.get(cell.name, 1)))
             told = (gap, d, found.estimate, found.low, found.high, null, over.estimate, over.low, over.high)
             behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
-            records.append((*_name(cell), *told, *behind, *_counted(cell), _noted(cell, found, over)))
+            records.append((*cell.name, *told, *behind, *_counted(cell), _noted(cell, found, over)))
     return pd.DataFrame(records, columns=[*BY, *_COLUMNS])
 
 
@@ -202,15 +218,15 @@ def _noted(cell: Cell, risk: Interval, over: Interval) -> str:
     return "; ".join(filter(None, (risk.note, said)))
 
 
-def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval, Interval]:
+def _at(cell: Cell, d: float, level: float) -> tuple[Interval, float, Interval, Interval]:
     """Risk of a cell at a gap, the null family's, the risk less that, and the one of different pictures."""
     if math.isnan(d):
-        nothing = Interval(math.nan, math.nan, math.nan, cell.shifts.counts.n_items, 0.95, _NO_SPAN)
+        nothing = Interval(math.nan, math.nan, math.nan, cell.shifts.counts.n_items, level, _NO_SPAN)
         return nothing, math.nan, nothing, nothing
-    found, null, apart = cell.shifts.risk(d), cell.null.risk(d).estimate, cell.apart.risk(d)
+    found, null, apart = cell.shifts.risk(d, level), cell.null.risk(d).estimate, cell.apart.risk(d, level)
     if cell.is_null:
         return found, null, Interval(math.nan, math.nan, math.nan, found.n, found.level), apart
-    return found, null, cell.shifts.over(cell.null, d), apart
+    return found, null, cell.shifts.over(cell.null, d, level), apart
 
 
 _FLOOR = "the floor itself"
@@ -219,12 +235,13 @@ _NO_NULL = "no invisible edit was scored on these items"
 _NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
 
 
-def evident_gaps(cells: Iterable[Cell], *, floor: bool = True) -> pd.DataFrame:
+def evident_gaps(cells: Iterable[Cell], *, floor: bool = True, picked: Picked = NONE_PICKED) -> pd.DataFrame:
     """The smallest gap of every cell from which on its flip risk is below 5 %, beside the null family's.
 
     Args:
         cells: of :func:`shift_cells`.
         floor: work the null family's out too; otherwise it is NaN.
+        picked: see :data:`Picked`.
 
     Returns:
         One row a cell: BY + d, low, high (in units of the score), of_iqr, of_iqr_low, of_iqr_high, of_sd, of_sd_low,
@@ -234,14 +251,16 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True) -> pd.DataFrame:
     """
     records = []
     for cell in cells:
-        found, null, apart = cell.shifts.evident(), cell.null.evident() if floor else _NO_FLOOR, cell.apart.evident()
+        level = adjusted_level(picked.get(cell.name, 1))
+        found, apart = cell.shifts.evident(level), cell.apart.evident(level)
+        null = cell.null.evident() if floor else _NO_FLOOR
         ends = (found.estimate, found.low, found.high)
         shares = [100 * end / (cell.units[unit] or math.nan) for unit in (IQR, SD) for end in ends]
         under_null = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
         behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
         said = _said(found, cell.reach, cell.shifts.of)
-        records.append((*_name(cell), *ends, *shares, *under_null, *behind, *counts, said, found.note))
+        records.append((*cell.name, *ends, *shares, *under_null, *behind, *counts, said, found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
 
@@ -251,23 +270,25 @@ _GAPS = (
 )  # fmt: skip
 
 
-def widest_gaps(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The cells of every evaluator and corpus whose trustworthy gap is the largest: one, or those that share it.
+def widest_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
+    """:func:`evident_gaps` of the cells of every evaluator and corpus whose gap is the largest: one, or who share it.
 
-    Of captions of the same picture where any is; see :func:`leading`.
+    Of captions of the same picture where any is. Their intervals allow for the picking from all of
+    the evaluator's cells that have a gap.
     """
     known: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         if not math.isnan(cell.shifts.gap_within()[1]):
             known.setdefault((cell.evaluator, cell.corpus), []).append(cell)
-    found = list[Cell]()
+    found, among = list[Cell](), Counter[str]()
     for every in known.values():
         own = [cell for cell in every if cell.shifts.of == SAME] or every
         reached = max(cell.shifts.gap_within()[0] for cell in own)
         near = [cell for cell in own if cell.shifts.gap_within()[1] >= reached]
         largest = max(cell.shifts.gap() for cell in near)
         found += [cell for cell in near if cell.shifts.gap() == largest]
-    return tuple(found)
+        among[own[0].evaluator] += len(own)
+    return evident_gaps(found, floor=False, picked={cell.name: among[cell.evaluator] for cell in found})
 
 
 def leading(found: pd.DataFrame) -> pd.DataFrame:
@@ -352,7 +373,7 @@ def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: st
         known = not np.isnan(distances).any()
         risks = cell.shifts.curve(tuple(distances)) if known else np.full(len(distances), math.nan)
         told = zip(gaps, distances, risks.tolist(), strict=True)
-        records += [(*_name(cell), gap, d, risk, *_counted(cell)) for gap, d, risk in told]
+        records += [(*cell.name, gap, d, risk, *_counted(cell)) for gap, d, risk in told]
     return pd.DataFrame(records, columns=[*BY, "gap", "d", "risk", "n_items", "n_shifts", "n_missing"])
 
 
@@ -458,10 +479,6 @@ _COLUMNS = (
     "n_missing",
     "note",
 )
-
-
-def _name(cell: Cell) -> tuple[str, ...]:
-    return cell.evaluator, cell.corpus, cell.axis, cell.family
 
 
 def _counted(cell: Cell) -> tuple[int, int, int]:

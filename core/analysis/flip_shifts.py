@@ -77,17 +77,17 @@ class Shifts:
         """See :meth:`core.statistics.shift_pairs.ShiftPairs.gap_within`; of the same gap."""
         return self._ask("gap within", lambda: self.pairs.gap_within(TOLERATED))
 
-    def evident(self) -> Interval:
+    def evident(self, level: float = 0.95) -> Interval:
         """See :func:`core.statistics.flip_risk.evident_gap`."""
-        return self._ask("evident", lambda: evident_gap(self.pairs))
+        return self._ask(("evident", level), lambda: evident_gap(self.pairs, level=level))
 
-    def risk(self, d: float) -> Interval:
+    def risk(self, d: float, level: float = 0.95) -> Interval:
         """See :func:`core.statistics.flip_risk.intervals_of`."""
-        return self._ask(("risk", d), lambda: intervals_of(self.pairs, (d,))[0])
+        return self._ask(("risk", d, level), lambda: intervals_of(self.pairs, (d,), level=level)[0])
 
-    def over(self, null: "Shifts", d: float) -> Interval:
+    def over(self, null: "Shifts", d: float, level: float = 0.95) -> Interval:
         """See :func:`core.statistics.flip_risk.excess`."""
-        return self._ask(("over", null._key, d), lambda: excess(self.pairs, null.pairs, d))
+        return self._ask(("over", null._key, d, level), lambda: excess(self.pairs, null.pairs, d, level=level))
 
     def curve(self, distances: tuple[float, ...]) -> np.ndarray:
         """See :meth:`core.statistics.shift_pairs.ShiftPairs.curve`."""
@@ -129,15 +129,15 @@ class Together(Shifts):
     def gap_within(self) -> tuple[float, float]:  # noqa: D102
         return self.gap(), self.gap()
 
-    def evident(self) -> Interval:  # noqa: D102
-        return self._ask("evident", lambda: self.captions.evident())
+    def evident(self, level: float = 0.95) -> Interval:  # noqa: D102
+        return self._ask(("evident", level), lambda: self.captions.evident(level=level))
 
-    def risk(self, d: float) -> Interval:  # noqa: D102
-        return self._ask(("risk", d), lambda: self.captions.risk(d))
+    def risk(self, d: float, level: float = 0.95) -> Interval:  # noqa: D102
+        return self._ask(("risk", d, level), lambda: self.captions.risk(d, level=level))
 
-    def over(self, null: Shifts, d: float) -> Interval:  # noqa: D102
+    def over(self, null: Shifts, d: float, level: float = 0.95) -> Interval:  # noqa: D102
         assert isinstance(null, Together)
-        return self._ask(("over", null._key, d), lambda: self.captions.excess(null.captions, d))
+        return self._ask(("over", null._key, d, level), lambda: self.captions.excess(null.captions, d, level=level))
 
     def curve(self, distances: tuple[float, ...]) -> np.ndarray:  # noqa: D102
         return self._ask(("curve", distances), lambda: self.captions.risks(distances))

@@ -349,7 +349,7 @@ def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
 
 def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.DataFrame:
     """Flip risk of every family on the card: how often it inverts two captions whose scores lie ``gap`` apart; and the
-    gap from which on it hardly ever does.
+    gap from which on it hardly ever does. Intervals allow for the picking of the family, as all on the card do.
 
     Args:
         view: of the table of scores.
@@ -362,10 +362,10 @@ def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.D
         :func:`core.analysis.flip_cells.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence,
         apart_evidence and said.
     """
-    wanted = set(card[["evaluator", "corpus", "family"]].itertuples(index=False, name=None))
-    cells = [cell for cell in shift_cells(view) if (cell.evaluator, cell.corpus, cell.family) in wanted]
-    found = [cell_risks(cells, gaps=(gap,), unit=unit).assign(unit=unit) for unit in UNITS]
-    evident = evident_gaps(cells)[[*BY, *_EVIDENCE]].rename(columns=_EVIDENCE)
+    picked = dict(zip(card[list(BY)].itertuples(index=False, name=None), card["n_families"], strict=True))
+    cells = [cell for cell in shift_cells(view) if cell.name in picked]
+    found = [cell_risks(cells, gaps=(gap,), unit=unit, picked=picked).assign(unit=unit) for unit in UNITS]
+    evident = evident_gaps(cells, picked=picked)[[*BY, *_EVIDENCE]].rename(columns=_EVIDENCE)
     return pd.concat(found, ignore_index=True).merge(evident, on=list(BY), how="left")
 
 

@@ -14,7 +14,7 @@ from core.analysis.comparisons import families as broken_families
 from core.analysis.comparisons import picked_failure
 from core.analysis.effects import named_worst
 from core.analysis.facts import MAY_BE_TRUE
-from core.analysis.flip_cells import IF_APART, evident_gaps, leading, shift_cells
+from core.analysis.flip_cells import IF_APART, shift_cells, widest_gaps
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
@@ -165,13 +165,13 @@ def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, asi
 
 
 def _gaps(table: ScoreTable, words: Collection[str]) -> pd.DataFrame:
-    """Trustworthy gaps, in the corpus in view, of families whose words no picture decides; as table S24 has them."""
+    """The largest trustworthy gaps, in the corpus in view, of families whose words no picture decides."""
     cells = [
         each
         for each in shift_cells(table.view())
         if each.corpus == table.scope.corpus and each.axis != Axis.NULL.value and each.family not in words
     ]
-    return evident_gaps(cells, floor=False).dropna(subset=["d"])
+    return widest_gaps(cells)
 
 
 def _gap(gaps: pd.DataFrame, name: str) -> str:
@@ -179,7 +179,7 @@ def _gap(gaps: pd.DataFrame, name: str) -> str:
     own = gaps[gaps["evaluator"] == name]
     if own.empty:
         return ""
-    row = furthest(leading(own), value="d").iloc[0]
+    row = furthest(own, value="d").iloc[0]
     apart = f"; {IF_APART}, {row['apart_d']:.3g}" if row["pairs"] == SAME and not math.isnan(row["apart_d"]) else ""
     return f"{row['said']} ({_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])}){apart}"
 

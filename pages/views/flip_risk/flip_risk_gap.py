@@ -169,7 +169,8 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
 def _gaps(found: pd.DataFrame) -> None:
     st.caption(
         f"{EVIDENCE} The family named is the one with the largest gap, of equal ones that "
-        "whose interval reaches further, picked after seeing them all."
+        "whose interval reaches further, picked after seeing them all; the interval above allows for that, those below "
+        "do not."
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 4, signed=False)
@@ -211,7 +212,7 @@ def _gaps(found: pd.DataFrame) -> None:
 def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
     """For every evaluator the family that asks for the largest gap, or all that do, as a sentence."""
     cells, told = cells_of(files, scope, chosen), []
-    found = as_families(view(files, scope, chosen), evident_gaps(widest_gaps(cells), floor=False))
+    found = as_families(view(files, scope, chosen), widest_gaps(cells))
     for name in dict.fromkeys(cell.evaluator for cell in cells):
         known = found[found["evaluator"] == name]
         if known.empty:

@@ -219,7 +219,7 @@ def test_the_independent_number_stands_behind_and_overstates_what_turns(captions
     cells = shift_cells(view)
     gaps = evident_gaps(cells)
     assert (gaps["apart_d"] > gaps["d"]).all()
-    assert all(cell.shifts.of == SAME for cell in widest_gaps(cells))
+    assert set(widest_gaps(cells)["pairs"]) == {SAME}
     near = turned_ties(cells).query("family == @EVERY and told_of == '5 % or more'").set_index("evaluator")
     lite = near.loc["conse-lite0"]
     assert lite["low"] <= lite["told"] <= lite["high"] < lite["apart"]

@@ -40,10 +40,12 @@ BESIDE = ("kills", "writers", "workers", "tests")
 """Kinds that are held to no time of a single trial: they run beside the others, one after the other."""
 ALONE = ("crowd",)
 """Kinds that run when all others are over."""
+LONG = ("life",)
+"""Kinds that only who names them waits for: the whole campaign has none of them."""
 MOST_ALL_S = 1200.0
 """Seconds that the whole campaign may take."""
 CROWD = ("sessions", "seconds")
-"""Options that are of the kind crowd alone."""
+"""Options that are of the kinds crowd and life alone."""
 SEED = 2026
 HEADS = ("kind", "tried", "survived", "refused in a sentence", *FAILURES, "slowest, s", "most, MB", "of, MB", "took, s")
 Options = dict[str, float]
@@ -53,11 +55,15 @@ Options = dict[str, float]
 def main() -> int:
     """Print the table; return 1 if anything ended as nothing may."""
     parser = argparse.ArgumentParser(prog="python -m siege", description=__doc__)
-    parser.add_argument("--only", action="append", choices=KINDS, help="this kind; repeated: several (default: all)")
+    parser.add_argument(
+        "--only", action="append", choices=KINDS + LONG, help="this kind; repeated: several (default: all)"
+    )
     parser.add_argument("--seed", type=int, default=SEED, help=f"of everything random (default: {SEED})")
     parser.add_argument("--quick", action="store_true", help="a small part of each quick kind")
-    parser.add_argument("--sessions", type=_positive(int), metavar="N", help="of crowd, at once (default: 30)")
-    parser.add_argument("--seconds", type=_positive(float), metavar="S", help="that crowd lasts (default: 300)")
+    parser.add_argument("--sessions", type=_positive(int), metavar="N", help="of crowd and life, at once (default: 30)")
+    parser.add_argument(
+        "--seconds", type=_positive(float), metavar="S", help="that crowd (default: 300) or life (7200) lasts"
+    )
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the counts into this file, too")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -128,7 +134,7 @@ def _apart(kind: str, seed: int, quick: bool, crowd: Options, folder: Path) -> d
 
 def _inside(kind: str, seed: int, quick: bool, crowd: Options, out: Path) -> int:
     tally = Tally(kind)
-    import_module(f"siege.{kind}").run(tally, seed, quick=quick, **(crowd if kind == "crowd" else {}))
+    import_module(f"siege.{kind}").run(tally, seed, quick=quick, **(crowd if kind in ("crowd", *LONG) else {}))
     out.write_text(json.dumps(tally.as_dict()), encoding="utf-8")
     return 0
 

@@ -61,15 +61,15 @@ def run(tally: Tally, seed: int, *, quick: bool, sessions: int | None = None, se
     pictures = {(who, turn): rough_png(seed + 1000 * who + turn) for who in range(count) for turn in range(each_has)}
     with data_folder() as data:
         with Server(data) as server:
-            alone = {key: _alone(server, key, pictures[key]) for key in pictures}
+            alone = {key: lone_answer(server, key, pictures[key]) for key in pictures}
         with Server(data) as server:
-            _alone(server, (count, 0), rough_png(seed - 1))  # the models are loaded, whoever comes
+            lone_answer(server, (count, 0), rough_png(seed - 1))  # the models are loaded, whoever comes
             before = server.resident_mb()
             with _watched(server) as most:
                 answers = _crowd(server, pictures, count, lasts)
             grown = max(0.0, most[0] - before)
     for each in answers:
-        tally.attempt(f"session {each.key[0]}, picture {each.key[1]}", partial(_same, each, alone), timed=False)
+        tally.attempt(f"session {each.key[0]}, picture {each.key[1]}", partial(same, each, alone), timed=False)
     tally.note_growth(grown)
     slowest = max((each.seconds for each in answers), default=0.0)
     again = sum(each.again for each in answers)
@@ -80,9 +80,10 @@ def run(tally: Tally, seed: int, *, quick: bool, sessions: int | None = None, se
     )
 
 
-def _alone(server: Server, key: Key, picture: bytes) -> bytes:
+def lone_answer(server: Server, key: Key, picture: bytes) -> bytes:
+    """What the page's file of results holds for a session that has the server to itself."""
     with Visitor(server.address, "probe_lab", LINK, patience=PATIENCE_S) as visitor:
-        found = _answered(visitor, key, picture)
+        found = answered(visitor, key, picture)
     if found.found is None:
         raise Finding("lost", f"a lone session has no scores: {found.said}")
     return found.found
@@ -106,7 +107,7 @@ def _crowd(server: Server, pictures: dict[Key, bytes], count: int, lasts: float)
             turn = 0
             while turn == 0 or time.monotonic() < until[0]:
                 key = who, turn % (len(pictures) // count)
-                answers.append(_answered(visitor, key, pictures[key]))
+                answers.append(answered(visitor, key, pictures[key]))
                 turn += 1
 
     threads = [threading.Thread(target=one, args=(who,)) for who in range(count)]
@@ -117,11 +118,11 @@ def _crowd(server: Server, pictures: dict[Key, bytes], count: int, lasts: float)
     return answers
 
 
-def _answered(visitor: Visitor, key: Key, picture: bytes) -> Answer:
+def answered(visitor: Visitor, key: Key, picture: bytes) -> Answer:
     """Upload a picture, name its object, and take the file of results."""
     start, before, found, said = time.perf_counter(), visitor.pressed_again, None, ""
     try:
-        visitor.upload("lab.file", f"{key[0]}-{key[1]}.png", picture)
+        visitor.upload("lab.file", f"guest{key[0]}x{key[1]}.png", picture)
         visitor.type("lab.label", "bicycle")
         found = visitor.download("lab.json")
     except Gone as error:
@@ -129,7 +130,7 @@ def _answered(visitor: Visitor, key: Key, picture: bytes) -> Answer:
     return Answer(key, found, said, time.perf_counter() - start, visitor.pressed_again - before)
 
 
-def _same(answer: Answer, alone: dict[Key, bytes]) -> None:
+def same(answer: Answer, alone: dict[Key, bytes]) -> None:
     """Find out whether a session got what a lone one got for its picture."""
     if answer.found is None:
         raise Finding("lost", f"no scores: {answer.said}")

@@ -81,7 +81,7 @@ def _through(data: Path, folder: Path, names: dict[str, str], moment: float, tol
     """Annotate, kill, start again on the same port, compare, go on by the same links, compare again."""
     with Server(data) as server:
         people = _at_work(server, names, told, looks, lambda: _killed(server, moment))
-    _kept(folder, told)
+    kept(folder, told)
     with Server(data, port=server.port) as again:
         _as_logged(again, folder, names)
         still = len(told)
@@ -90,7 +90,7 @@ def _through(data: Path, folder: Path, names: dict[str, str], moment: float, tol
             raise Finding("lost", f"after the restart an annotator could not go on: {problems[0]}")
         if len(told) == still:
             raise Finding("lost", "after the restart no answer was kept")
-        _kept(folder, told)
+        kept(folder, told)
         _as_logged(again, folder, names)
     if not all(each.answers for each in people):
         raise Finding("lost", f"an annotator could not answer: {[each.problem for each in people]}")
@@ -129,7 +129,7 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
     return [each for each in Log(folder / LOG).read().rows if each["row"] == "answer"]
 
 
-def _kept(folder: Path, told: Answers) -> None:
+def kept(folder: Path, told: Answers) -> None:
     """Find out whether the log holds every acknowledged answer once, and each under the name of who gave it."""
     rows = _rows(folder)
     found = Counter((each["annotator"], each["item"], each["question"]) for each in rows)

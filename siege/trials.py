@@ -52,6 +52,7 @@ class Tally:
         wall_s: of all.
         found: a sentence for each trial that may not end as it did.
         notes: what a reader of the table should know.
+        course: of a server that lives long: (seconds since 1970, who is there, MB that it holds).
     """
 
     kind: str
@@ -62,6 +63,7 @@ class Tally:
     wall_s: float = 0.0
     found: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    course: list[tuple[int, int, float]] = field(default_factory=list)
 
     @property
     def tried(self) -> int:

@@ -191,7 +191,7 @@ def _rows(path: Path) -> dict[str, CaptionRow]:
     table = read_caption_table(path)
     found: dict[str, CaptionRow] = {}
     columns: list[str] = []
-    for row in table.rows():
+    for row in table.whole_rows():
         if not row.captions and table.columns:
             columns = columns or list(row.rest)
             row = row._replace(captions=tuple(map(str, row.rest.values())))  # a column of a system

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from core.corpora.corpus_files import decoded, parse_json, read_text, shown
 from core.corpora.packed_pictures import CAPTIONS, PACKED, unpacked
-from core.corpora.table_cells import IMAGE, KEY, LINES, Cells, plain_name, roles_of
+from core.corpora.table_cells import IMAGE, KEY, LINES, Cells, plain_name, roles_of, too_long
 from core.errors import BadCorpus
 from core.yes_no import says_nothing
 
@@ -112,6 +112,18 @@ class CaptionTable:
         else:
             self.unit = "line"
             yield from map(self._row, self._cells())
+
+    def whole_rows(self) -> Iterator[CaptionRow]:
+        """Read the rows, once, where a caption that is too long is not left out.
+
+        Raises:
+            BadCorpus: as :meth:`rows`, and naming the first row with a caption of more than MOST_CAPTION characters.
+        """
+        for row in self.rows():
+            for text in (*row.captions, *row.references):
+                if told := too_long("a caption", text):
+                    raise BadCorpus(f"{self.where(row.number)} ({row.key[:80]}): {told}; shorten it")
+            yield row
 
     def where(self, number: int) -> str:
         """What messages call a row."""
@@ -300,11 +312,10 @@ def read_references(path: Path) -> dict[str, tuple[str, ...]]:
     """Read captions by people, by the picture as the file names it, and by its id where it has both.
 
     Raises:
-        BadCorpus: as :meth:`CaptionTable.rows`.
+        BadCorpus: as :meth:`CaptionTable.whole_rows`.
     """
-    table = read_caption_table(path)
     found: dict[str, list[str]] = {}
-    for row in table.rows():
+    for row in read_caption_table(path).whole_rows():
         texts = [text for text in row.references or row.captions if text.strip()]
         for name in dict.fromkeys((row.picture, row.key)):
             found.setdefault(name, []).extend(texts)

@@ -39,12 +39,10 @@ from core.corpora.labels import (
 )
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
+from core.corpora.table_cells import too_long
 from core.errors import BadCorpus, InvalidInput
 
 SLICES = ("all", "single-object")
-
-MOST_CAPTION = 100_000
-"""Characters of the longest caption that is read; what is longer is a document, and costs its own line alone."""
 
 
 @corpus_loader(
@@ -215,10 +213,7 @@ class _Reader:
             if not note.caption.strip():
                 self._remark(note, "caption-empty", f"{note.image} has an empty caption")
                 continue
-            if len(note.caption) > MOST_CAPTION:
-                told = (
-                    f"a caption of {note.image} has {len(note.caption):,} characters, at most {MOST_CAPTION:,} are read"
-                )
+            if told := too_long(f"a caption of {note.image}", note.caption):
                 self._remark(note, "caption-too-long", told)
                 continue
             language = language_code(note.language) if note.language else self.languages[note.caption]

@@ -66,7 +66,7 @@ def parse_systems(data: bytes, *, name: str, called: str = "") -> tuple[System, 
 def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     held: dict[str, dict[str, tuple[str, ...]]] = {}
     own, said, beside = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, tuple[str, ...]](), set[str]()
-    for row in table.rows():
+    for row in table.whole_rows():
         picture = row.image or row.key
         if picture in said or picture in beside:
             raise BadCorpus(f"{table.where(row.number)}: {picture!r} was there before; keep one")

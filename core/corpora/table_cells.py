@@ -17,6 +17,19 @@ LONGEST = 100_000
 """Characters of the longest line of columns."""
 
 
+MOST_CAPTION = 100_000
+"""Characters of the longest caption that is read; what is longer is a document."""
+
+
+def too_long(what: str, text: str) -> str:
+    """Why a caption is not read, in words; empty where it is no longer than any that is.
+
+    Args:
+        what: the caption, in words.
+    """
+    return f"{what} has {len(text):,} characters, at most {MOST_CAPTION:,} are read" * (len(text) > MOST_CAPTION)
+
+
 def check_csv_header(path: Path, *, where: str = "") -> None:
     """Read the first line of a text file and refuse what no table's columns can be.
 

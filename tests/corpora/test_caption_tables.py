@@ -230,3 +230,15 @@ def test_a_cell_that_holds_a_list_as_json_is_a_list_of_captions() -> None:
         ("1.jpg", ("A dog .", "A pet .")),
         ("2.jpg", ("[sic] a dgo",)),
     ]
+
+
+@pytest.mark.parametrize("read", [lambda path: list(read_caption_table(path).whole_rows()), read_references])
+def test_a_caption_without_end_is_refused_by_its_entry_where_none_is_left_out(
+    tmp_path: Path, read: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "candidates.json"
+    path.write_text(json.dumps({"1": "a cat", "2": "cat " * 2_000_000}), encoding="utf-8")
+    with pytest.raises(BadCorpus) as told:
+        read(path)
+    said = "entry 2 (2): a caption has 8,000,000 characters, at most 100,000 are read; shorten it"
+    assert str(told.value) == f"{path}, {said}"

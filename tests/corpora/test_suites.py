@@ -474,3 +474,15 @@ def test_fleur_s_text_gives_both_of_its_scores_by_image_and_caption(tmp_path: Pa
         read_text_scores(tmp_path / "x.txt")
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_text_scores(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize("place", ["caption", "references"])
+def test_a_caption_without_end_is_refused_by_its_picture(tmp_path: Path, place: str) -> None:
+    entry = {"image": "1.png", "caption": "a cat", "human": 1, "references": ["a cat sits"]}
+    long = "cat " * 2_000_000
+    entry[place] = long if place == "caption" else [long]
+    path = written(tmp_path, "composite.json", {"flickr8k": [entry]})
+    with pytest.raises(
+        BadCorpus, match=r"a caption of 1\.png has [78],\d\d\d,\d\d\d characters, at most 100,000 are read"
+    ):
+        read_suite(path)

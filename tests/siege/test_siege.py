@@ -219,13 +219,13 @@ def test_kills_that_meet_no_worker_do_not_count() -> None:
 
 def test_scores_of_another_session_would_be_found() -> None:
     alone = {(0, 0): b"a", (1, 0): b"b"}
-    crowd._same(crowd.Answer((0, 0), b"a", "", 1.0), alone)
+    crowd.same(crowd.Answer((0, 0), b"a", "", 1.0), alone)
     with pytest.raises(Finding, match="those of session 1"):
-        crowd._same(crowd.Answer((0, 0), b"b", "", 1.0), alone)
+        crowd.same(crowd.Answer((0, 0), b"b", "", 1.0), alone)
     with pytest.raises(Finding, match="other than a lone session has: b'c'"):
-        crowd._same(crowd.Answer((0, 0), b"c", "", 1.0), alone)
+        crowd.same(crowd.Answer((0, 0), b"c", "", 1.0), alone)
     with pytest.raises(Finding, match="no scores: gone"):
-        crowd._same(crowd.Answer((0, 0), None, "gone", 1.0), alone)
+        crowd.same(crowd.Answer((0, 0), None, "gone", 1.0), alone)
 
 
 def test_votes_that_were_lost_doubled_or_given_to_another_would_be_found(tmp_path: Path) -> None:
@@ -235,15 +235,15 @@ def test_votes_that_were_lost_doubled_or_given_to_another_would_be_found(tmp_pat
         return tmp_path
 
     told = {("ada", "1", "A"): "1", ("bo", "1", "A"): "2"}
-    people._kept(log(("ada", "1", 1), ("bo", "1", 2), ("bo", "2", 2)), told)
+    people.kept(log(("ada", "1", 1), ("bo", "1", 2), ("bo", "2", 2)), told)
     with pytest.raises(Finding, match="1 of 2 acknowledged answers are not in the log"):
-        people._kept(log(("ada", "1", 1)), told)
+        people.kept(log(("ada", "1", 1)), told)
     with pytest.raises(Finding, match="stand twice"):
-        people._kept(log(("ada", "1", 1), ("bo", "1", 2), ("bo", "1", 2)), told)
+        people.kept(log(("ada", "1", 1), ("bo", "1", 2), ("bo", "1", 2)), told)
     with pytest.raises(Finding, match="not as they were given"):
-        people._kept(log(("ada", "1", 2), ("bo", "1", 2)), told)
+        people.kept(log(("ada", "1", 2), ("bo", "1", 2)), told)
     with pytest.raises(Finding, match="has answers of another"):
-        people._kept(log(("ada", "1", 1), ("bo", "1", 2), ("ada", "2", 2)), told)
+        people.kept(log(("ada", "1", 1), ("bo", "1", 2), ("ada", "2", 2)), told)
 
 
 def test_a_test_that_fails_or_cannot_run_is_counted(tmp_path: Path) -> None:

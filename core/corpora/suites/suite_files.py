@@ -28,7 +28,7 @@ CapArena, caparena_metrics.py.
 import ast
 import re
 import tokenize
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -53,7 +53,7 @@ from core.corpora.suites.image_suites import (
 from core.corpora.suites.model import PUBLISHED, TAU_C, Decision, Rated, Suite, spaced, texts
 from core.corpora.suites.own_ratings import is_own, own_ratings
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
-from core.corpora.table_cells import LINES
+from core.corpora.table_cells import LINES, too_long
 from core.errors import BadCorpus, InvalidInput
 
 THUMB = "THumB"
@@ -208,7 +208,19 @@ def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
             f"{path} has none of the layouts of {', '.join(PUBLISHED)}; give the file that its publisher ships, or a "
             "table of your own with the columns image, caption and rating"
         )
+    for image, captions in _texts(found):
+        for text in captions:
+            if told := too_long(f"a caption of {image[:80]}", text):
+                raise BadCorpus(f"{path}: {told}; shorten it")
     return found
+
+
+def _texts(suite: Suite) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The picture of every judgement, and the captions that are compared with it or with each other."""
+    for rated in suite.rated:
+        yield rated.image, (rated.caption, *rated.references)
+    for two in suite.compared:
+        yield two.image, (two.preferred, two.other, *two.references)
 
 
 def _by_name(path: Path, *, keep: bool) -> Suite | None:

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from siege.text_files import BYTES, changed, lines
 from siege.trials import Finding, Tally
 
 Files = Iterator[tuple[str, bytes]]
+
+ENDLESS = "cat " * 2_000_000
+"""A caption of two million words."""
 
 
 def run(tally: Tally, seed: int, *, quick: bool) -> None:
@@ -52,10 +56,16 @@ def _kinds(
             for number in range(3)
         ]
     }
+    held = {"flickr8k": [{"image": "0.png", "caption": ENDLESS, "human": 1, "references": ["a cat"]}]}
+    endless = {
+        "captions.csv": f'image,caption,label\n0.png,"{ENDLESS}",cat\n'.encode(),
+        "candidates.json": json.dumps({**captions, "1": ENDLESS}).encode(),
+        "suite": json.dumps(held).encode(),
+    }
     votes = json.loads(export_votes(Study(made.study), "json"))
     manifest = json.loads((made.run / "manifest.json").read_text(encoding="utf-8"))
     study = json.loads((made.study / "study.json").read_text(encoding="utf-8"))
-    return {
+    kinds: dict[str, tuple[Files, Callable[[bytes, Path], None]]] = {
         "captions.csv": (lines(table, rng, count), partial(_folder, images)),
         "candidates.json": (changed(captions, rng, count), partial(_candidates, images)),
         "suite": (changed(suite, rng, count), partial(_suite, images)),
@@ -64,6 +74,10 @@ def _kinds(
         "manifest.json": (changed(manifest, rng, count), partial(_manifest, made.run)),
         "study.json": (changed(study, rng, count), partial(_study, made.study)),
     }
+    for kind, content in endless.items():
+        files, read = kinds[kind]
+        kinds[kind] = chain([("two million words", content)], files), read
+    return kinds
 
 
 def _images(folder: Path) -> Path:

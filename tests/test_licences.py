@@ -1,8 +1,13 @@
 """The licence of everything that running needs: none asks of who runs Invariscope what the GPL asks."""
 
+import json
 import re
+import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 KNOWN = re.compile(r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|MPL|Mozilla Public|OLDAP|NVIDIA")
@@ -26,6 +31,29 @@ def test_nothing_that_running_needs_is_under_the_gpl() -> None:
 
 def test_the_packages_that_say_no_licence_are_these() -> None:
     assert {name for name in SAYS_NONE if installed(name) and KNOWN.search(licence(name))} == set()
+
+
+@pytest.mark.whole
+def test_the_list_of_what_is_installed_has_every_package_with_its_version(tmp_path: Path) -> None:
+    recipe = re.search(
+        r"^sbom:.*\n\t@\$\(BIN\)/uv (.+) -o sbom\.json \$\(VENV\)$", (ROOT / "Makefile").read_text(), re.M
+    )
+    assert recipe
+    uv = Path(sys.executable).with_name("uv")
+    words = [uv, *recipe[1].split(), "-o", tmp_path / "sbom.json", sys.prefix]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    told = json.loads((tmp_path / "sbom.json").read_text(encoding="utf-8"))
+    found = {normal(each["name"]): each["version"] for each in told["components"]}
+    assert told["bomFormat"] == "CycloneDX"
+    here = {normal(each.name): each.version for each in metadata.distributions()}
+    assert here.items() <= {**found, "invariscope": here.get("invariscope")}.items()
+    silent = {each["name"] for each in told["components"] if not each.get("licenses")}
+    assert len(silent) < len(found) / 10
+
+
+def normal(name: str) -> str:
+    """A package's name as indices compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def installed(name: str) -> bool:

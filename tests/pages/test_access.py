@@ -77,6 +77,14 @@ def test_the_token_opens_everything_and_leaves_the_link(open_page: Open, demo: P
     assert [title.value for title in turned(app, RUN).run().title] == ["Runs"]
 
 
+def test_wrong_tries_keep_nobody_out(open_page: Open, demo: Path, token: str) -> None:
+    for tried in range(7):
+        assert [title.value for title in front(key=f"guess-{tried}").title] == ["Invariscope"]
+        assert not access.mark_of(f"guess-{tried}")
+    assert [title.value for title in front(key=KEY).title] == ["Start"]
+    assert access.mark_of(KEY)
+
+
 def test_a_server_with_another_token_does_not_know_the_session(
     open_page: Open, demo: Path, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

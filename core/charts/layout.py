@@ -29,7 +29,7 @@ GAP = 70
 
 _LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
 _FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
-_HEADS = 26  # px: the names of a map's columns, which stand between its title and its cells
+_HEAD, _NAMED = 14, 13  # px: a line of the names of a map's columns, above its cells; letters of such a line
 _PHONE = 340  # px: width in which a legend must find room
 _LETTER, _KEY = 6.4, 44  # px: a letter of the legend, the sign before a name
 
@@ -43,9 +43,15 @@ WIDE = 700
 def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     """Plotly's layout of a figure whose marks stand in these panels."""
     heights = [panel_height(figure, panel) for panel in found]
-    area = sum(heights) + GAP * (len(heights) - 1)
+    gap = GAP + _heads(figure, found) - _HEAD + 6 * (figure.kind == "map")
+    area = sum(heights) + gap * (len(heights) - 1)
     above, legend = _legend(figure, found)
-    top = max(above, figure.head) + (26 if found[0].title else 0) + (34 if figure.kind == "map" else 8)
+    top = (
+        max(above, figure.head)
+        + (26 if found[0].title else 0)
+        + 8
+        + (18 + _heads(figure, found) if figure.kind == "map" else 0)
+    )
     if any(each.text for each in figure.references) or any(each.text for each in figure.rays):
         top += 16
     below = _below(figure, found)
@@ -67,7 +73,7 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
         "shapes": [],
         "annotations": [],
     }
-    for place, (panel, domain) in enumerate(zip(found, _domains(heights, area), strict=True)):
+    for place, (panel, domain) in enumerate(zip(found, _domains(heights, area, gap), strict=True)):
         own, last = number(place), place == len(found) - 1
         across, upward = _axes(figure, panel, last=last, shared=number(len(found) - 1))
         made[f"xaxis{own}"] = across | {"anchor": f"y{own}", "domain": [0, 1]}
@@ -80,7 +86,7 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
         made["annotations"] += [_said(figure, each, own) for each in figure.references if each.text]
         if panel.title:
             title = _title(panel.title, domain[1])
-            made["annotations"].append(title | ({"yshift": _HEADS} if figure.kind == "map" else {}))
+            made["annotations"].append(title | ({"yshift": 18 + _heads(figure, found)} if figure.kind == "map" else {}))
     return made
 
 
@@ -232,18 +238,29 @@ def _words(said: Sequence[str], *, upright: bool) -> dict[str, Any]:
     return made | ({"tickangle": 0, "tickfont": {"size": 10}} if upright else {"ticksuffix": "  "})
 
 
+def _heads(figure: Figure, found: Sequence[Panel]) -> int:
+    """Height in px of the names of a map's columns; a line's for other figures."""
+    named = [_head(figure, marks.name) for panel in found for marks in panel.marks] if figure.kind == "map" else []
+    return _HEAD * max(map(len, named), default=1)
+
+
+def _head(figure: Figure, name: str) -> list[str]:
+    """Lines of the name of a map's column, so short that several columns fit on a phone."""
+    return wrap(shortened(called(figure, name)), _NAMED, break_long_words=False) or [""]
+
+
 def columns_on_top(figure: Figure, panel: Panel) -> dict[str, Any]:
     """The axis of a map's columns."""
-    names = [plain(shortened(called(figure, marks.name))) for marks in panel.marks]
+    names = ["<br>".join(map(plain, _head(figure, marks.name))) for marks in panel.marks]
     return _words(names, upright=True) | {"side": "top", "tickfont": {"size": 11}}
 
 
-def _domains(heights: Sequence[int], area: int) -> list[list[float]]:
+def _domains(heights: Sequence[int], area: int, gap: int) -> list[list[float]]:
     """Each panel's share of the figure's height, from its lower to its upper edge."""
     edges, top = [], area
     for height in heights:
         edges.append([max((top - height) / area, 0.0), top / area])
-        top -= height + GAP
+        top -= height + gap
     return edges
 
 

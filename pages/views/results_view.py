@@ -1,21 +1,21 @@
 """Results: the questions of the audit with their answers, of whatever the filters leave."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from core.analysis.effects import MEASURES
 from core.analysis.lacks import Lack
 from core.analysis.questions import SECTIONS, Drawing, Options, Question
-from core.analysis.questions.columns import Dots
+from core.analysis.questions.columns import SIZES, Dots
 from core.analysis.questions.families import PART as NOT_AUDITED
 from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN, SCATTERS
-from core.charts.spec import Shade
+from core.charts.spec import Reference, Shade
 from core.probes.base import Axis
 from core.probes.titles import family_title
 from pages.views.common.collect import data_buttons, figures_of, of_scores
@@ -48,7 +48,14 @@ from pages.views.common.url_state import Field, PageState, carried, joined, one_
 SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
 """Sections on this page; flips and calibration have pages of their own."""
 
-MEASURED = {"percent": "Percent", "standardised": "Standardised", "delta": "Score units"}
+SIZE = "size"
+MEASURED = {
+    SIZE: "How far, %",
+    "percent": "Which way, %",
+    "standardised": "Which way, standardised",
+    "delta": "Which way, score units",
+}
+"""What the figures show; how far items move, whichever way, where a figure of it is there."""
 AGAINST = {"baseline": "Neutral of equal length", "bare": "Bare caption"}
 LARGEST_MARGIN = 20.0
 
@@ -76,7 +83,7 @@ def results_state(files: Signature) -> PageState:
             *slice_fields(files),
             Field("question", SHOWN[0], one_of(lambda: SHOWN, SHOWN[0], what="section")),
             Field("part", None, text(limit=80)),
-            Field("measure", "percent", one_of(lambda: tuple(MEASURES), "percent", what="measure")),
+            Field("measure", SIZE, one_of(lambda: tuple(MEASURED), SIZE, what="measure")),
             switch_field("facets"),
             Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
             Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
@@ -105,39 +112,43 @@ def choose_part(state: PageState, known: Mapping[str, Question], section: str) -
     """Draw the choice of a part of a section; return its questions."""
     parts = list(dict.fromkeys(each.part for each in known.values() if each.section == section))
     parts.sort(key=lambda part: part == NOT_AUDITED)
-    key = f"{state.key('part')}.widget"
-    st.session_state[key] = state.get("part") if state.get("part") in parts else parts[0]
-
-    def chosen() -> None:
-        state.put("part", None if st.session_state[key] == parts[0] else st.session_state[key])
-
-    part = str(
-        st.segmented_control(
-            "Part",
-            parts,
-            format_func=lambda name: f"{name[:1].upper()}{name[1:]}".replace("-", " "),
-            required=True,
-            key=key,
-            on_change=chosen,
-            label_visibility="collapsed",
-        )
+    part = _choose_among(
+        state, "part", "Part", {name: f"{name[:1].upper()}{name[1:]}".replace("-", " ") for name in parts}
     )
     return tuple(each for each in known.values() if each.section == section and each.part == part)
 
 
-def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequence[str]) -> Options:
+def _choose_among(state: PageState, name: str, label: str, options: Mapping[str, str], **drawn: Any) -> str:
+    """Draw a switch whose options change with what is shown; the first stands for a choice that is not among them."""
+    key, usual = f"{state.key(name)}.widget", next(iter(options))
+    st.session_state[key] = state.get(name) if state.get(name) in options else usual
+
+    def chosen() -> None:
+        state.put(name, st.session_state[key])
+
+    return str(
+        st.segmented_control(
+            label,
+            tuple(options),
+            format_func=options.__getitem__,
+            required=True,
+            key=key,
+            on_change=chosen,
+            **({"label_visibility": "collapsed"} | drawn),
+        )
+    )
+
+
+def choose_options(
+    state: PageState, asked: Sequence[Question], corpora: Sequence[str], *, row: DeltaGenerator
+) -> Options:
     """Draw what a reader may set of these questions; return it."""
     names = {name for each in asked for name in each.asks}
     families = list(dict.fromkeys(name for each in asked for name in each.families))
+    if names & {"measure", "margin"}:
+        with row, st.popover("View", icon=":material/tune:", help="What the figures show, and the margin"):
+            _choose_view(state, asked, names)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        if "measure" in names:
-            _choose_measure(state)
-            if any(can_part(drawing) for each in asked for drawing in each.figures):
-                st.toggle(
-                    "One panel per evaluator",
-                    key=state.key("facets"),
-                    help="Evaluators beside each other instead of on one line; the scale stays theirs together.",
-                )
         if "bare" in names:
             state.switch(
                 "against",
@@ -145,15 +156,6 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
                 AGAINST,
                 help="The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
                 "longer caption is no excuse; or the caption without any word before the noun.",
-            )
-        if "margin" in names:
-            choose_margin(
-                state,
-                "Margin, ± %",
-                width=130,
-                help="A median % change whose 90 % interval lies within this margin is called invariant. It is "
-                "yours to "
-                "set: how small a change would not matter to you?",
             )
         family = (
             choose_one(
@@ -181,15 +183,47 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
     )
 
 
-def _choose_measure(state: PageState) -> None:
-    state.switch(
-        "measure",
-        "Measure",
-        MEASURED,
-        help="Percent: of the baseline score. Standardised: the change over the standard deviation "
-        "of the evaluator's unedited scores, which compares evaluators of different scales. Score units: on the "
-        "evaluator's own scale, a panel each.",
-    )
+def _choose_view(state: PageState, asked: Sequence[Question], names: Container[str]) -> None:
+    drawings = [drawing for each in asked for drawing in each.figures]
+    if "measure" in names:
+        sized = any(map(of_size, drawings))
+        _choose_among(
+            state,
+            "measure",
+            "Measure",
+            {name: words for name, words in MEASURED.items() if sized or name != SIZE},
+            label_visibility="visible",
+            help="How far: the typical size of a change, up or down, in percent of the unedited score. Which way: "
+            "changes up and changes down offset each other. Standardised: over the standard deviation of the "
+            "evaluator's unedited scores, which compares evaluators of different scales. Score units: on the "
+            "evaluator's own scale, a panel each.",
+        )
+        if any(map(can_part, drawings)):
+            st.toggle(
+                "One panel per evaluator",
+                key=state.key("facets"),
+                help="Evaluators beside each other instead of on one line; the scale stays theirs together.",
+            )
+    if "margin" in names:
+        choose_margin(
+            state,
+            "Margin, ± %",
+            width=130,
+            help="A median % change whose 90 % interval lies within this margin is called invariant. It is yours to "
+            "set: how small a change would not matter to you?",
+        )
+
+
+def of_size(drawing: Drawing) -> bool:
+    """Whether a figure shows how far items move, whichever way."""
+    return isinstance(drawing.make, Dots) and drawing.make.values == SIZES
+
+
+def shown(question: Question, measure: str) -> tuple[Drawing, ...]:
+    """Figures of a question that show this measure; all of one that has no figure of sizes."""
+    if not any(map(of_size, question.figures)):
+        return question.figures
+    return tuple(each for each in question.figures if of_size(each) == (measure == SIZE))
 
 
 def can_part(drawing: Drawing) -> bool:
@@ -236,7 +270,13 @@ def read_margin(raw: str) -> tuple[float, str]:
 
 
 def draw_questions(
-    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, asked: tuple[Question, ...]
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    asked: tuple[Question, ...],
+    *,
+    row: DeltaGenerator,
 ) -> None:
     """Draw the questions of one part below each other.
 
@@ -246,11 +286,12 @@ def draw_questions(
         scope: whose scores.
         chosen: the part of them that the filters leave.
         asked: the questions.
+        row: beside the choice of the part, for what the figures show.
     """
     table = scores(files, scope)
     missing = {each.id: each.needs(table) for each in asked}
     there = tuple(each for each in asked if not missing[each.id])
-    options = choose_options(state, there, table.corpora) if there else Options()
+    options = choose_options(state, there, table.corpora, row=row) if there else Options()
     _draw_missing(state, tuple(dict.fromkeys(filter(None, missing.values()))))
     picked = [each for each in there if "evaluator" in each.pick]
     empty = dict[Question, Slice]()
@@ -337,7 +378,8 @@ def _draw(
     *,
     several: bool,
 ) -> None:
-    measure = state.get("measure") if "measure" in question.asks else "percent"
+    chosen_measure = state.get("measure") if "measure" in question.asks else SIZE
+    measure = "percent" if chosen_measure == SIZE else chosen_measure
     read = applied(files, scope, chosen, question, _asked(question, options))
     idle = [field.name for field in fields(Slice) if getattr(read, field.name) != getattr(chosen, field.name)]
     figures_of(of_scores(state, files, scope, describe(replace(read, evaluators=()))))
@@ -346,19 +388,25 @@ def _draw(
         st.markdown(f"**{safe(question.title)}**")
     elif said := _answered(frame):
         st.markdown(f"**{safe(said, limit=600)}**")
-    for drawing in question.figures:
+    for drawing in shown(question, chosen_measure):
         _draw_figure(state, question, drawing, frame, measure, options, link)
     if idle:
         unused = describe(replace(Slice(), **{name: getattr(chosen, name) for name in idle}))
         st.caption(
             f":material/filter_alt_off: Not filtered here, for it changes nothing of it: {safe(unused, limit=300)}"
         )
-    if question.columns:
-        answer_rows(question, frame, measure=measure, several=several)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if not question.figures:
-            data_buttons(frame, question.id, key=f"results.{question.id}")
-        st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
+    fold = (
+        st.expander("Every number, and how it was made", icon=":material/table:")
+        if question.figures
+        else st.container()
+    )
+    with fold:
+        if question.columns:
+            answer_rows(question, frame, measure=measure, several=several)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if not question.figures:
+                data_buttons(frame, question.id, key=f"results.{question.id}")
+            st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
 
 
 def _answered(frame: pd.DataFrame) -> str:
@@ -386,7 +434,9 @@ def _draw_figure(
     if figure.frame.empty:
         return
     if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
-        figure = replace(figure, shades=(Shade(-options.margin, options.margin),))
+        least, sign = (0.0, "") if of_size(drawing) else (-options.margin, "±")
+        edge = Reference(options.margin, text=f"{sign}{options.margin:g} %: counts as unchanged", dash="dot")
+        figure = replace(figure, shades=(Shade(least, options.margin),), references=(*figure.references, edge))
     figure_block(
         figure,
         frame,
@@ -510,6 +560,8 @@ def draw() -> None:
         if said := describe(chosen):
             st.caption(f"Filtered: {safe(said, limit=400)}")
         figures_of(of_scores(state, files, scope, describe(chosen)))
-        asked = choose_part(state, questions(files, scope), section)
-        draw_questions(state, files, scope, chosen, asked)
+        beside = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+        with beside:
+            asked = choose_part(state, questions(files, scope), section)
+        draw_questions(state, files, scope, chosen, asked, row=beside)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

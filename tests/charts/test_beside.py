@@ -61,8 +61,25 @@ def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
     told = Cells(drawn({"one": bars([-8.0, 2.0]), "other": bars([1.0, math.nan])})).rows
     assert told[0] == ["", "one", "other"]
     assert told[1] == ["Score of the unedited pair", "0.6", "0.6"]
-    assert told[2:4] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
-    assert told[4] == ["Noise band", "±2", "±2"]
+    assert told[2] == ["Beyond the noise", "2 of 2", "1 of 1"]
+    assert told[3:5] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
+    assert told[5] == ["Noise band", "±2", "±2"]
+
+
+def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() -> None:
+    def beyond(figure: Figure) -> str:
+        return str(Cells(drawn({"one": figure})).rows[2][1])
+
+    assert beyond(bars([1.0, 2.0], inside=True)) == "0 of 2"
+    assert beyond(bars([-3.0, 2.0, 1.0], dropped=[True, False, None])) == "1 of 1"
+    assert beyond(bars([1.0], reach=math.nan)) == beyond(bars([math.nan])) == "—"
+
+
+def test_evaluators_share_a_scale_unless_one_moves_over_three_times_as_far() -> None:
+    near = places(drawn({"one": bars([-8.0]), "other": bars([-4.0])}), "shift")
+    assert [width for _, width in near] == [80.0, 40.0], "from −8 to the band's end at 2"
+    far = places(drawn({"one": bars([-80.0]), "other": bars([-4.0])}), "shift")
+    assert far[1] == (0.0, pytest.approx(100 * 4 / 6, abs=0.01)), "its own: from −4 to 2"
 
 
 def test_bars_and_band_lie_on_the_evaluators_own_scale() -> None:

@@ -350,7 +350,6 @@ def test_a_cell_of_the_matrix_opens_its_test_with_the_filters_that_it_was_counte
     assert link == {"view": "contrast_tests", "categories": "animal", "corpus": "c", "test": "denied", "of": "e"}
     opened = open_page(CONTRAST, **{name: text for name, text in link.items() if name != "page"})
     assert "failures of “denied” under e;" in said(opened)
-    assert "A click on a mark opens nothing" in said(opened)  # below the histogram, whose bins are no pairs
 
 
 def test_a_cell_of_an_error_and_a_nuisance_opens_both(open_page: Open, both_halves: Path) -> None:

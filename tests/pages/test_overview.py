@@ -176,8 +176,8 @@ def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_
     app = open_page(OVERVIEW)
     assert not app.exception
     assert "Stable and sensitive?" in said(app)
-    assert "Shown for run broken (human captions, en): the scope above breaks no meaning" in said(app)
-    assert "Shown for run" not in said(open_page(OVERVIEW, subject="human"))
+    assert "Of run broken, human captions (en): what is chosen above has no wrong captions." in said(app)
+    assert "Of run broken" not in said(open_page(OVERVIEW, subject="human"))
 
 
 @pytest.mark.usefixtures("demo")

@@ -231,3 +231,15 @@ def test_what_another_run_holds_is_one_click_away_and_what_was_not_audited_stand
     assert not there.exception
     assert not [each for each in there.info if "leaves out" in each.value]
     assert there.get("plotly_chart")
+
+
+def test_the_first_figure_shows_how_far_scores_move_as_the_sentence_above_says(open_page: Open, demo: Path) -> None:
+    """A signed median near 0 hides edits that move every score, half up and half down."""
+    app = open_page(RESULTS)
+    assert "collect.figure.F-spatial-size" in {each.key for each in app.button}
+    (measure,) = (each for each in app.button_group if each.label == "Measure")
+    measure.set_value("percent").run()
+    keys = {each.key for each in app.button}
+    assert "collect.figure.F-spatial" in keys
+    assert "collect.figure.F-spatial-size" not in keys
+    assert app.query_params["measure"] == "percent"

@@ -31,7 +31,7 @@ SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'></svg>"
 def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
     open_page: Open, demo: Path, own_folder: Path
 ) -> None:
-    app = open_page(RESULTS, question="words", evaluators="conse-lite0", families="cultural")
+    app = open_page(RESULTS, question="words", evaluators="conse-lite0", families="cultural", measure="percent")
     slide = collected(app, "figure.F-societal", note="look at this")
     assert slide.title == "Societal edits: how much the score changes"
     assert slide.note == "look at this"
@@ -118,12 +118,12 @@ def test_a_failure_of_the_contrast_tests_is_kept_and_leads_to_its_pair(open_page
 
 def test_a_title_is_needed_and_an_existing_story_is_offered(open_page: Open, demo: Path, own_folder: Path) -> None:
     app = open_page(RESULTS, question="words")
-    app.button(key="collect.figure.F-societal").click().run()
+    app.button(key="collect.figure.F-societal-size").click().run()
     app.button(key="collect.save").click().run()
     assert "Give the story a title." in said(app)
     assert stories() == []
     Story.create("Known")
-    app.button(key="collect.figure.F-societal").click().run()
+    app.button(key="collect.figure.F-societal-size").click().run()
     assert app.selectbox(key="collect.story").options == ["Known", "A new story"]
     app.selectbox(key="collect.story").select("known").run()
     app.button(key="collect.save").click().run()

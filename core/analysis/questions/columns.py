@@ -165,6 +165,8 @@ Names = tuple[str, str, str]
 
 PLAIN: Names = ("value", "low", "high")
 IN_PERCENT: Names = COLUMNS["percent"]
+SIZES: Names = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
+"""Columns of how far items move, whichever way, with its interval; in percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,7 @@ class Dots:
             kind="lines" if self.lines else "dots",
             free=self.free or raw,
             paper=drawing.paper,
-            unit=UNITS[measure][0] if self.values is None else "",
+            unit=UNITS["percent" if self.values == SIZES else measure][0] if self.values in (None, SIZES) else "",
             counts=not self.lines,
             overlay=one_a_line(data),
             order=() if self.order is None else tuple(map(str, self.order(frame))),

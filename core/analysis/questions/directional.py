@@ -175,8 +175,8 @@ def _matrix() -> Question:
         "C-matrix",
         "How often each evaluator misses the error",
         "Share of comparisons in which the broken side scores at least as high, with its 95 % interval. A "
-        "stronger colour is worse. Hover for n, ties, and the harmless edit that the error is most "
-        "easily taken for.",
+        "stronger colour is worse; a coin would miss 50 %. A cell with its n alone has too few items. Hover for n, "
+        "ties, and the harmless edit that the error is most easily taken for.",
         _matrix_figure,
         opens=TEST,
     )
@@ -309,10 +309,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     )
     data = data.assign(
         n=[row["n"] for row in kept],
-        text=[
-            f"n {row['n']}: {row['verdict']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_ends(row)}"
-            for row in kept
-        ],
+        text=[f"n {row['n']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_ends(row)}" for row in kept],
         hollow=[row["verdict"] in NO_CLAIM for row in kept],
         hover=[failure_said(row) for row in kept],
     )
@@ -337,7 +334,7 @@ _SAID = (
 
 
 def _ends(row: Mapping[str, Any]) -> str:
-    return "" if pd.isna(row["failure_low"]) else f" ({row['failure_low']:.0f}–{row['failure_high']:.0f})"
+    return "" if pd.isna(row["failure_low"]) else f"\n{row['failure_low']:.0f}–{row['failure_high']:.0f}"
 
 
 def failure_said(row: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from core.analysis.questions.columns import (
     FURTHER,
     PERCENT,
     SHIFTS,
+    SIZES,
     Dots,
     how,
 )
@@ -44,6 +45,10 @@ _HELD = (
     "Invisible edits: the median |% change| under edits that nobody can see, the noise floor that a median is held "
     "against. "
     "More than invisible edits: each edit is held against each invisible edit of the same item."
+)
+_CONTROLS = (
+    "Below them the controls: blur takes detail away and leaves the place alone, invisible edits are those that nobody "
+    "can see, the noise floor."
 )
 TESTED = "the families of its axis"
 """Family of tests of every family's row."""
@@ -122,15 +127,30 @@ def _effects(view: View, axis: str, margin: float, *, only: str = "", pooled: bo
     return rows.sort_values(["evaluator", "place", "label"], kind="stable").drop(columns="place").reset_index(drop=True)
 
 
+def _by_size(frame: pd.DataFrame) -> list[str]:
+    """Families by the largest of their evaluators' medians, the furthest first; controls behind them."""
+    largest = frame.assign(control=frame["axis"].eq(Axis.NULL.value) | frame["tests"].eq(""))
+    rows = largest.groupby("label", as_index=False, sort=False).agg(
+        control=("control", "all"), size=(ABSOLUTE.name, "max")
+    )
+    return rows.sort_values(["control", "size"], ascending=[True, False], kind="stable")["label"].tolist()
+
+
 def _of_axis(axis: str) -> Question:
     title = f"{axis.capitalize()} edits: how much the score changes"
     drawing = Drawing(
         f"F-{axis}",
         title,
-        "Median with its 95 % BCa interval; the line is no change. Blur takes detail away and "
-        "leaves the place alone; invisible edits are those that nobody can see, the noise floor.",
-        Dots(),
+        f"Median with its 95 % BCa interval; the line is no change. {_CONTROLS}",
+        Dots(order=_by_size),
         opens={"families": "label"},
+    )
+    sizes = replace(
+        drawing,
+        id=f"{drawing.id}-size",
+        title=f"{axis.capitalize()} edits: how far the score moves, up or down",
+        note=f"{ABSOLUTE.help}, with its 95 % BCa interval. {_CONTROLS}",
+        make=Dots(values=SIZES, axis="median |% change|", order=_by_size),
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -142,9 +162,9 @@ def _of_axis(axis: str) -> Question:
         EDITS.get(axis, "words"),
         "families",
         f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, PERCENT, *FURTHER, *BEHIND),
+        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, ABSOLUTE, PERCENT, *FURTHER, *BEHIND),
         compute,
-        figures=(drawing,),
+        figures=(sizes, drawing),
         tests=TESTED,
         asks=SHIFTS,
         part_of="S1",

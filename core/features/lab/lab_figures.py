@@ -179,7 +179,9 @@ def bars_beside(figures: Mapping[str, Figure], *, heads: Mapping[str, str], band
     """
     names = list(figures)
     rows = [names[start : start + A_TABLE] for start in range(0, len(names), A_TABLE)]
-    tables = [_table({name: figures[name] for name in own}, heads, bands, alt) for own in rows]
+    shared = one_scale(figures.values())
+    spans = {name: shared or _ends(figure) for name, figure in figures.items()}
+    tables = [_table({name: figures[name] for name in own}, spans, heads, bands, alt) for own in rows]
     return f'<div class="beside">{"".join(tables)}{_legend(figures.values())}</div>'
 
 
@@ -213,9 +215,33 @@ def round_top(value: float) -> float:
     return float(f"{next(each for each in (1, 2, 4, 5, 10) if each * unit >= value * (1 - 1e-12)) * unit:.12g}")
 
 
-def _table(figures: Mapping[str, Figure], heads: Mapping[str, str], bands: Mapping[str, str], alt: str) -> str:
+ALIKE = 3.0
+"""Most that a column may span of another's for both to share a scale: beyond it the smaller one's bars vanish."""
+
+
+def one_scale(figures: Iterable[Figure]) -> tuple[float, float] | None:
+    """What all bars span together, in percent; None where one moves so much further that others were not seen."""
+    ends = [_ends(figure) for figure in figures]
+    sizes = [high - low for low, high in ends]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if max(sizes) <= ALIKE * min(sizes) else None
+
+
+def _beyond(figure: Figure) -> str:
+    """Of the edits that keep the meaning and have a percent change, how many move the score beyond the noise band."""
+    own = figure.frame[figure.frame["series"].eq(PERCENT) & figure.frame["value"].notna()]
+    return f"{int((~own['hollow']).sum())} of {len(own)}" if figure.shades and len(own) else "—"
+
+
+def _table(
+    figures: Mapping[str, Figure],
+    spans: Mapping[str, tuple[float, float]],
+    heads: Mapping[str, str],
+    bands: Mapping[str, str],
+    alt: str,
+) -> str:
     first = next(iter(figures.values()))
-    drawn = {name: _cells(figure) for name, figure in figures.items()}
+    drawn = {name: _cells(figure, *spans[name]) for name, figure in figures.items()}
+    beyond = "".join(f"<td>{_beyond(figure)}</td>" for figure in figures.values())
     names = "".join(f'<th scope="col">{escape(name)}</th>' for name in figures)
     scores = "".join(f"<td>{escape(heads[name])}</td>" for name in figures)
     reach = "".join(f"<td>{escape(bands[name])}</td>" for name in figures)
@@ -225,14 +251,14 @@ def _table(figures: Mapping[str, Figure], heads: Mapping[str, str], bands: Mappi
     )
     return (
         f'<table style="--many:{len(figures)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr></thead>'
-        f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>{lines}'
+        f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>'
+        f'<tr class="said"><th scope="row">Beyond the noise</th>{beyond}</tr>{lines}'
         f'<tr class="said"><th scope="row">Noise band</th>{reach}</tr></tbody></table>'
     )
 
 
-def _cells(figure: Figure) -> list[str]:
+def _cells(figure: Figure, low: float, high: float) -> list[str]:
     styles = series_styles(figure)
-    low, high = _ends(figure)
     shades = "".join(_stretch("band", each.low, each.high, low, high, "") for each in figure.shades)
     zero = f'<i class="zero" style="left:{_share(0.0, low, high):.2f}%"></i>'
     return [_cell(row, styles[str(row["series"])], shades + zero, low, high) for row in figure.frame.to_dict("records")]

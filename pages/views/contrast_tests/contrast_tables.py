@@ -92,7 +92,6 @@ def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) ->
 
 
 _OPENS = "A click on a mark leads to the pairs that it stands for."
-_OPENS_NOTHING = "A click on a mark opens nothing: it stands for no one set of pairs."
 
 
 def draw_question(
@@ -149,8 +148,8 @@ def draw_figure(
     """
     chosen, scope = _behind()
     figure_block(figure, frame, stem, title=title, alt=f"{title}: {spoken(figure)}", chosen=chosen, scope=scope)
-    click = _OPENS if "opens" in figure.frame else _OPENS_NOTHING
-    st.caption(safe(f"{note} {click}".strip(), limit=700))
+    if said := f"{note} {_OPENS if 'opens' in figure.frame else ''}".strip():
+        st.caption(safe(said, limit=700))
 
 
 def _behind() -> tuple[dict[str, str], dict[str, str]]:
@@ -246,7 +245,8 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         draw_nothing(files, scope, question.title)
         return
     drawing = question.figures[0]
-    draw_figure(drawing.figure(frame), every, drawing.id, title=drawing.title, note=drawing.note)
+    st.caption(safe(drawing.note, limit=500))
+    draw_figure(drawing.figure(frame), every, drawing.id, title=drawing.title)
 
     def numbers() -> None:
         most = choose_bar(state)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.both_demands import NOT_ASKED
+from core.analysis.both_demands import FALLS, NOT_ASKED
 from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.analysis.questions import Options
 from core.analysis.questions.worst_slices import ID
@@ -117,7 +117,7 @@ def _read_least(raw: str) -> tuple[int, str]:
 
 
 def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) -> None:
-    """Draw the first of the worst findings: a sentence, whether that evaluator notices broken meanings, two pictures.
+    """Draw the first of the worst findings: a sentence, that the evaluator is deaf where it is, two pictures.
 
     Args:
         worst: of :func:`core.analysis.overview.worst_findings`.
@@ -129,11 +129,11 @@ def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) 
         st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")
         return
     row = worst.iloc[0]
-    name = safe(row["evaluator"])
+    name, verdict = safe(row["evaluator"]), falls.get(str(row["evaluator"]), NOT_ASKED)
+    also = "" if verdict == FALLS else f" {name} {verdict}."
     st.markdown(
         f"{safe(deed(row['family']))} changes **{name}**'s score by "
-        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture{_why(row)}. "
-        f"{name} {falls.get(str(row['evaluator']), NOT_ASKED)}.",
+        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture{_why(row)}.{also}",
         help=f"{_interval(row)}. The first of the findings whose interval lies above ±{held.margin:g} %, by its lower "
         "end.",
     )
@@ -240,16 +240,17 @@ def _draw_example(row: pd.Series) -> None:
     else:
         said = (f"Item {row['item']} as it is", f"Item {row['item']} after {title(row['probe']).lower()}")
         with st.container(horizontal=True, gap="small", key=f"finding_{row['evaluator']}_{row['family']}"):
-            for pixels, alt in zip(example, said, strict=False):
+            for pixels, alt, name in zip(example, said, ("Before", "After"), strict=False):
                 tall = round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0])
-                st.image(pixels, alt=alt, width=min(tall, EXAMPLE_WIDTH))
+                st.image(pixels, name if len(example) > 1 else None, alt=alt, width=min(tall, EXAMPLE_WIDTH))
     if row["caption"] != row["baseline_caption"]:
         st.text(f"{row['baseline_caption']} → {row['caption']}")
     else:
         st.text(row["caption"])
     edited = "" if row["caption"] != row["baseline_caption"] else f", *{safe(title(row['probe']))}*"
     st.markdown(
-        f"Largest change: {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])})"
+        f"Largest change, on this picture: {number(row['baseline_score'])} → **{number(row['score'])}** "
+        f"({signed(row['percent'])})"
         f"{edited}"
     )
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):

@@ -27,15 +27,15 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
     if not len(figure.frame):
         st.caption(half_asked(seen) or "No item has both a broken meaning and a harmless edit with scores.")
         return
+    if both is not None:
+        st.markdown(f"**{safe(told_together(falls_of(files, scope)), limit=600)}**")
+    if own != scope:
+        of = f"Of run {own.run}, {own.subject} captions ({own.language})"
+        st.caption(safe(f"{of}: what is chosen above has no wrong captions.", limit=300))
     figure_block(figure, demands(seen), "overview-plane", title=figure.title, alt=f"{figure.title}: {spoken(figure)}")
     st.caption(safe(figure.note, limit=500))
-    if both is None:
-        return
-    st.markdown(safe(told_together(falls_of(files, scope)), limit=600))
-    if own != scope:
-        of = f"run {own.run} ({own.subject} captions, {own.language})"
-        st.caption(safe(f"Shown for {of}: the scope above breaks no meaning.", limit=300))
-    link_to(CONTRAST, "Does it notice? All tests", icon=":material/rule:")
+    if both is not None:
+        link_to(CONTRAST, "Does it notice? All tests", icon=":material/rule:")
 
 
 def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:

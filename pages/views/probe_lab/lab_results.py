@@ -258,7 +258,7 @@ def _preview(state: PageState, bench: Workbench, probe: Probe, made: Variant, ca
 
 
 def charts(bench: Workbench, result: LabResult) -> None:
-    """Draw every evaluator's shifts beside the others', each on its own scale, over its noise band."""
+    """Draw every evaluator's shifts beside the others', over its noise band."""
     for name, sentence in result.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
     for note in result.notes.values():

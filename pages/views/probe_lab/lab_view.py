@@ -30,10 +30,11 @@ from pages.views.probe_lab.lab_results import (
 )
 from pages.views.probe_lab.lab_searches import asked_last, draw_places, draw_worst, follow
 from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
-from pages.views.probe_lab.lab_state import lab_state, warm
+from pages.views.probe_lab.lab_state import CAPTION_LIMIT, lab_state, warm
 
 _HOW = (
-    "Each bar is the percent change against the probe's baseline. The grey noise band holds 95 of 100 edits that "
+    "Each bar is the percent change against the probe's baseline; evaluators share a scale unless one moves over three "
+    "times as far as another. The grey noise band holds 95 of 100 edits that "
     "nobody "
     "can see, of the evaluator's run; a faint bar lies inside it. Where a probe breaks the meaning its colour says "
     "whether the score drops, as it must."
@@ -64,6 +65,8 @@ def draw() -> None:
         caption = choose_caption(state, bench.item)
     with stage.container(key="lab_thumb"):  # a phone's: the picture itself is further down there
         st.image(thumbnail(bench.picture, side=192), alt="The picture that is scored", width="content")
+    if caption:
+        stage.markdown(safe(f"“{caption}”", limit=CAPTION_LIMIT))
     chips = stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips")
     with chips:
         probes = for_caption(state, choose_probes(state))
@@ -140,5 +143,5 @@ def _shifts(
         show(result)
         if not result.rows:
             return None
-        st.caption("Percent changes, every evaluator on its own scale.", help=_HOW)
+        st.caption("Grey is noise: what edits that nobody can see change. A faint bar lies inside it.", help=_HOW)
     return result

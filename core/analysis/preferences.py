@@ -75,7 +75,9 @@ def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *,
     if len(right) == 0:
         return _none(0, "no pair has both scores")
     if (names == names[0]).all():
-        return Interval(float(right.mean()), math.nan, math.nan, len(right), LEVEL, "one image has no interval")
+        return Interval(
+            float(right.mean()), math.nan, math.nan, len(right), LEVEL, "one image, or text, has no interval"
+        )
     return share(right, groups=names)
 
 

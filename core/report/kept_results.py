@@ -330,6 +330,7 @@ _OF = {
     "VATEX-EVAL": ("C12", "VATEX-EVAL: ratings of captions of videos", "C, Table 2"),
     "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", ""),
 }
+_TWO_PICTURES = ("S-two-pictures", "Two pictures of one text: which of them people prefer", "")
 _RATED = ("C9", "Suites of ratings: agreement with people", "C, Tables 1, 5 and 8")
 
 _LANGUAGES = ("C4", "Ratings in several languages: agreement with people", "B, Tables 3, 4 and 6")
@@ -339,7 +340,7 @@ _PAPERS = {
     "T17": "Table 17",
     **{id_: paper for id_, _, paper in (_RATED, *_OF.values()) if paper},
 }
-OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-caparena")
+OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-caparena", _TWO_PICTURES[0])
 """Tables that are named as missing where there is no result."""
 
 NO_LANGUAGES = (
@@ -382,7 +383,8 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
 def _reached(own: Sequence[SuiteResult]) -> list[Table]:
     kinds: dict[tuple[str, str, str], list[SuiteResult]] = {}
     for each in own:
-        kinds.setdefault(_OF.get(each.suite, _RATED if each.rated else _OF["CapArena"]), []).append(each)
+        other = _RATED if each.rated else _TWO_PICTURES if each.by_text else _OF["CapArena"]
+        kinds.setdefault(_OF.get(each.suite, other), []).append(each)
     return [
         Table(
             id_,

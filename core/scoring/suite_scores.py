@@ -5,7 +5,7 @@ CIDEr-D compare them by words alone. What all of it would cost is told before a 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -16,6 +16,7 @@ from core.corpora.video_frames import find_videos
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.references import Referenced
+from core.file_contents import known_sha256
 from core.scoring.caption_scores import CaptionedImage, score_captions
 from core.scoring.meteor import lacking
 from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, compare, fingerprint, ready_words
@@ -192,9 +193,7 @@ def stacked(draws: Sequence[SuiteScores]) -> SuiteScores:
 def asked_of(suite: Suite) -> list[Asked]:
     """What is scored: every rating's caption, then both sides of every comparison."""
     pairs = [(each.image, each.caption, each.references) for each in suite.rated]
-    return pairs + [
-        (each.image, text, each.references) for each in suite.compared for text in (each.preferred, each.other)
-    ]
+    return pairs + [(image, text, each.references) for each in suite.compared for image, text in each.sides]
 
 
 def check_folders(folders: Sequence[Path]) -> None:
@@ -215,6 +214,7 @@ def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
         InvalidInput: if none is there.
     """
     names = list(dict.fromkeys(image for image, _, _ in asked_of(suite)))
+    folders = _with_own(suite, folders)
     if suite.videos:
         there = {key: path for folder in reversed(folders) for key, path in find_videos(folder).items()}
         found = {name: there.get(name) or there.get(PurePosixPath(name).stem) for name in names}
@@ -224,6 +224,36 @@ def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
         what = "videos" if suite.videos else "images"
         raise InvalidInput(f"none of the {len(found)} {what}, such as {names[0]!r}, is in {_listed(folders)}")
     return found
+
+
+def _with_own(suite: Suite, folders: Sequence[Path]) -> list[Path]:
+    """The folders, and that of pictures which came inside the suite's file."""
+    return [*folders, *([Path(suite.pictures)] if suite.pictures else [])]
+
+
+def without_equal_pictures(suite: Suite, folders: Sequence[Path]) -> Suite:
+    """The suite without comparisons whose two pictures are the same file, or files of the same bytes.
+
+    Args:
+        suite: of pictures of one text; any other one is given back as it is.
+        folders: where the pictures lie; of one that is missing nothing is known.
+    """
+    if not suite.by_text or not suite.compared:
+        return suite
+    places = places_of(suite, folders)
+
+    def equal(pair: Compared) -> bool:
+        one, other = (places[image] for image, _ in pair.sides)
+        if one is None or other is None:
+            return False
+        return one.stat().st_size == other.stat().st_size and known_sha256(one) == known_sha256(other)
+
+    kept = tuple(each for each in suite.compared if not equal(each))
+    lost = len(suite.compared) - len(kept)
+    decisions = (
+        replace(each, count=each.count + lost) if each.id == "equal-pictures" else each for each in suite.decisions
+    )
+    return replace(suite, compared=kept, left_out=suite.left_out + lost, decisions=tuple(decisions))
 
 
 def place_of(folders: Sequence[Path], name: str) -> Path | None:
@@ -373,6 +403,7 @@ def suite_cost(
     """
     pairs = {pair[:2] for pair in asked_of(with_references(suite, 0))}
     names = dict.fromkeys(image for image, _ in sorted(pairs))
+    folders = _with_own(suite, folders)
     there = {name for name in names if place_of(folders, name) is not None}
     if names and not there:
         raise InvalidInput(

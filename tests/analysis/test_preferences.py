@@ -40,7 +40,7 @@ def test_the_interval_over_images_equals_scipys_bootstrap() -> None:
 
 def test_degenerate_suites_have_a_defined_answer() -> None:
     assert accuracy(np.array([]), np.array([]), []).note == "no pair has both scores"
-    assert accuracy(np.array([1.0]), np.array([0.0]), ["a"]).note == "one image has no interval"
+    assert accuracy(np.array([1.0]), np.array([0.0]), ["a"]).note == "one image, or text, has no interval"
     alike = accuracy(np.ones(4), np.zeros(4), list("abcd"))
     assert (alike.estimate, alike.high) == (1.0, 1.0)
     assert alike.low == pytest.approx(stats.binomtest(4, 4).proportion_ci(method="wilson").low)

@@ -44,6 +44,29 @@ def test_pairs_are_reported_with_their_groups(invoke: Invoke, pictures: Path, co
     assert told["before"][0]["n"] == 3
 
 
+def test_two_pictures_of_one_text_are_held_to_people_s_preference(
+    invoke: Invoke, pictures: Path, colour_words: str
+) -> None:
+    (pictures / "copy.png").write_bytes((pictures / "red.png").read_bytes())
+    path = pictures / "ours.csv"
+    path.write_text(
+        "text,left,right,preferred,category\na red thing,red.png,blue.png,left,warm\n"
+        "a blue thing,red.png,blue.png,right,cold\na green thing,green.png,red.png,right,warm\n"
+        "a red thing,red.png,copy.png,left,warm\na red thing,red.png,blue.png,tie,warm\n"
+    )
+    done = invoke("suite", path, pictures, "--evaluator", f"{colour_words},blind-length", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["suite"], told["by_text"], told["judgements"], told["left_out"]) == ("ours", True, 4, 1)
+    sees, blind = ({(row["measure"], row["group"]): row["value"] for row in each["rows"]} for each in told["reached"])
+    assert sees["accuracy", "warm"] == 50.0
+    assert sees["accuracy", "cold"] == 100.0
+    assert sees["accuracy", ""] == pytest.approx(200 / 3)
+    assert (blind["accuracy", ""], blind["accuracy_strict", ""]) == (50.0, 0.0)  # the text alone is all ties
+    equal = next(each for each in told["decisions"] if each["id"] == "equal-pictures")
+    assert (equal["count"], equal["of"]) == (1, "comparisons left out")
+
+
 def test_a_missing_image_is_said_and_costs_its_pair_alone(invoke: Invoke, pictures: Path, colour_words: str) -> None:
     lost = {"image": "../../etc/passwd", "captions": ["a red thing", "a blue thing"], "label": 0}
     done = invoke("suite", pascal(pictures, lost), pictures, "--evaluator", colour_words)

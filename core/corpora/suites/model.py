@@ -12,6 +12,9 @@ TAU_B_RATERS = "tau_b_raters"
 
 ENGLISH = "en"
 
+PICTURE_SUITES = ("Pick-a-Pic", "MJ-Bench", "HPDv2", "GenAI-Bench", "TIFA")
+"""Names of the suites of several pictures of one text."""
+
 PUBLISHED = (
     "Flickr8k-Expert",
     "Flickr8k-CF",
@@ -26,6 +29,7 @@ PUBLISHED = (
     "M-CapEval1k",
     "VATEX-EVAL",
     "ActivityNet-FOIL",
+    *PICTURE_SUITES,
 )
 """Names of the suites whose publishers' files are read."""
 
@@ -71,7 +75,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two captions of an image, the one that is right or that people prefer first.
+    """Two captions of an image, or two images of a text, the one that is right or that people prefer first.
 
     Args:
         group: the part of the suite it belongs to.
@@ -80,6 +84,7 @@ class Compared:
         tied: people prefer neither: ``preferred`` is only the first of the file.
         sentences: of both captions, where each is scored against its own part of a video and the mean counts; empty:
             each caption is scored as one text.
+        other_image: that the other caption, which is the same text then, is scored beside; empty: the same image.
     """
 
     image: str
@@ -90,6 +95,17 @@ class Compared:
     systems: tuple[str, ...] = ()
     tied: bool = False
     sentences: tuple[Sentence, ...] = ()
+    other_image: str = ""
+
+    @property
+    def sides(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Image and caption of both sides, the preferred one first."""
+        return (self.image, self.preferred), (self.other_image or self.image, self.other)
+
+    @property
+    def source(self) -> str:
+        """What pairs that stand together share: the image, or the text of two images."""
+        return self.preferred if self.other_image else self.image
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +140,8 @@ class Suite:
         decisions: of reading it.
         videos: whether its images are videos.
         first: whether fewer references are the first ones of the file, as its publisher takes them, and not drawn.
+        by_text: whether it has several images of a text, which are compared, and not several captions of an image.
+        pictures: folder that holds images which came inside the file; empty: none did.
     """
 
     name: str
@@ -134,6 +152,8 @@ class Suite:
     decisions: tuple[Decision, ...] = ()
     videos: bool = False
     first: bool = False
+    by_text: bool = False
+    pictures: str = ""
 
     @property
     def most_references(self) -> int:
@@ -190,7 +210,7 @@ def only_images(suite: Suite, names: Iterable[str]) -> Suite:
         return image in wanted or _stem(image) in wanted
 
     rated = tuple(each for each in suite.rated if kept(each.image))
-    compared = tuple(each for each in suite.compared if kept(each.image))
+    compared = tuple(each for each in suite.compared if all(kept(image) for image, _ in each.sides))
     lost = len(suite.rated) + len(suite.compared) - len(rated) - len(compared)
     decision = Decision("split", "split", "only images of the given list are kept", lost, "judgements left out")
     return replace(suite, rated=rated, compared=compared, decisions=(*suite.decisions, decision))

@@ -46,7 +46,7 @@ def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
     if unread:
         told = ", ".join(unread)[:200]
         decisions.append(Decision("unread", "further columns", f"not read: {told}", len(unread), "columns"))
-    return Suite(_name(path, tuple(names)), TAU_C, tuple(found.rated), (), found.left_out, tuple(decisions))
+    return Suite(own_name(path, tuple(names)), TAU_C, tuple(found.rated), (), found.left_out, tuple(decisions))
 
 
 def _add(found: Judged, cells: Mapping[str, Any], rated: Mapping[str, str], where: str) -> None:
@@ -72,7 +72,12 @@ def _dimension(column: str) -> str | None:
     return told[:MOST_NAME] if name.startswith(f"{_RATING}_") and told else None
 
 
-def _name(path: Path, names: Sequence[str]) -> str:
+def own_name(path: Path, names: Sequence[str]) -> str:
+    """The name that the rows of a suite of one's own give it.
+
+    Raises:
+        BadCorpus: if they give several, or that of a published suite.
+    """
     if len(names) > 1:
         raise BadCorpus(f"{path} names {len(names)} suites, {names[0][:60]!r} and {names[1][:60]!r}; give one a file")
     name = spaced(names[0])[:MOST_NAME]

@@ -18,7 +18,8 @@
   :mod:`core.corpora.suites.suite_files`.
 - M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
   image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
-- A suite of one's own: see :mod:`core.corpora.suites.own_ratings`.
+- A suite of one's own: see :mod:`core.corpora.suites.own_ratings`. Pictures of one text, one's own and Pick-a-Pic,
+  MJ-Bench, HPDv2, GenAI-Bench and TIFA: see :mod:`core.corpora.suites.picture_pairs`.
 
 Sources: jmhessel/clipscore, flickr8k_example/compute_metrics.py; Yebin46/FLEUR, fleur_pascal.py and fleur_com.py;
 Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et al. (2017), FOIL; Cheng et al. (2025),
@@ -52,6 +53,13 @@ from core.corpora.suites.image_suites import (
 )
 from core.corpora.suites.model import PUBLISHED, TAU_C, Decision, Rated, Suite, spaced, texts
 from core.corpora.suites.own_ratings import is_own, own_ratings
+from core.corpora.suites.picture_pairs import (
+    layout_of,
+    pairs_of_json,
+    pairs_of_parquet,
+    picture_pairs,
+    rated_pictures,
+)
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
 from core.corpora.table_cells import LINES, too_long
 from core.errors import BadCorpus, InvalidInput
@@ -206,7 +214,7 @@ def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
     if found is None:
         raise BadCorpus(
             f"{path} has none of the layouts of {', '.join(PUBLISHED)}; give the file that its publisher ships, or a "
-            "table of your own with the columns image, caption and rating"
+            "table of your own with the columns image, caption and rating, or text, left, right and preferred"
         )
     for image, captions in _texts(found):
         for text in captions:
@@ -237,7 +245,11 @@ def _by_name(path: Path, *, keep: bool) -> Suite | None:
         columns = {str(key).casefold() for key in lines[0][1]} if lines else set[str]()
         if is_own(columns):
             return own_ratings(path, lines)
+        if (layout := layout_of(columns)) is not None:
+            return picture_pairs(path, lines, layout)
         return rows(path, lines) if is_rows(columns) else capeval(path, lines)
+    if name.endswith(".parquet"):
+        return pairs_of_parquet(path)
     return _of_table(path) if name.endswith((".csv", ".tsv")) else None
 
 
@@ -245,6 +257,8 @@ def _of_table(path: Path) -> Suite:
     columns = csv_cells(path).header
     if is_own(columns):
         return own_ratings(path, list(csv_records(path)))
+    if (layout := layout_of(columns)) is not None:
+        return picture_pairs(path, csv_records(path), layout)
     if is_rows(columns):
         return rows(path, list(csv_records(path)))
     if is_capeval(columns):
@@ -256,8 +270,12 @@ def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:
     """A suite that its JSON tells; None where it is none."""
     if isinstance(held, list) and held and isinstance(held[0], dict) and "source1" in held[0]:
         return battles(path, held)
+    if (found := pairs_of_json(path, held)) is not None:
+        return found
     if not isinstance(held, dict) or not held:
         return None
+    if (found := rated_pictures(path, held)) is not None:
+        return found
     if isinstance(held.get("annotations"), list):
         return foil(path, held)
     if set(VATEX_KEYS) & set(held):

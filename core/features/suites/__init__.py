@@ -13,7 +13,7 @@ FEATURE = Feature(
             entry="does_it_notice",
             place=20,
             parts=(
-                Part("reached", ("C9", "C10", "C11", "C12", "S-caparena")),
+                Part("reached", ("C9", "C10", "C11", "C12", "S-caparena", "S-two-pictures")),
                 Part("calibrated", ("T17",)),
                 Part("captioners", ("S-suite-ranks",)),
                 Part("decisions", ("S-suite-decisions",)),

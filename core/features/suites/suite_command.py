@@ -100,18 +100,22 @@ def suite(
     """Hold evaluators to people's judgements of images, or of videos.
 
     Of images: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k, or ratings of your own (image, caption,
-    rating). Of videos: VATEX-EVAL, ActivityNet-FOIL. The suite's files and images are its publisher's; nothing is
-    downloaded. Intervals are over images. Every decision on the way to a number is printed with the count that it
-    concerns. A metric that runs elsewhere scores what --export-pairs writes; its file is read with --scores. The page
-    Suites shows what is kept.
+    rating). Of two pictures of a text: Pick-a-Pic, MJ-Bench, HPDv2, GenAI-Bench, TIFA, or your own. Of videos:
+    VATEX-EVAL, ActivityNet-FOIL. The suite's files and images are its publisher's; nothing is downloaded. Intervals
+    are over images, or texts. Every decision on the way to a number is printed with the count that it concerns. A
+    metric that runs elsewhere scores what --export-pairs writes; its file is read with --scores. The page Suites
+    shows what is kept.
     """
     from core.features.suites.suite_result import added, result_of, store
+    from core.scoring.suite_scores import without_equal_pictures
 
     names = [name.strip() for each in evaluator or () for name in each.split(",") if name.strip()]
     elsewhere = bool(images or calibrator or export_to or device or references or draws or frames or idf)
     _check(names, len(scores or ()), calibrator=calibrator is not None, images=bool(images), elsewhere=elsewhere)
     files = [annotations, *(also or ())]
     held, options = read(files, keep_self_references=keep_self_references, only=only)
+    if images:
+        held = without_equal_pictures(held, images)
     _check_footage(held, given=bool(frames or idf), calibrator=calibrator is not None)
     if export_to is not None:
         _export(held, images or [], export_to)

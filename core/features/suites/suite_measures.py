@@ -78,6 +78,8 @@ def _of_suite(suite: Suite, scores: SuiteScores) -> Iterator[dict[str, object]]:
             for name in ("image", "caption", "rating", "dimension", "group", "language", "rater")
         }
     )
+    if suite.by_text:  # pictures of a text stand together, as captions of a picture do
+        table = table.rename(columns={"image": "caption", "caption": "image"})
     table["words"] = [
         len(words(each.caption, each.language if each.language in LANGUAGES else "en")) for each in suite.rated
     ]
@@ -139,7 +141,7 @@ def _averaged(table: pd.DataFrame, scores: np.ndarray) -> pd.DataFrame:
 def _of_pairs(suite: Suite, scores: SuiteScores) -> Iterator[dict[str, object]]:
     kept = np.array([not each.tied for each in suite.compared], dtype=bool)
     preferred, other = (np.atleast_2d(each)[:, kept] for each in (scores.preferred, scores.other))
-    images = [each.image for each in suite.compared if not each.tied]
+    images = [each.source for each in suite.compared if not each.tied]
     groups = np.array([each.group for each in suite.compared if not each.tied], dtype=object).astype(str)
     yield from _accuracies(ALL, preferred, other, images)
     names = list(dict.fromkeys(groups.tolist()))
@@ -235,8 +237,8 @@ def _decisions_of_ratings(suite: Suite) -> tuple[Decision, ...]:
     ties = Decision(
         "ties",
         "ties of scores",
-        "accuracy is over captions of one image whose mean ratings differ; a tie "
-        "of the two scores counts one half, and as an error in the strict accuracy",
+        f"accuracy is over {'pictures of one text' if suite.by_text else 'captions of one image'} whose mean ratings "
+        "differ; a tie of the two scores counts one half, and as an error in the strict accuracy",
         _rated_pairs(suite),
         "pairs",
     )
@@ -321,7 +323,8 @@ def _rated_pairs(suite: Suite) -> int:
     """Pairs of captions of one image whose mean ratings differ."""
     ratings: dict[tuple[str, str], dict[str, list[float]]] = {}
     for each in suite.rated:
-        ratings.setdefault((each.dimension, each.image), {}).setdefault(each.caption, []).append(each.rating)
+        of, what = (each.caption, each.image) if suite.by_text else (each.image, each.caption)
+        ratings.setdefault((each.dimension, of), {}).setdefault(what, []).append(each.rating)
     total = 0
     for captions in ratings.values():
         levels = Counter(sum(values) / len(values) for values in captions.values())

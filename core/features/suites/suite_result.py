@@ -253,6 +253,7 @@ class SuiteResult(_Part):
         options: how they were read where that is not the usual way, in words.
         judgements: ratings or comparisons.
         images: of these.
+        by_text: whether it compares pictures of one text, and not captions of one picture.
         decisions: of reading and measuring.
         reached: by each evaluator.
     """
@@ -266,6 +267,7 @@ class SuiteResult(_Part):
     options: tuple[Text, ...] = ()
     judgements: Count
     images: Count
+    by_text: bool = False
     decisions: Annotated[tuple[Decided, ...], Field(max_length=100)]
     reached: Annotated[tuple[Reached, ...], Field(max_length=MOST)] = ()
 
@@ -302,7 +304,8 @@ def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) 
         sources=tuple(Source(name=each.name, sha256=file_sha256(each)) for each in with_companions(files)),
         options=tuple(options),
         judgements=len(judged),
-        images=len({each.image for each in judged}),
+        images=len({image for image, *_ in asked_of(suite)}),
+        by_text=suite.by_text,
         decisions=tuple(
             Decided(id=each.id, what=each.what, done=each.done, count=each.count, of=each.of)
             for each in decisions_of(suite)

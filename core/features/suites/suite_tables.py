@@ -40,9 +40,10 @@ _SUITE, _EVALUATOR = Column("suite", "Suite", kind="text"), Column("evaluator", 
 _WHO = (_EVALUATOR, Column("references", "References", kind="text"), Column("group", "Of", kind="text"))
 
 NOTE = (
-    "Agreement with people, 95 % intervals over images, or videos. τ: Kendall's, over all ratings, as are ρ and r. "
-    "What was rated (relevance, fluency) is never pooled, and a rater who is named has a row. Accuracy: of two "
-    "captions of one image or video, how often the one that people prefer has the higher score; a tie counts one half."
+    "Agreement with people, 95 % intervals over images, videos, or texts with several pictures. τ: Kendall's, over all "
+    "ratings, as are ρ and r. What was rated (relevance, fluency) is never pooled, and a rater who is named has a row. "
+    "Accuracy: of two captions of one image or video, or two pictures of one text, how often the one that people "
+    "prefer has the higher score; a tie counts one half."
 )
 
 BEFORE_NOTE = (

@@ -49,7 +49,7 @@ def draw_nothing() -> None:
     st.info(
         "No benchmark results yet. Try the example, or bring a publisher's file: Flickr8k-Expert and -CF, "
         "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, VATEX-EVAL and ActivityNet-FOIL; or a table of "
-        "your own ratings with the columns image, caption and rating. "
+        "your own: image, caption, rating; or text, left, right, preferred for two pictures of one text. "
         "Nothing is downloaded.",
         icon=":material/fact_check:",
     )
@@ -72,7 +72,7 @@ def draw_commands() -> None:
 
 
 MOST_MB = 64
-_SUITE_FILES, _SCORE_FILES = ["json", "jsonl", "csv", "tsv", "txt"], ["csv", "tsv", "json", "jsonl", "parquet", "txt"]
+_FILES = ["json", "jsonl", "csv", "tsv", "txt", "parquet"]
 _ASKED = "suites.asked"
 _SHOWN = 3
 
@@ -90,14 +90,12 @@ def draw_bring() -> None:
         left, right = st.columns(2, gap="medium")
         given = left.file_uploader(
             "Files of one suite",
-            type=_SUITE_FILES,
+            type=_FILES,
             accept_multiple_files=True,
             key="suites.files",
             max_upload_size=MOST_MB,
         )
-        scores = right.file_uploader(
-            "Scores of one metric", type=_SCORE_FILES, key="suites.scores", max_upload_size=MOST_MB
-        )
+        scores = right.file_uploader("Scores of one metric", type=_FILES, key="suites.scores", max_upload_size=MOST_MB)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             called = st.text_input(
                 "Name of the metric", key="suites.called", max_chars=100, width=240, placeholder="As the file is called"

@@ -174,6 +174,28 @@ def test_pairs_have_their_groups_the_mean_over_them_and_ties_in_two_ways() -> No
     assert table[table["group"] == ALL]["ties"].tolist() == [8, 8]
 
 
+def test_pictures_of_one_text_are_compared_with_each_other_and_texts_are_the_units() -> None:
+    rng = np.random.default_rng(5)
+    ratings, scores = rng.integers(1, 6, 90).astype(float), rng.normal(size=90)
+    pictures = Suite(
+        "TIFA",
+        TAU_B,
+        tuple(Rated(f"i{place}", f"t{place // 3}", rating) for place, rating in enumerate(ratings.tolist())),
+        by_text=True,
+    )
+    table = suite_table(pictures, SuiteScores(scores, NONE, NONE, ())).set_index("measure")
+    pairs = [(a, b) for a in range(90) for b in range(90) if a // 3 == b // 3 and ratings[a] > ratings[b]]
+    assert table.loc[ACCURACY, "n"] == len(pairs) > 60
+    assert table.loc[ACCURACY, "value"] == pytest.approx(100 * np.mean([scores[a] > scores[b] for a, b in pairs]))
+    assert table.loc[TAU_B, "value"] == pytest.approx(100 * stats.kendalltau(scores, ratings).statistic)
+    assert table.loc[TAU_B, "low"] < table.loc[TAU_B, "value"]
+    two = tuple(Compared(f"{i}", "one text", "one text", other_image=f"o{i}") for i in range(12))
+    table = suite_table(
+        Suite("mine", ACCURACY, (), two, by_text=True), SuiteScores(NONE, np.ones(12), np.zeros(12), ())
+    )
+    assert set(table["note"]) == {"one image, or text, has no interval"}  # not the twelve images
+
+
 def test_battles_that_people_call_a_tie_count_in_no_accuracy() -> None:
     pairs = tuple(Compared(f"{i}", "x", "y", systems=("A", "B"), tied=i % 2 == 0) for i in range(20))
     preferred = np.array([0.0, 1.0] * 10)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -123,12 +123,14 @@ class Imported:
         name: of the metric; it is stored with the mark of imported scores behind it.
         fingerprint: what the scores depend on, in the reader's words: version, weights, precision.
         score_range: (low, high); high is None where there is no upper bound. Higher must mean better.
+        about: what else the manifest says of where they are from.
     """
 
     name: str
     fingerprint: str
     score_range: tuple[float, float | None]
     scores: ScoreFile
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def stored(self) -> str:
@@ -308,6 +310,7 @@ def _entry(each: Imported, folder: PairFolder, known: set[str]) -> dict[str, Any
         "pairs": len(known),
         "missing": missing,
         "without_number": without,
+        **each.about,
     }
     return {
         "name": each.stored,

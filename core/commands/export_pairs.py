@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core.commands import _options, _outputs
-from core.commands._shared import Code, complain, exit_codes, note, table
+from core.commands._shared import Code, complain, exit_codes, note, references, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from core.audit.export import Size
+    from core.audit.pair_folder import PairFolder
     from core.audit.plan import Plan
     from core.audit.run import Progress
+    from core.evaluators.network.batch import BatchJudge
 
 EPILOG = exit_codes(ok="every pair is on disk")
 
 
 @_options.asks(
-    "run output corpus root option probes subject language captions_each limit sample seed by_pair most_gb dry_run",
+    "run output corpus root option probes subject language captions_each limit sample seed by_pair most_gb batch judge "
+    "batch_lines batch_mb dry_run",
     corpus={"default": None, "help": "A corpus in place of a run: 'corpora' lists them."},
 )
 def export_pairs(
@@ -35,13 +39,25 @@ def export_pairs(
         bool, typer.Option("--by-pair", help="Link every image under its pairs' ids too, as clipscore's script needs.")
     ] = False,
     most_gb: Annotated[float, typer.Option(min=0, help="Most GB of pixels, uncompressed.")] = 50.0,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            help="Also write the questions of --judge: openai, for batch endpoints, or vllm, for vllm run-batch."
+        ),
+    ] = None,
+    judge: Annotated[list[str] | None, typer.Option(help="With --batch: judge:MODEL@RUBRIC, repeatable.")] = None,
+    batch_lines: Annotated[int, typer.Option(min=1, help="Most questions in one file of a batch.")] = 50_000,
+    batch_mb: Annotated[
+        float | None, typer.Option(min=0.001, help="Most MB of one. Default: 200 of openai, 2000 of vllm.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it would be at most, and stop.")] = False,
 ) -> None:
     """Write the pairs of a run, or of a corpus under probes, for any metric anywhere to score.
 
     The folder has images/ (of a video a folder of frames), pairs.jsonl (id, image, caption, language, references:
     CaptionEvalKit's lines), candidates.json and references.json (clipscore's), and plan.json. An export that was
-    stopped goes on when it is called again. Read the scores back with import-scores.
+    stopped goes on when it is called again. Read the scores back with import-scores. With --batch the questions of
+    judges stand in batch/ beside them; import-scores --batch reads the answers.
     """
     from core.audit.export import export_pairs as write
     from core.audit.export import size_of
@@ -50,25 +66,14 @@ def export_pairs(
 
     if (run is None) == (asked["corpus"] is None):
         raise InvalidInput("give a run or --corpus, one of them: python -m core export-pairs --corpus demo -o FOLDER")
-    if run is None:
-        plan = _planned(asked)
-    else:
-        if _options.fields({**asked, "root": None, "captions_each": None}) or asked["captions_each"] != 1:
-            raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
-        plan = _again(run, asked["root"])
+    plan = _planned(asked) if run is None else _again(run, asked)
     if not 0 <= most_gb < 1e9:
         raise InvalidInput(f"--most-gb takes a number of GB, got {most_gb:g}")
+    asked_judges = _judges(batch, references(judge))
     for warning in plan.warnings:
         note(f"warning: {warning}")
-    size = size_of(plan)
     if dry_run:
-        rows: list[tuple[object, ...]] = [
-            ("items", size.items, f"{len(plan.corpus.rejected):,} left out by the loader"),
-            ("unique images", size.images, "at most: rejected variants make it less"),
-            ("pairs", size.pairs, "at most"),
-            ("bytes", size.bytes, "of pixels at most; as PNG they take less"),
-        ]
-        table(("", "number", ""), rows)
+        _say_size(size_of(plan), len(plan.corpus.rejected))
         return
     if output is None:
         raise InvalidInput("name the folder to write with --output; --dry-run says how much it would be")
@@ -86,7 +91,20 @@ def export_pairs(
     typer.echo(
         f"{counts['pairs']:,} pairs of {counts['images']:,} images in {output}, {counts['image_bytes'] / 1e6:,.1f} MB"
     )
-    note(f"score {output / 'pairs.jsonl'}, then: python -m core import-scores SCORES --pairs {output} …")
+    for each in asked_judges:
+        _write_batch(folder, each, str(batch), batch_lines, batch_mb)
+    told = ("answer the batch", "--batch ANSWERS …") if asked_judges else (f"score {output / 'pairs.jsonl'}", "SCORES")
+    note(f"{told[0]}, then: python -m core import-scores {told[1]} --pairs {output}{'' if asked_judges else ' …'}")
+
+
+def _say_size(size: "Size", rejected: int) -> None:
+    rows: list[tuple[object, ...]] = [
+        ("items", size.items, f"{rejected:,} left out by the loader"),
+        ("unique images", size.images, "at most: rejected variants make it less"),
+        ("pairs", size.pairs, "at most"),
+        ("bytes", size.bytes, "of pixels at most; as PNG they take less"),
+    ]
+    table(("", "number", ""), rows)
 
 
 def _planned(asked: dict[str, Any]) -> "Plan":
@@ -97,9 +115,33 @@ def _planned(asked: dict[str, Any]) -> "Plan":
     return make_plan(find(request.corpus).load(asked["root"], **request.options), request)
 
 
-def _again(run: str, root: Path | None) -> "Plan":
+def _again(run: str, asked: dict[str, Any]) -> "Plan":
     from core.api.opened_run import place
     from core.audit.record import plan_again
     from core.store.run_files import read_run
 
-    return plan_again(read_run(place(run)), root=root)
+    if _options.fields({**asked, "root": None, "captions_each": None}) or asked["captions_each"] != 1:
+        raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
+    return plan_again(read_run(place(run)), root=asked["root"])
+
+
+def _judges(batch: str | None, named: tuple[str, ...]) -> "list[BatchJudge]":
+    """The judges of a batch, looked at before anything is written."""
+    from core.audit.batch_requests import KINDS, batch_judge
+    from core.evaluators.registry import find
+
+    if (batch is None) != (not named) or (batch is not None and batch not in KINDS):
+        raise InvalidInput(f"a batch needs --batch {' or '.join(KINDS)} and --judge judge:MODEL@RUBRIC, both")
+    return [batch_judge(find(each)) for each in named]
+
+
+def _write_batch(folder: "PairFolder", judge: "BatchJudge", kind: str, lines: int, mb: float | None) -> None:
+    from core.audit.batch_requests import KINDS, write_batch
+    from core.commands._progress import progress
+
+    chosen = next(each for each in KINDS if each == kind)
+    most = None if mb is None else round(mb * 1e6)
+    with progress("batch", unit="pairs") as update:
+        made = write_batch(folder, judge, chosen, most_lines=lines, most_bytes=most, progress=update)
+    files = f"{made.shards} file{'' if made.shards == 1 else 's'}"
+    typer.echo(f"{judge.name}: {made.requests:,} questions in {files}, {made.bytes / 1e6:,.1f} MB, in {made.folder}")

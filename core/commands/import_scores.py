@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import Code, command_line, exit_codes, references, table
+from core.commands._shared import Code, command_line, exit_codes, note, references, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from core.audit.imports import Imported
+    from core.audit.pair_folder import PairFolder
     from core.store.run_files import Run
 
 EPILOG = exit_codes(ok="every pair has a score", failures="imported, but some pairs have no score (the run says why)")
@@ -21,17 +23,22 @@ def import_scores(
         list[Path],
         typer.Argument(help="CSV, JSON Lines, Parquet (id, score), or CaptionEvalKit's, lmms-eval's, inspect_ai's."),
     ],
-    evaluator: Annotated[list[str], typer.Option(help="Name of the metric, one a file; stored as NAME@imported.")],
+    evaluator: Annotated[
+        list[str] | None, typer.Option(help="Name of the metric, one a file; stored as NAME@imported.")
+    ] = None,
     fingerprint: Annotated[
-        list[str], typer.Option(help="What its scores depend on, one a file: 'v1.2, weights sha256 …, fp32'.")
-    ],
+        list[str] | None, typer.Option(help="What its scores depend on, one a file: 'v1.2, weights sha256 …, fp32'.")
+    ] = None,
     score_range: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--range",
             help="LOW,HIGH that it can give, one a file, or LOW, for no upper bound; higher must mean better.",
         ),
-    ],
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="The files are answers to the batches of the export, in any order.")
+    ] = False,
     pairs: Annotated[
         Path | None, typer.Option(help="Folder of the export. Default: the folder of the first file.")
     ] = None,
@@ -50,7 +57,8 @@ def import_scores(
 
     Several files make one run of several metrics: repeat --evaluator, --fingerprint and --range in the files' order. A
     pair that a file does not name, or gives no number, has no score, and the row says why. What is named twice or is no
-    pair of the export is refused. A metric that is better where it is lower is negated before.
+    pair of the export is refused. A metric that is better where it is lower is negated before. With --batch the export
+    says what was asked of whom: what is missing, failed, doubled or of other questions is counted, and so is the cost.
     """
     from core import settings
     from core.api.opened_run import place
@@ -62,16 +70,23 @@ def import_scores(
     from core.outputs import check_folder
     from core.store.run_files import read_run
 
-    names = references(evaluator)
-    told = {"--evaluator": names, "--fingerprint": fingerprint, "--range": score_range}
+    names, told_of = references(evaluator), (fingerprint or [], score_range or [])
+    told = {"--evaluator": names, "--fingerprint": told_of[0], "--range": told_of[1]}
     for name, values in told.items():
-        if len(values) != len(files):
-            raise InvalidInput(f"there are {len(files)} files and {len(values)} of {name}; give one a file")
+        if len(values) != (0 if batch else len(files)):
+            how = "the batch says it; leave it out" if batch else "give one a file"
+            raise InvalidInput(f"there are {len(files)} files and {len(values)} of {name}; {how}")
     folder = read_pair_folder(pairs or files[0].parent)
-    imported = [
-        Imported(name, given, read_range(bounds), read_scores(path, column=column, pairs=folder.by_image_and_caption))
-        for path, name, given, bounds in zip(files, names, fingerprint, score_range, strict=True)
-    ]
+    imported = (
+        _answers(files, folder)
+        if batch
+        else [
+            Imported(
+                name, given, read_range(bounds), read_scores(path, column=column, pairs=folder.by_image_and_caption)
+            )
+            for path, name, given, bounds in zip(files, names, *told_of, strict=True)
+        ]
+    )
     other = None if beside is None else read_run(place(beside))
     if out is not None and run_id is not None:
         check_folder(out / run_id)
@@ -89,6 +104,23 @@ def import_scores(
     _sum_up(run)
     if run.manifest["counts"]["scores_null"]:
         raise typer.Exit(Code.FAILURES)
+
+
+def _answers(files: list[Path], folder: "PairFolder") -> "list[Imported]":
+    """Read the answers to batches, and say what came back, a sentence each."""
+    from core.audit.batch_answers import read_batches
+
+    found = read_batches(files, folder)
+    for name, counts in found.counts.items():
+        for sentence in counts.sentences():
+            typer.echo(f"{name}: {sentence}")
+    if found.foreign:
+        note(f"Foreign: {found.foreign:,} answers are to no question of this export's batches; they are left out.")
+    if found.unreadable:
+        note(f"Unreadable: {found.unreadable:,} lines are no answers; they are left out.")
+    for name in found.silent:
+        note(f"{name}: none of the files has a score for it; it is left out.")
+    return list(found.imported)
 
 
 def read_range(text: str) -> tuple[float, float | None]:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
@@ -55,12 +55,14 @@ class ScoreFile:
         sha256: of its bytes.
         column: that the scores stand in; empty where they have no name.
         scores: finite, or NaN where the file names the id and gives no finite number.
+        reasons: why there is none, where the file says so.
     """
 
     name: str
     sha256: str
     column: str
     scores: Mapping[str, float]
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def told(self) -> str:
@@ -72,7 +74,14 @@ class ScoreFile:
         score = self.scores.get(key)
         if score is None:
             return math.nan, f"not in {self.name}"
-        return (score, None) if math.isfinite(score) else (math.nan, f"{self.name} gives no number")
+        return (
+            (score, None)
+            if math.isfinite(score)
+            else (
+                math.nan,
+                self.reasons.get(key) or f"{self.name} gives no number",
+            )
+        )
 
     def check_ids(self, known: Callable[[str], bool], where: str) -> None:
         """Refuse ids that are not among the pairs that were given out.

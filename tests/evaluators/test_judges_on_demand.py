@@ -132,7 +132,7 @@ def test_a_file_names_where_each_model_is_asked_its_price_and_what_it_reads(
     monkeypatch.setenv("EYE_KEY", KEY)
     kind = find(f"judge:{MODEL}@judge")
     assert kind.spec.languages == ("de", "en")
-    assert "A million tokens cost 2.5 read, 10 written." in kind.spec.summary
+    assert "A million tokens cost 2.5 read and 10 written." in kind.spec.summary
     assert find(f"judge:{MODEL}@fleur").spec.languages == ("en",)
     judge = kind.load()
     assert isinstance(judge, Judge)

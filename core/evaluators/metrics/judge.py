@@ -33,7 +33,7 @@ from core.evaluators.cache import PAIR, EmbeddingCache, caption_hash, pair_key
 from core.evaluators.generative import Generative, read_rubric
 from core.evaluators.network.answer import MOST_TOKENS, Verdict, read_verdict
 from core.evaluators.network.asking import Asker, Journal, Post, line, request_key
-from core.evaluators.network.endpoint import NEEDED, PREFIX, Budget, Endpoint, endpoint_of, model_table
+from core.evaluators.network.endpoint import NEEDED, PREFIX, Budget, Endpoint, endpoint_of, model_table, prices_of
 from core.evaluators.network.rubrics import Rubric, find_rubric
 from core.evaluators.references import Referenced, check_references
 from core.evaluators.weights.catalogue import described
@@ -55,8 +55,8 @@ _Pair = tuple[np.ndarray, str, tuple[str, ...]]
 """Image, caption, references."""
 
 
-class _Judge(Evaluator):
-    """Asks an endpoint; answers are kept on disk.
+class OnDemand(Evaluator):
+    """A model behind an endpoint, asked with a rubric; answers are kept on disk.
 
     A pair is asked once: the answer is kept by (image hash, caption, references, rubric, model), so a repeat is the
     same to the bit. What has no valid answer is null with its reason, never a number.
@@ -235,7 +235,7 @@ def _take(key: str, done: "Future[Verdict]", known: dict[str, float], failed: di
     source="Rubric in assets/rubrics/judge.md; PROTOCOL section 2",
     licence="that of the endpoint",
 )
-class Judge(_Judge):
+class Judge(OnDemand):
     """Asks the model that ``INVARISCOPE_JUDGE_*`` names."""
 
     rubric_name = "judge"
@@ -262,7 +262,7 @@ class ProtoscoreJudge(Judge):
     rubric_name = "protoscore"
 
 
-class ReferencedJudge(_Judge, Referenced):
+class ReferencedJudge(OnDemand, Referenced):
     """A judge whose rubric shows captions by people beside the one that is judged."""
 
     def score(
@@ -297,16 +297,19 @@ def judge_of(argument: str) -> type[Evaluator]:
             f"{model} reads {', '.join(table.languages)} and the rubric {name} is for {', '.join(rubric.languages)}; "
             "take another rubric"
         )
-    return _made(model, name, rubric, reads, table.prices())
+    return _made(model, name, rubric, reads, prices_of(model))
 
 
 @lru_cache(maxsize=256)
-def _made(model: str, name: str, rubric: Rubric, languages: tuple[str, ...], prices: str) -> type[Evaluator]:
+def _made(
+    model: str, name: str, rubric: Rubric, languages: tuple[str, ...], prices: tuple[float | None, float | None]
+) -> type[Evaluator]:
     unseen = " It is shown no picture." if rubric.picture == "none" else ""
+    cost = "" if None in prices else f" A million tokens cost {prices[0]:g} read and {prices[1]:g} written."
     spec = EvaluatorSpec(
         name=f"judge:{model}@{name}",
         title=f"{model}, {rubric.title}",
-        summary=f"{model} rates the pair from {rubric.low:g} to {rubric.high:g}.{unseen} {prices}".strip(),
+        summary=f"{model} rates the pair from {rubric.low:g} to {rubric.high:g}.{unseen}{cost}",
         family="judge",
         score_range=(rubric.low, rubric.high),
         memory_mb=1,
@@ -316,7 +319,7 @@ def _made(model: str, name: str, rubric: Rubric, languages: tuple[str, ...], pri
         takes_references=rubric.takes_references,
         languages=languages,
     )
-    kind: type[_Judge] = ReferencedJudge if rubric.takes_references else Judge
+    kind: type[OnDemand] = ReferencedJudge if rubric.takes_references else Judge
     return type("JudgeOnDemand", (kind,), {"spec": spec, "model": model, "made": rubric, "__doc__": kind.__doc__})
 
 

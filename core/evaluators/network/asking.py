@@ -204,7 +204,11 @@ class Asker:
             wait=self._wait(),
         )
         try:
-            return tries(self._once, post, request_body(self.endpoint.model, self.rubric, caption, references, png=png))
+            return tries(
+                self._once,
+                post,
+                request_body(self.endpoint.model, self.rubric, caption, references, picture=data_url(png)),
+            )
         except RetryError as error:
             raise InvalidInput(self._gave_up(error.last_attempt.exception())) from None
 
@@ -234,14 +238,10 @@ class Asker:
         return wait
 
     def _same_model(self, answered: object) -> None:
-        if not isinstance(answered, str):  # an endpoint that does not say is believed
-            return
-        wanted = self.endpoint.model
-        names = {wanted, wanted.rpartition("/")[2]}
-        found = answered.rpartition("/")[2]
-        if answered and found not in names and not any(found.startswith(f"{name}-") for name in names):
+        if not same_model(self.endpoint.model, answered):
             raise ScoringStopped(
-                f"the judge was asked for model {wanted!r} and {self.endpoint.host} answered for {answered[:80]!r}; "
+                f"the judge was asked for model {self.endpoint.model!r} and {self.endpoint.host} answered for "
+                f"{str(answered)[:80]!r}; "
                 f"set {PREFIX}MODEL to the model that is served"
             )
 
@@ -278,11 +278,27 @@ class _Busy(Exception):
         self.reply = reply
 
 
+def same_model(wanted: str, answered: object) -> bool:
+    """Whether an answer is of the model that was asked for, in whatever edition; one that does not say is believed."""
+    if not isinstance(answered, str) or not answered:
+        return True
+    names, found = {wanted, wanted.rpartition("/")[2]}, answered.rpartition("/")[2]
+    return found in names or any(found.startswith(f"{name}-") for name in names)
+
+
+def data_url(png: bytes) -> str:
+    """A PNG file as an address."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+
+
 def request_body(
-    model: str, rubric: Rubric, caption: str, references: Sequence[str] = (), *, png: bytes
+    model: str, rubric: Rubric, caption: str, references: Sequence[str] = (), *, picture: str
 ) -> dict[str, Any]:
-    """The body of one request for a chat completion: what the network is sent, and a line of a batch holds."""
-    picture = f"data:image/png;base64,{base64.b64encode(png).decode()}" if rubric.picture != "none" else ""
+    """The body of one request for a chat completion: what the network is sent, and a line of a batch holds.
+
+    Args:
+        picture: address of the picture; left out where the rubric shows none.
+    """
     shape = {} if rubric.form.bare else {"response_format": _shape(rubric.form)}
     return {
         "model": model,

@@ -106,15 +106,20 @@ class ModelTable:
     key_variable: str | None = None
     languages: tuple[str, ...] = ()
 
-    def prices(self, environment: Mapping[str, str] | None = None) -> str:
-        """Prices of a million tokens, in words; empty where none is set."""
-        found = {**(os.environ if environment is None else environment), **self.settings}
-        told = {name: found.get(f"{PREFIX}PRICE_{name}", "") for name in ("IN", "OUT")}
-        return (
-            f"A million tokens cost {told['IN'] or '?'} read, {told['OUT'] or '?'} written."
-            if any(told.values())
-            else ""
-        )
+
+def prices_of(model: str, environment: Mapping[str, str] | None = None) -> tuple[float | None, float | None]:
+    """Prices of a million tokens read and written; None where none is set.
+
+    Raises:
+        InvalidInput: where one is no number of at least 0, or the file of models cannot be used.
+    """
+    found = os.environ if environment is None else environment
+    settings = {**found, **model_table(model, found).settings}
+    told = (name for name in ("price_in", "price_out"))
+    price_in, price_out = (
+        _number(settings, name, whole=False) if settings.get(f"{PREFIX}{name.upper()}") else None for name in told
+    )
+    return price_in, price_out
 
 
 def endpoint_of(model: str, environment: Mapping[str, str] | None = None) -> Endpoint:
@@ -241,7 +246,7 @@ class Budget:
                 count where both are whole numbers from 0 to MOST_COUNTED.
         """
         told = usage if isinstance(usage, dict) else {}
-        read, written = (_count(told.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+        read, written = (count_tokens(told.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         prices = (self._endpoint.price_in or 0.0, self._endpoint.price_out or 0.0)
         with self._lock:
             if read is not None and written is not None:
@@ -256,5 +261,6 @@ class Budget:
             )
 
 
-def _count(told: Any) -> int | None:
+def count_tokens(told: Any) -> int | None:
+    """A number of tokens as an endpoint wrote it; None where it is no whole number from 0 to MOST_COUNTED."""
     return told if type(told) is int and 0 <= told <= MOST_COUNTED else None  # True is no count

@@ -133,22 +133,14 @@ def effect(
     groups = None if sources is None else sources[keep]
     before, after = _scored(changes, keep)
     negative, withheld = int((before < 0).sum()), bool(changes.withheld[keep].any())
-    percent, sizes = (_known(changes, each, keep) for each in (changes.percent, changes.size))
+    sizes = _known(changes, changes.size, keep)
     beyond = _edits_beyond(changes, keep, groups, margin=margin, level=level)
     items_beyond = share(np.where(np.isnan(sizes), math.nan, exceeds(sizes, margin)), groups=groups, level=level)
     unit = spread if spread > 0 else math.nan
-    delta, whole = changes.delta[keep], changes.baseline[keep]
-    still, falls = movers(delta, whole, groups=groups, level=level)
-    on = np.where(np.isnan(delta), math.nan, unit) if withheld else whole
-    levels = (level, 2 * level - 1)
-    means = mean_changes(delta, on, levels=levels, groups=groups)
-    moved, narrow = median_bca_levels(percent, levels=levels, groups=groups)
-    size, shift = (median_bca(each, groups=groups, level=level) for each in (sizes, delta))
-    test, power = tested(changes, keep, sources), reach(moved, margin=margin)
-    if withheld:
-        claim = drift(shift, NOT_ASKED, falls=falls, means=(means[0], NOT_ASKED))
-    else:
-        claim = drift(moved, narrow, margin=margin, falls=falls, means=(means[0], means[1]))
+    found = drifted(changes, keep, sources=sources, margin=margin, level=level, unit=unit)
+    moved, still, falls, means = found.moved, found.still, found.falls, found.mean
+    size, shift = (median_bca(each, groups=groups, level=level) for each in (sizes, changes.delta[keep]))
+    test, claim, power = found.test, found.claim, reach(moved, margin=margin)
     notes = (
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
         _negative_said(negative, len(before)) if withheld else _floored_said(n_zero, n_shifts + n_zero, before),
@@ -171,7 +163,7 @@ def effect(
         100 * falls.estimate,
         100 * falls.low,
         100 * falls.high,
-        *((math.nan,) * 3 if withheld else (means[0].estimate, means[0].low, means[0].high)),
+        *((math.nan,) * 3 if withheld else (means.estimate, means.low, means.high)),
         shift.estimate,
         shift.low,
         shift.high,
@@ -193,6 +185,53 @@ def effect(
         n_missing,
         "; ".join(filter(None, notes)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Drifted:
+    """Which way scores go, and what says so; see :class:`Effect`.
+
+    Args:
+        moved: median % change.
+        still: share of items that stand still, in [0, 1].
+        falls: share of movers that fall, likewise.
+        mean: change of the mean score in percent; where % change is withheld, of the mean Δ in percent of the unit.
+        test: of the scores before and after.
+        claim: the drift, before any correction for several tests.
+    """
+
+    moved: Interval
+    still: float
+    falls: Interval
+    mean: Interval
+    test: PairedTest
+    claim: str
+
+
+def drifted(
+    changes: Changes,
+    keep: np.ndarray,
+    *,
+    sources: np.ndarray | None,
+    margin: float = MARGIN,
+    level: float = 0.95,
+    unit: float = math.nan,
+) -> Drifted:
+    """The part of :func:`effect` that says which way scores go; arguments as there, ``unit`` being the spread."""
+    groups = None if sources is None else sources[keep]
+    withheld = bool(changes.withheld[keep].any())
+    percent, delta, whole = _known(changes, changes.percent, keep), changes.delta[keep], changes.baseline[keep]
+    still, falls = movers(delta, whole, groups=groups, level=level)
+    on = np.where(np.isnan(delta), math.nan, unit) if withheld else whole
+    levels = (level, 2 * level - 1)
+    means = mean_changes(delta, on, levels=levels, groups=groups)
+    moved, narrow = median_bca_levels(percent, levels=levels, groups=groups)
+    if withheld:
+        shift = median_bca(delta, groups=groups, level=level)
+        claim = drift(shift, NOT_ASKED, falls=falls, means=(means[0], NOT_ASKED))
+    else:
+        claim = drift(moved, narrow, margin=margin, falls=falls, means=(means[0], means[1]))
+    return Drifted(moved, still, falls, means[0], tested(changes, keep, sources), claim)
 
 
 def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:

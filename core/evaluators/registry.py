@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -165,6 +166,17 @@ def offer(given: Any) -> str:
     elif known is not kind:
         raise InvalidInput(f"an evaluator named {name!r} is installed; give {kind.__name__} another name")
     return name
+
+
+@contextmanager
+def offered(kinds: Iterable[type[Evaluator]]) -> Iterator[None]:
+    """Make evaluators known as :func:`offer` does, until the ``with`` block ends."""
+    names = [offer(kind) for kind in kinds]
+    try:
+        yield
+    finally:
+        for name in names:
+            _OFFERED.pop(name, None)
 
 
 def _registered() -> Catalogue[type[Evaluator]]:

@@ -143,6 +143,8 @@ class Feature:
         commands: of the command line.
         questions: makers of questions to the scores, for Results, the report and the API.
         jobs: what can be put in line.
+        methods: ``module:function``, from a :class:`core.analysis.table.ScoreTable` to a paragraph of the methods of a
+            report on it.
     """
 
     name: str
@@ -152,6 +154,7 @@ class Feature:
     commands: tuple[Command, ...] = ()
     questions: tuple[QuestionMaker, ...] = ()
     jobs: tuple[JobKind, ...] = ()
+    methods: tuple[str, ...] = ()
 
 
 @cache
@@ -210,13 +213,25 @@ def commands() -> tuple[Command, ...]:
 def question_makers() -> Iterator[tuple[QuestionMaker, Callable[..., Any]]]:
     """The makers of questions that can be imported; of another one a sentence is logged."""
     for maker in chain.from_iterable(each.questions for each in features()):
-        try:
-            found = follow(maker.code)
-        except NotAvailable as error:
-            _log.warning("%s", error)
-            continue
-        assert callable(found)
-        yield maker, found
+        for found in _importable(maker.code):
+            yield maker, found
+
+
+def methods(table: object) -> tuple[str, ...]:
+    """What features say of the methods of a report on a table of scores, a paragraph each, where they can be asked."""
+    codes = chain.from_iterable(each.methods for each in features())
+    return tuple(found(table) for code in codes for found in _importable(code))
+
+
+def _importable(code: str) -> Iterator[Callable[..., Any]]:
+    """What a name stands for; of one that cannot be imported a sentence is logged, and nothing is there."""
+    try:
+        found = follow(code)
+    except NotAvailable as error:
+        _log.warning("%s", error)
+        return
+    assert callable(found)
+    yield found
 
 
 def job_kind(kind: str) -> object:
@@ -266,6 +281,7 @@ def _codes_of(feature: Feature) -> Iterator[str]:
     yield from (each.code for each in feature.commands)
     yield from (each.code for each in feature.questions)
     yield from (each.code for each in feature.jobs)
+    yield from feature.methods
 
 
 def _whose(code: str) -> str:

@@ -23,7 +23,7 @@ from core.analysis.scope import Narrowed, Scope, labels_said, narrow
 from core.analysis.slices import told_said
 from core.analysis.table import ScoreTable
 from core.charts.spec import Figure, shortened
-from core.features.feature import parts
+from core.features.feature import methods, parts
 from core.features.human.judged_comparisons import BESIDE, with_baseline, with_columns, with_people
 from core.features.human.studies import Study
 from core.features.human.study_outcomes import accepted_by_people
@@ -238,6 +238,7 @@ def build(
         short=tuple(short_tables(tables, corpus=table.scope.corpus)),
         lacks=_by_reason(missing),
         unmade=made.unmade,
+        methods=methods(table),
     )
 
 

@@ -120,6 +120,7 @@ class Report:
         short: the papers' tables as the document shows them.
         lacks: which of the papers' tables these runs cannot give, one line a reason.
         unmade: tables that nobody asked for: id -> title.
+        methods: what features say of the methods, behind :data:`core.report.opening_words.METHODS`, a paragraph each.
     """
 
     title: str
@@ -134,6 +135,7 @@ class Report:
     short: tuple[Table, ...] = ()
     lacks: tuple[str, ...] = ()
     unmade: Mapping[str, str] = field(default_factory=dict)
+    methods: tuple[str, ...] = ()
 
 
 NOTHING = "—"

@@ -61,7 +61,10 @@ def html(report: Report, *, drawn: bytes | None = None) -> str:
         parts += [f"<h2>{FIGURE}</h2>", _figure(report.plane, drawn)]
     if report.short:
         parts += [f"<h2>{TABLES}</h2>", *map(_folded, report.short)]
-    parts += [f"<h2>{METHODS}</h2>", _details("How every number was made", "".join(map(_words, HOW)))]
+    parts += [
+        f"<h2>{METHODS}</h2>",
+        _details("How every number was made", "".join(map(_words, (*HOW, *report.methods)))),
+    ]
     if report.lacks:
         items = "".join(f"<li>{escape(each)}</li>" for each in report.lacks)
         parts += [f"<h2>{LACKS}</h2>", _details(f"{len(report.lacks)} reasons", f'<ul class="words">{items}</ul>')]

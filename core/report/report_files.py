@@ -51,7 +51,7 @@ def markdown(report: Report) -> str:
     if report.plane is not None:
         lines += [f"## {FIGURE}", _markdown_figure(report.plane)]
     lines += [f"## {TABLES}", *map(markdown_table, report.short)] if report.short else []
-    lines += [f"## {METHODS}", *map(markdown_escaped, HOW)]
+    lines += [f"## {METHODS}", *map(markdown_escaped, (*HOW, *report.methods))]
     if report.lacks:
         lines += [f"## {LACKS}", "\n".join(f"- {markdown_escaped(each)}" for each in report.lacks)]
     about = "\n".join(f"- **{name}:** {markdown_escaped(told)}" for name, told in report.about.items())
@@ -140,7 +140,7 @@ def latex(report: Report) -> str:
         lines += [rf"\section*{{{FIGURE}}}", _latex_figure(report.plane), ""]
     if report.short:
         lines += [rf"\section*{{{TABLES}}}", *(part for each in report.short for part in (latex_table(each), ""))]
-    lines += [rf"\section*{{{METHODS}}}", *_paragraphs(HOW)]
+    lines += [rf"\section*{{{METHODS}}}", *_paragraphs((*HOW, *report.methods))]
     if report.lacks:
         lines += [rf"\section*{{{LACKS}}}", *_items(map(latex_escaped, report.lacks))]
     about = (rf"\textbf{{{latex_escaped(name)}:}} {latex_escaped(told)}" for name, told in report.about.items())

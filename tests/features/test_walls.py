@@ -16,7 +16,7 @@ STILL = {
 }
 """Room of the trunk -> features whose tables it still puts into the report by their names."""
 
-KNOWN = {("calibration", "human"), ("compare", "metric_check"), ("metric_check", "lab")}
+KNOWN = {("calibration", "human"), ("compare", "metric_check"), ("metric_check", "lab"), ("selfcheck", "metric_check")}
 """A feature and another one that it builds on."""
 
 

@@ -121,7 +121,8 @@ def test_viewers_have_the_list_of_runs_and_no_new_one(
     for app in (open_page(RUNS), followed(RUN)):
         assert not app.exception
         assert not {"runs.new", "run.start"} & {each.key for each in app.button}
-    assert not [each for each in open_page(RUNS).get("button_group") if each.key == "view.runs"]
+    (switch,) = (each for each in open_page(RUNS).get("button_group") if each.key == "view.runs")
+    assert switch.options == ["Runs", "Self-check"]
 
 
 def test_a_view_that_cannot_be_imported_is_said_and_the_rest_works(

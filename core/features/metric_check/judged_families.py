@@ -149,17 +149,31 @@ def broken(
 def _families(
     probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
 ) -> tuple[FamilyFailures, ...]:
-    """Judge each family by its interval, those that have enough for a claim together; see :func:`_together`."""
-    found, at = dict[str, FamilyFailures](), dict[str, Callable[[float], Interval]]()
+    sides = {}
     for family in dict.fromkeys(probe.family for probe in probes):
         own = [probe for probe in probes if probe.family == family]
         right, wrong = (_grid(own, rows, value) for value in (lambda row: row.baseline_score, lambda row: row.score))
-        items = np.broadcast_to(np.arange(len(rows)), right.shape).ravel()
+        sides[family] = (own[0].axis.value, right, wrong)
+    return failures_of(sides, most=most, sources=sources)
+
+
+def failures_of(
+    sides: Mapping[str, tuple[str, np.ndarray, np.ndarray]], *, most: float, sources: np.ndarray | None
+) -> tuple[FamilyFailures, ...]:
+    """Judge each family by its interval, those that have enough for a claim together; see :func:`_together`.
+
+    Args:
+        sides: family -> its axis, and the scores of the right and the wrong sides, float64 [k, N], NaN without one.
+        most, sources: as of :func:`broken`.
+    """
+    found, at = dict[str, FamilyFailures](), dict[str, Callable[[float], Interval]]()
+    for family, (axis, right, wrong) in sides.items():
+        items = np.broadcast_to(np.arange(right.shape[1]), right.shape).ravel()
         of = None if sources is None else sources[items]
         told = compare(right.ravel(), wrong.ravel(), items=items, sources=of)
         few = told.n and told.verdict in NO_CLAIM
         verdict = UNDECIDED if few else judged(told.failure, most / 100)
-        found[family] = FamilyFailures(family, own[0].axis.value, told, right.size - told.n, verdict, told.failure)
+        found[family] = FamilyFailures(family, axis, told, right.size - told.n, verdict, told.failure)
         if told.n and not few:
             both = ~np.isnan(right.ravel() + wrong.ravel())
             failed, groups = (wrong >= right).ravel()[both], (items if of is None else of)[both]

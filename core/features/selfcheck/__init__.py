@@ -1,0 +1,33 @@
+"""Selfcheck: what it hands to the trunk."""
+
+from core.features.feature import Command, Feature, Part, View
+
+FEATURE = Feature(
+    name="selfcheck",
+    summary="What this tool finds of planted evaluators at the n at hand: detection, false alarms, the smallest fall.",
+    views=(
+        View(
+            "selfcheck",
+            "Self-check",
+            "pages.views.selfcheck_view:draw",
+            entry="runs",
+            place=30,
+            parts=(
+                Part(
+                    "planted",
+                    name="Self-check",
+                    reason="a report's methods hold one line of it; the command selfcheck prints all",
+                ),
+            ),
+        ),
+    ),
+    commands=(
+        Command(
+            "selfcheck",
+            "core.features.selfcheck.selfcheck_command:selfcheck",
+            "Say what this tool would find at this n, by planted evaluators.",
+            place=75,
+        ),
+    ),
+    methods=("core.features.selfcheck.kept_selfchecks:methods_line",),
+)

@@ -1,0 +1,366 @@
+"""What would have been found of planted evaluators at this n: detection, false alarms, and the smallest fall told.
+
+A repeat draws the sources anew, with replacement, and judges every planted evaluator by the tool's own functions. What
+a planted evaluator draws, it draws anew too: items resampled from one audit would carry the chance tilt of its one draw
+of noise into every repeat, and noise alone would seem to be found far too often.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effect_of_items import drifted, tested
+from core.analysis.verdicts import CLAIMS, agreed
+from core.charts.spec import COLUMNS, Figure, Reference
+from core.charts.spec import Axis as FigureAxis
+from core.errors import InvalidInput
+from core.features.metric_check.judged_families import BEYOND, MOST_FAILURES, failures_of
+from core.features.selfcheck.planted import FALLS, FLIPPED, LENGTH, NOISES, PICTURE, PLANTED, SHARE, UPRIGHT, Planting
+from core.features.selfcheck.planted_audit import BROKEN, PlantedAudit, Sides
+from core.probes.base import Axis, Expectation
+from core.probes.registry import select
+from core.seeds import stream
+from core.statistics.bootstrap import Interval
+from core.statistics.changes import Changes
+from core.statistics.crossed_sources import crossed, first_of
+from core.statistics.power import POWER
+from core.statistics.shares import share
+from core.statistics.shift_tests import holm_of_tests
+from core.statistics.wording import counted
+
+REPEATS = 100
+"""Repeats where nobody says how many."""
+
+MOST_REPEATS = 2000
+
+DRIFT, NOT_NOTICED = "drifts", "does not notice it"
+"""What is found: a family of harmless edits drifts (reports, pages, ``check``); ``check`` fails a broken meaning."""
+
+FLIP = "vertical-flip"
+"""Family that the planted falls are of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One planted evaluator under one family.
+
+    Args:
+        planting: what it does.
+        family: of edits.
+        finding: DRIFT or NOT_NOTICED.
+        due: whether the finding would be right; where it is not, each is a false alarm.
+        found: of every repeat, whether it was found.
+        note: what holds by construction; empty where nothing does.
+    """
+
+    planting: Planting
+    family: str
+    finding: str
+    due: bool
+    found: tuple[bool, ...]
+    note: str = ""
+
+    @property
+    def rate(self) -> Interval:
+        """Share of the repeats in which it was found, with Wilson's interval."""
+        return share(self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class Selfcheck:
+    """What the tool would have found at this n.
+
+    Args:
+        corpus: whose items were resampled.
+        digest: of the items and their sources; see :func:`core.features.selfcheck.kept_selfchecks.digest_of`.
+        items, sources: how many there are.
+        tests: tests of one family of Holm's correction, the planted one among them.
+        seed: of everything that is drawn.
+        compared, apart: scores of the audit that were held against what was planted, and how many differ; 0 where no
+            picture was audited.
+        tried: a line each.
+    """
+
+    corpus: str
+    digest: str
+    items: int
+    sources: int
+    tests: int
+    seed: int
+    compared: int
+    apart: int
+    tried: tuple[Tried, ...]
+
+    @property
+    def repeats(self) -> int:
+        """Repeats of every line."""
+        return len(self.tried[0].found)
+
+    def of_noise(self, noise: float) -> tuple[Tried, ...]:
+        """Lines of one noise that fall, by the size of the fall."""
+        found = (each for each in self.tried if each.planting.fall and each.planting.noise == noise)
+        return tuple(sorted(found, key=lambda each: each.planting.fall))
+
+    def alarms(self) -> Interval:
+        """False alarms of noise alone, over its sizes, with Wilson's interval of a share."""
+        return share([found for each in self.tried if _noise_alone(each.planting) for found in each.found])
+
+    def smallest(self, noise: float) -> Interval:
+        """Smallest fall, in percent, that is found with probability POWER at a noise; see :func:`smallest_told`."""
+        lines = self.of_noise(noise)
+        return smallest_told([100 * each.planting.fall for each in lines], [each.rate for each in lines])
+
+    def sentence(self) -> str:
+        """What stands in the methods of a report on these items."""
+        told = [f"{smallest_said(self.smallest(noise))} at a noise of {100 * noise:g} %" for noise in NOISES]
+        alarms = self.alarms()
+        return (
+            f"Self-check at this n ({counted(self.items, 'item')}, {counted(self.sources, 'source')}): of planted "
+            f"evaluators that fall in {100 * SHARE:g} % of the sources, {counted(self.repeats, 'repeat')} each and "
+            f"{counted(self.tests, 'test')} together, the smallest fall that is found as a drift four times in five is "
+            f"{'; '.join(told)}. Of noise alone a drift was found in {100 * alarms.estimate:.1f} % of {alarms.n:,} "
+            f"repeats ({100 * alarms.low:.1f} to {100 * alarms.high:.1f})."
+        )
+
+
+def _noise_alone(planting: Planting) -> bool:
+    return planting.looks_at == PICTURE and planting.noise > 0 and not planting.fall
+
+
+def smallest_told(sizes: Sequence[float], rates: Sequence[Interval]) -> Interval:
+    """The size at which the rate reaches POWER, on straight lines between the sizes that were planted.
+
+    Args:
+        sizes: rising.
+        rates: of each, with bounds.
+
+    Returns:
+        The size where the estimates reach it, from where the upper bounds do to where the lower ones do. The smallest
+        size stands for "that or less", infinity for "not reached"; ``n`` is that of a rate.
+    """
+    ends = ([getattr(each, name) for each in rates] for name in ("estimate", "high", "low"))
+    value, low, high = (_reached(sizes, values) for values in ends)
+    return Interval(value, low, high, rates[0].n if rates else 0, rates[0].level if rates else 0.95)
+
+
+def _reached(sizes: Sequence[float], values: Sequence[float]) -> float:
+    for place, (size, value) in enumerate(zip(sizes, values, strict=True)):
+        if value >= POWER:
+            if not place:
+                return size
+            below, before = sizes[place - 1], values[place - 1]
+            return below + (size - below) * (POWER - before) / (value - before)
+    return math.inf
+
+
+def smallest_said(found: Interval) -> str:
+    """A smallest fall in words, with its interval.
+
+    Example:
+        >>> smallest_said(Interval(8.0, 5.0, math.inf, 100, 0.95))
+        '8 % (5 or less to not reached)'
+        >>> smallest_said(Interval(5.0, 5.0, 5.0, 100, 0.95)), smallest_said(Interval(*[math.inf] * 3, 100, 0.95))
+        ('5 % or less', 'not reached up to 25 %')
+    """
+    least, most = (100 * end for end in (FALLS[0], FALLS[-1]))
+
+    def ended(value: float) -> str:
+        return "not reached" if math.isinf(value) else f"{value:.2g} or less" if value <= least else f"{value:.2g}"
+
+    if found.low == found.high:
+        return f"not reached up to {most:g} %" if math.isinf(found.low) else f"{least:g} % or less"
+    value = "not reached" if math.isinf(found.estimate) else f"{found.estimate:.2g} %"
+    value += " or less" if found.estimate <= least else ""
+    return f"{value} ({ended(found.low)} to {ended(found.high)})"
+
+
+def selfcheck(
+    audit: PlantedAudit,
+    digest: str,
+    *,
+    repeats: int = REPEATS,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Selfcheck:
+    """Resample the items of one audit of the planted evaluators, by source, and judge each repeat.
+
+    Args:
+        audit: see :class:`PlantedAudit`.
+        digest: of its items.
+        repeats: from 1 to MOST_REPEATS.
+        seed: of the draws.
+        progress: told how many repeats are done.
+
+    Raises:
+        InvalidInput: if there are fewer than two sources, or the number of repeats is out of range.
+    """
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise InvalidInput(f"repeats are from 1 to {MOST_REPEATS:,}, got {repeats:,}")
+    sources = len(np.unique(first_of(audit.sources)))
+    if sources < 2:
+        raise InvalidInput(
+            f"corpus {audit.corpus!r} has {counted(len(audit.items), 'item')} of {counted(sources, 'source')} that can "
+            "be flipped, and nothing can be resampled by source from one; choose more items"
+        )
+    tests, pictures = count_tests(), [each for each in PLANTED if each.looks_at == PICTURE]
+    found: dict[str, list[bool]] = {each.name: [] for each in pictures}
+    for repeat in range(repeats):
+        places, copies = redrawn(audit.sources, stream(seed, "selfcheck", audit.corpus, str(repeat)))
+        for each in pictures:
+            found[each.name].append(
+                drifts(each, copies, _groups(audit.sources, places, copies), tests=tests, seed=f"{seed} {repeat}")
+            )
+        if progress is not None:
+            progress(repeat + 1, repeats)
+    still = "by construction: no score changes"
+    tried = [
+        Tried(each, FLIP, DRIFT, each.fall > 0, tuple(found[each.name]), "" if each.noise or each.fall else still)
+        for each in pictures
+    ]
+    tried += (_words(sides, audit, repeats, seed) for sides in audit.sides)
+    return Selfcheck(
+        audit.corpus, digest, len(audit.items), sources, tests, seed, audit.compared, audit.apart, tuple(tried)
+    )
+
+
+def count_tests() -> int:
+    """Families of the usual audit that are tested together with the flip."""
+    usual = select(["default"])
+    return len(
+        {
+            each.family
+            for each in usual
+            if each.axis is Axis.SPATIAL and each.expectation is Expectation.INVARIANT and not each.control
+        }
+    )
+
+
+def redrawn(sources: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw as many sources as there are, with replacement, each with all of its items.
+
+    Args:
+        sources: of every item, int [N] or [N, 2]; drawn by the first.
+
+    Returns:
+        Places of the items, int [n]; and the number of the draw that each came with, int [n]: a source that is drawn
+        twice is two.
+    """
+    ranks = np.unique(first_of(sources), return_inverse=True)[1]
+    members = np.split(np.argsort(ranks, kind="stable"), np.cumsum(np.bincount(ranks))[:-1])
+    drawn = [members[rank] for rank in rng.integers(len(members), size=len(members))]
+    return np.concatenate(drawn), np.repeat(np.arange(len(drawn)), [len(each) for each in drawn])
+
+
+def _groups(sources: np.ndarray, places: np.ndarray, copies: np.ndarray) -> np.ndarray | None:
+    """Sources of drawn items as a table of scores has them: None where none share theirs."""
+    if crossed(sources):
+        return np.stack([copies, sources[places, 1]], axis=1)
+    return copies if len(np.unique(copies)) < len(copies) else None
+
+
+def drifts(planting: Planting, copies: np.ndarray, groups: np.ndarray | None, *, tests: int, seed: str) -> bool:
+    """Whether a planted evaluator is found to drift under the flip, as reports, pages and ``check`` find it.
+
+    Args:
+        planting: one that looks at pictures.
+        copies: number of each item's source, int [n].
+        groups: what intervals and tests take together; None: each item by itself.
+        tests: in the family of Holm's correction; under the other edits there is noise alone.
+        seed: of what is drawn.
+    """
+    items, every = np.arange(len(copies)), np.ones(len(copies), dtype=bool)
+    before = planting.scores(items, copies, np.full(len(items), UPRIGHT), seed=seed)
+    changes = []
+    for edit in range(FLIPPED, FLIPPED + tests):
+        after = planting.scores(items, copies, np.full(len(items), edit), seed=seed)
+        changes.append(Changes.of(after[None], before[None], every[None], ~every))
+    told = drifted(changes[0], every, sources=groups)
+    if told.claim not in CLAIMS:
+        return False
+    each = [told.test, *(tested(other, every, groups) for other in changes[1:])]
+    corrected, _ = holm_of_tests([test.p for test in each], [test.name for test in each])
+    return agreed(told.claim, float(corrected[0]), told.test.p).drift in CLAIMS
+
+
+NEGATIONS = BROKEN[1]
+
+
+def _words(sides: Sides, audit: PlantedAudit, repeats: int, seed: int) -> Tried:
+    """A reader of captions under a family of broken meanings: whether ``check`` finds that it does not notice it.
+
+    It scores by the caption alone and draws nothing, so that items are resampled as they are.
+    """
+    found = []
+    for repeat in range(repeats):
+        places, copies = redrawn(sides.sources, stream(seed, "selfcheck", audit.corpus, str(repeat)))
+        groups = _groups(sides.sources, places, copies)
+        judged = failures_of(
+            {sides.family: (sides.axis, sides.right[:, places], sides.wrong[:, places])},
+            most=MOST_FAILURES,
+            sources=groups,
+        )
+        found.append(judged[0].verdict == BEYOND)
+    planting = Planting(sides.evaluator)
+    notices = sides.evaluator != LENGTH and sides.family == NEGATIONS
+    note = "by construction: words in another order have the same length and the same denials"
+    if sides.family == NEGATIONS:
+        note = "" if notices else "what is not found here, the blind baseline shows: a denial makes a caption longer"
+    return Tried(planting, sides.family, NOT_NOTICED, not notices, tuple(found), note)
+
+
+def figure(check: Selfcheck) -> Figure:
+    """How often a fall is found, by its size, a line a noise; a fall of 0 is noise alone."""
+    records = [
+        {
+            "label": f"{100 * each.planting.fall:g}",
+            "series": f"noise of {100 * each.planting.noise:g} %",
+            "panel": "",
+            "value": 100 * each.rate.estimate,
+            "low": 100 * each.rate.low,
+            "high": 100 * each.rate.high,
+            "n": each.rate.n,
+        }
+        for each in check.tried
+        if each.planting.looks_at == PICTURE and each.planting.noise
+    ]
+    frame = pd.DataFrame(records, columns=list(COLUMNS))
+    return Figure(
+        "S-selfcheck",
+        "Planted falls that are found",
+        f"Repeats in which a planted evaluator is found to drift, {check.repeats:,} a mark, with Wilson's 95 % "
+        f"intervals, at {counted(check.items, 'item')} of {counted(check.sources, 'source')}. A fall of 0 % is noise "
+        "alone: what is found there is a false alarm.",
+        frame.sort_values(["series", "label"], key=_sized, kind="stable").reset_index(drop=True),
+        "repeats with a finding",
+        kind="lines",
+        unit=" %",
+        along=FigureAxis(f"fall of the score in {100 * SHARE:g} % of sources", " %"),
+        span=(0.0, 100.0),
+        references=(Reference(100 * POWER, text="four of five", dash="dash"),),
+        bounds="band",
+    )
+
+
+def _sized(values: "pd.Series[str]") -> "pd.Series[float]":
+    """The number in each text, to sort by."""
+    return values.str.extract(r"([\d.]+)")[0].astype(float)
+
+
+def lines(check: Selfcheck) -> Iterator[dict[str, object]]:
+    """A row a line, for tables: rates in percent."""
+    for each in check.tried:
+        rate = each.rate
+        yield {
+            "planted": each.planting.title,
+            "family": each.family,
+            "finding": each.finding,
+            "is": "detection" if each.due else "false alarm",
+            "rate": 100 * rate.estimate,
+            "low": 100 * rate.low,
+            "high": 100 * rate.high,
+            "n": rate.n,
+            "note": each.note,
+        }

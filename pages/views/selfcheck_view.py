@@ -1,0 +1,73 @@
+"""Self-check: what this tool finds of planted evaluators, at the n of a corpus or a run."""
+
+import pandas as pd
+import streamlit as st
+
+from core.features.selfcheck.detection import Selfcheck, figure, lines
+from core.features.selfcheck.kept_selfchecks import kept_selfchecks
+from core.statistics.wording import counted
+from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of
+from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_head import header
+from pages.views.common.page_tables import draw_table
+from pages.views.common.text import safe
+from pages.views.common.url_state import Field, PageState, one_of
+
+
+def draw() -> None:
+    """Draw the view."""
+    kept, troubles = kept_selfchecks()
+    checks = {each.digest: each for each in kept}
+    usual = next(iter(checks), None)
+    state = PageState("selfcheck", (Field("items", usual, one_of(lambda: tuple(checks), usual, what="self-check")),))
+    state.restore()
+    header("What this tool would have found, were the truth known: planted evaluators at the n at hand.", state)
+    for sentence in troubles:
+        st.warning(safe(sentence, limit=600), icon=":material/warning:")
+    if not checks:
+        st.info(
+            "No self-check yet. `python -m core selfcheck --corpus demo` makes one in a minute, "
+            "`python -m core selfcheck --run RUN` one of a run's items.",
+            icon=":material/fact_check:",
+        )
+        state.publish()
+        return
+    st.selectbox(
+        "Items",
+        list(checks),
+        key=state.key("items"),
+        format_func=lambda digest: _called(checks[digest]),
+        width=420,
+    )
+    check = checks[str(state.get("items"))]
+    figures_of(Origin(state, f"Self-check of {_called(check)}, seed {check.seed}"))
+    _draw(check)
+    state.publish()
+
+
+def _called(check: Selfcheck) -> str:
+    return f"{check.corpus}: {counted(check.items, 'item')} of {counted(check.sources, 'source')}"
+
+
+def _draw(check: Selfcheck) -> None:
+    st.markdown(safe(check.sentence(), limit=1200))
+    drawn, rows = figure(check), pd.DataFrame(lines(check))
+    draw_figure(drawn, key="selfcheck.figure", alt=f"{drawn.title}. {drawn.note}")
+    st.caption(drawn.note)
+    figure_buttons(drawn, drawn.data, "planted-falls", title=drawn.title, key="selfcheck.figure")
+    draw_table(
+        rows,
+        alt="Planted evaluators and what is found of them",
+        column_config={
+            "planted": st.column_config.TextColumn("Planted", help="What the evaluator was made to do"),
+            "family": "Edits",
+            "finding": st.column_config.TextColumn("Finding", help="As reports, pages and the command check find it"),
+            "is": st.column_config.TextColumn("Is", help="Whether the finding is right of this evaluator"),
+            "rate": st.column_config.NumberColumn("Repeats with it", format="%.0f %%"),
+            "low": st.column_config.NumberColumn("From", format="%.0f %%", help="Wilson's 95 % interval"),
+            "high": st.column_config.NumberColumn("To", format="%.0f %%"),
+            "n": "Repeats",
+            "note": "Remark",
+        },
+    )
+    data_buttons(rows, "selfcheck", key="selfcheck.table")

@@ -376,6 +376,11 @@ def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -
         yield f"{counted(unscored, 'probe')} without a score, see the table."
     if rejected:
         yield f"{counted(rejected, 'probe')} left out, see the table."
+    other = rows[rows["baseline"].ne(IDENTITY) & rows["percent"].notna()]
+    for baseline, own in other.groupby("baseline", sort=False):
+        words = ", ".join(said_for(each, bench.item) for each in own["probe"])
+        neutral, score = said_for(str(baseline), bench.item), number(own["baseline_score"].iloc[0])
+        yield f"Not changes of the unedited score: {safe(words, limit=400)}; held against {safe(neutral)}, {score}."
     of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
     if (drawn := rows[of_template & rows["score"].notna()]).size:
         yield f"Of the template, not of the caption beside: {safe(', '.join(map(title, drawn['probe'])), limit=400)}."

@@ -467,6 +467,7 @@ class CheckReport(_Read):
     undecided: tuple[str, ...]
     unscored: Without = Without()
     source: dict[str, Any] = Field(default_factory=dict)
+    ignores: tuple[str, ...] = ()
 
 
 def read_report(path: Path) -> CheckReport:

@@ -17,7 +17,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import Referenced
 from core.features.lab.lab import run_lab
-from core.features.metric_check.metric_check import check_contract, check_metric
+from core.features.metric_check.metric_check import check_contract, check_metric, ignored
 from core.probes.registry import select
 from core.scoring.workbench import Workbench
 from core.settings import assets_dir
@@ -69,6 +69,26 @@ def findings(metric: Evaluator) -> dict[str, tuple[bool, str]]:
 
 def test_a_good_metric_keeps_every_promise() -> None:
     assert all(passed for passed, _ in findings(Length()).values())
+
+
+def test_what_a_metric_does_not_look_at_is_named() -> None:
+    def of(score: Any) -> tuple[str, ...]:
+        return ignored(broken(score), IMAGES, CAPTIONS)
+
+    def by_picture(self: object, images: Any, captions: Any) -> Any:
+        return np.array([image.mean() for image in images])
+
+    def by_both(self: object, images: Any, captions: Any) -> Any:
+        return np.array([image.mean() + len(said) for image, said in zip(images, captions, strict=True)])
+
+    def of_one_number(self: object, images: Any, captions: Any) -> Any:
+        return np.array([np.nan] * (len(captions) - 1) + [1.0])
+
+    assert of(by_picture) == ("caption",)
+    assert ignored(Length(), IMAGES, CAPTIONS) == ("picture",)
+    assert of(lambda self, images, captions: np.ones(len(captions))) == ("caption", "picture")
+    assert of(by_both) == of(of_one_number) == ()
+    assert of(lambda self, images, captions: 1 / 0) == (), "what it raises, the promises say"
 
 
 def good(captions: Any) -> np.ndarray:
@@ -232,6 +252,7 @@ def test_a_metric_of_both_signs_has_no_percent_and_passes_for_nothing(tmp_path: 
 
 def test_few_items_decide_nothing() -> None:
     report = check_metric(TEMPLATE, catalogue().get("demo").load().items, select(["horizontal-flip"]), count=4)
+    assert report.ignores == (), "the template looks for the colour of the picture in the caption"
     assert {each.verdict for each in report.families} == {"undecided"}
     assert report.passed
 

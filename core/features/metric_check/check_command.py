@@ -232,6 +232,10 @@ def _print(report: "MetricReport") -> None:
 
 
 def _print_verdict(report: "MetricReport") -> None:
+    from core.features.metric_check.metric_check import IGNORES
+
+    for name in report.ignores:
+        note(f"{report.evaluator} {IGNORES[name]}")
     if report.undecided:
         note(f"undecided, {report.items} items show neither: {', '.join(report.undecided)}")
     if not report.passed:

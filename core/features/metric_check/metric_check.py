@@ -91,6 +91,44 @@ def check_contract(evaluator: Evaluator, images: Sequence[np.ndarray], captions:
     return [_try(name, check, bench) for name, check in checks]
 
 
+IGNORES = {
+    "caption": "gave all captions tried with a picture the same score: it seems not to read the caption",
+    "picture": "gave all pictures tried with a caption the same score: it seems not to see the picture",
+}
+"""What an evaluator may not look at -> what is said of it."""
+_OTHERS = ("Nothing.", "Two red apples lie on the snow beside a sleeping dog and an open umbrella")
+"""Captions that no picture of a check has: a short one and a long one."""
+
+
+def ignored(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> tuple[str, ...]:
+    """What a score does not depend on, of :data:`IGNORES`: every picture is scored with every caption.
+
+    Args:
+        evaluator: loaded.
+        images: at least 2 arrays, uint8 RGB [H, W, 3], of different pictures.
+        captions: at least 2, all different.
+
+    Returns:
+        ``caption`` where no picture's scores differ between captions by more than TOLERANCE, ``picture`` likewise; none
+        where fewer than two pairs in a row have a number, or where the evaluator raises.
+    """
+    bench = _Bench(evaluator, tuple(images), tuple(captions))
+    pairs = [(image, caption) for image in images for caption in captions]
+    try:
+        found = bench.score(*map(list, zip(*pairs, strict=True)))
+    except (InvariscopeError, _Broken, *STRANGERS):  # the promises say what it raises
+        return ()
+    scores = found.reshape(len(images), len(captions))
+    return tuple(name for name, rows in (("caption", scores), ("picture", scores.T)) if _all_alike(rows))
+
+
+def _all_alike(rows: np.ndarray) -> bool:
+    """Whether no row holds two numbers that differ, and some row holds two."""
+    known = [row[np.isfinite(row)] for row in rows]
+    several = [row for row in known if len(row) > 1]
+    return bool(several) and all(np.ptp(row) <= TOLERANCE * max(1.0, float(np.abs(row).max())) for row in several)
+
+
 class _Broken(Exception):
     """A promise that was not kept; its text says what came."""
 
@@ -280,6 +318,7 @@ class MetricReport:
         evidence: of each family with a shift, of two captions of one picture where the items have them and the image
             is what is edited.
         baseline: all of it item by item, for a later check to be held against.
+        ignores: what its score does not depend on, of :data:`IGNORES`.
     """
 
     evaluator: str
@@ -294,6 +333,7 @@ class MetricReport:
     unscored: Unscored = Unscored()
     source: Mapping[str, Any] = field(default_factory=dict)
     baseline: MetricBaseline | None = None
+    ignores: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -353,9 +393,9 @@ def check_metric(
     pool = Pool(device="cpu") if pool is None else pool
     benches = [Workbench(item, read_item(item).pixels) for item in chosen]
     with pool.lease(reference) as evaluator:
-        contract = check_contract(
-            evaluator, [bench.pixels for bench in benches[:5]], [item.captions[ENGLISH][0] for item in chosen[:5]]
-        )
+        images, texts = [bench.pixels for bench in benches[:5]], [item.captions[ENGLISH][0] for item in chosen[:5]]
+        contract = check_contract(evaluator, images, texts)
+        ignores = ignored(evaluator, images, list(dict.fromkeys((*texts, *_OTHERS))))
         fingerprint, key, name = evaluator.fingerprint.as_dict(), evaluator.fingerprint.key, evaluator.spec.name
         about = describe_evaluator(reference, evaluator)
     captions, cache = [_caption(item, whole=directional) for item in chosen], EmbeddingCache()
@@ -386,6 +426,7 @@ def check_metric(
         _unscored(rows, reference),
         {key: about[key] for key in ("name", "reference", "file")} if "file" in about else {},
         kept,
+        ignores,
     )
 
 

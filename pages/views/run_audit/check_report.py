@@ -10,6 +10,7 @@ import streamlit as st
 from core.analysis.selectivity import beside_chance
 from core.errors import InvariscopeError
 from core.features.metric_check.judged_families import BEYOND
+from core.features.metric_check.metric_check import IGNORES
 from core.jobs.command_jobs import Breaks, CheckReport, CheckRequest, Sized, read_report
 from core.probes.titles import family_title
 from pages.views.common.page_tables import draw_table
@@ -86,7 +87,7 @@ def verdict(report: CheckReport, *, strict: bool) -> tuple[Kind, list[str]]:
         first = f" The first: {safe(because, limit=300)}." if because else ""
         return "error", [f"{name} fails: {safe(scores.detail, limit=400)}.{first}"]
     why = [*_broken_promises(report), *_moved(report), *_missed(report)]
-    left = []
+    left = [f"- It {IGNORES[each]}." for each in report.ignores if each in IGNORES]
     if report.undecided:
         left.append(
             f"- {counted(report.items, 'picture')} do not settle: {_titles(report.undecided)}. Check more items, or "

@@ -3,99 +3,24 @@
 An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import LeftOut, check_lists, entries, inside, whole_number
+from core.corpora.corpus_files import LeftOut, inside, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import NamedImages, choose_file, language_code
 from core.corpora.images import ImageHeader, encode_png, read_header, read_image, require_auditable
 from core.corpora.labels import caption_languages, stated_language
 from core.corpora.packed_pictures import keep_image
-from core.corpora.pair_layouts import ENDINGS, LAYOUTS, STATED, VERIFIED, PairLine, joined, read_pairs
+from core.corpora.pair_layouts import ENDINGS, LAYOUTS, PRESUMED, STATED, VERIFIED, PairLine, joined, read_pairs
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import WRONG_PICTURE, Corpus, Item, Rival
+from core.corpora.vqa_captions import VQA, answered
 from core.errors import BadCorpus, BadImage, InvalidInput
 
-YES_NO = "vqa-yes-no"
-OPPOSITE = {"yes": "no", "no": "yes"}
-
-LEAST_AGREED = 0.9
-"""Share of annotators who gave the usual answer from which the opposite one counts as verified to be wrong; ours."""
-
-Known = Callable[[str], bool]
-
-
-def answered(questions: Path, answers: Path, known: Known) -> list[PairLine]:
-    """Join the questions with their answers.
-
-    Args:
-        questions, answers: the publisher's files.
-        known: whether there is a picture of a name, to tell COCO's names of 2014 from those of 2017.
-
-    Returns:
-        One line a yes/no question whose usual answer is yes or no, in the order of the answers; of ``kind`` its
-        question type, of ``group`` its right answer. One without a question is refused.
-
-    Raises:
-        BadCorpus: if a file has another layout, or holds no yes/no question.
-    """
-    asked = {each.get("question_id"): each.get("question") for each in _listed(questions, "questions", "question")}
-    lines = [
-        _line(each, asked, answers, known)
-        for each in _listed(answers, "annotations", "multiple_choice_answer")
-        if each.get("answer_type") == "yes/no" and each["multiple_choice_answer"] in OPPOSITE
-    ]
-    if not lines:
-        raise BadCorpus(f"{answers} holds no yes/no question; give VQA v2's file of annotations")
-    return lines
-
-
-def _line(found: Mapping[str, Any], asked: Mapping[Any, Any], answers: Path, known: Known) -> PairLine:
-    key, right = found.get("question_id"), found["multiple_choice_answer"]
-    where, question = f"{answers.name}, question {key}", asked.get(key)
-    if not isinstance(question, str) or not question.strip():
-        told = f"{where}: the file of questions has no question of that id; give the two files of one split"
-        return PairLine(where, f"vqa:{key}", "", "", "", refused=("missing-cell", told))
-    given = [each.get("answer") for each in found.get("answers") or () if isinstance(each, dict)]
-    agreed = given.count(right) / len(given) if given else 0.0
-    said, opposite = (f"{question.strip()} {each.capitalize()}." for each in (right, OPPOSITE[right]))
-    return PairLine(
-        where,
-        f"vqa:{key}",
-        _picture(found.get("image_id"), known),
-        said,
-        opposite,
-        kind=str(found.get("question_type") or ""),
-        group=right,
-        falsity=VERIFIED if agreed >= LEAST_AGREED else STATED,
-    )
-
-
-def _picture(number: Any, known: Known) -> str:
-    """Stem of a picture's file as COCO names it: of 2014, of 2017, or the number alone."""
-    if not isinstance(number, int) or isinstance(number, bool):
-        return ""
-    names = (f"COCO_val2014_{number:012d}", f"COCO_train2014_{number:012d}", f"{number:012d}", str(number))
-    return next((name for name in names if known(name)), names[0])
-
-
-def _listed(path: Path, name: str, needed: str) -> Iterator[Mapping[str, Any]]:
-    counts: dict[str, int] = {}
-    for found, entry in entries(path, counts):
-        if found != name:
-            continue
-        if not isinstance(entry, dict) or needed not in entry:
-            raise BadCorpus(
-                f"{path}: an entry of {name!r} has no {needed}; give VQA v2's file, got {str(entry)[:60]!r}"
-            )
-        yield entry
-    check_lists(path, counts, (name,), layout="VQA v2's file")
-
-
-FALSITIES = (STATED, VERIFIED, "presumed")
+FALSITIES = (STATED, VERIFIED, PRESUMED)
 PAPER_D = "grounding-pairs"
 
 
@@ -108,7 +33,7 @@ PAPER_D = "grounding-pairs"
         "right": "paper D's file of right captions; needs wrong",
         "wrong": "paper D's file of wrong captions, joined with right by id",
         "questions": "VQA v2's file of questions; needs answers",
-        "answers": "VQA v2's file of annotations: yes/no questions with their answer and the opposite one",
+        "answers": "VQA v2's file of annotations: questions with their answer and one that is wrong",
         "language": "of captions that state none; by default that of their script, and English of Latin letters",
         "falsity": f"what is known of lines that do not say it: {', '.join(FALSITIES)} ({STATED})",
         "references": "keep at most so many further right captions of a picture (all)",
@@ -147,13 +72,13 @@ def load_pairs(
     kept = None if references is None else whole_number(references, name="references", least=0)
     pictures = NamedImages.of(root, images)
     two = _two_files(root, right=right, wrong=wrong)
-    asked = _two_files(root, questions=questions, answers=answers)
+    asked, found = _two_files(root, questions=questions, answers=answers), Findings()
     if asked:
-        layout, lines = YES_NO, answered(*asked, pictures.holds)
+        layout, lines = VQA, answered(*asked, pictures.holds, found)
     else:
         layout, lines = (PAPER_D, joined(*two)) if two else _lines(root, file)
     called = name or layout
-    items, found = list[Item](), Findings()
+    items = list[Item]()
     untold = [line.right.strip() for line in lines if isinstance(line.right, str) and not line.language]
     reader = _Reader(called, pictures, caption_languages(untold, code, root.name, found), falsity, kept)
     for line in lines:

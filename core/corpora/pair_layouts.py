@@ -43,8 +43,8 @@ LEAST_VOTES = 2
 _ORDERS = ("nouns and adjectives", "all but nouns and adjectives", "within trigrams", "trigrams")
 """What ARO shuffles in the four wrong captions of COCO-Order and Flickr30k-Order, in their order."""
 
-VERIFIED, STATED = "verified", "stated"
-"""Whether somebody checked that the wrong side is wrong, or the file says so and no more."""
+VERIFIED, STATED, PRESUMED = "verified", "stated", "presumed"
+"""Whether somebody checked that the wrong side is wrong, the file says so and no more, or it is only likely."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "no-object": "no object is annotated",
         "not-dominant": "the largest object is not much larger than the next",
         "not-multi-object": "the image does not show two to four prominent objects",
+        "no-template": "a question of VQA is of no kind that becomes a pair of captions",
+        "answer-no-template": "the answer to a question of VQA makes no caption, or every other one was given, too",
         "not-validated": "too few of the publisher's annotators took the caption and refused its foil",
         "occluded": "the largest object is partly hidden by another",
         "overlap": "the largest object overlaps another one",

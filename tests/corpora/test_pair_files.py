@@ -382,12 +382,12 @@ def test_a_yes_no_question_of_vqa_stands_with_its_answer_against_the_opposite_on
     held = [
         of(420001, "no", *["no"] * 9, "yes"),
         of(420002, "yes", *["yes"] * 8, "no", "maybe", kind="are there"),
-        of(420003, "black", "black", answer_type="other"),
+        of(420003, "plaid", "plaid", answer_type="other"),
         of(420004, "yes", "yes"),
         of(420002, "maybe", "maybe"),
     ]
     corpus = vqa(root, QUESTIONS, held)
-    assert corpus.name == "vqa-yes-no"
+    assert corpus.name == "vqa"
     assert told(corpus) == [
         ("vqa:420001", "COCO_val2014_000000000042.png", "Is the cat asleep? No.", "Is the cat asleep? Yes."),
         ("vqa:420002", "COCO_val2014_000000000042.png", "Are there dogs? Yes.", "Are there dogs? No."),
@@ -400,6 +400,63 @@ def test_a_yes_no_question_of_vqa_stands_with_its_answer_against_the_opposite_on
     (gone,) = corpus.rejected
     assert gone.code == "missing-cell"
     assert "question 420004: the file of questions has no question" in gone.detail
+    (passed,) = corpus.remarks
+    assert (passed.code, passed.count) == ("answer-no-template", 2)
+    assert "'plaid' makes no caption of 'What colour is the cat?'" in passed.detail
+
+
+OPEN = [
+    ("What color is the cat on the left?", "black", "The cat on the left is black."),
+    ("What colour are the man's shoes?", "grey", "The man's shoes are grey."),
+    ("How many dogs are there?", "3", "There are three dogs."),
+    ("How many people are wearing hats?", "2", "Two people are wearing hats."),
+    ("How many birds are in this picture?", "40", "40 birds are in this picture."),
+    ("What animal is this?", "elephant", "The animal is an elephant."),
+    ("What kind of animal is on the bed?", "cat", "The animal on the bed is a cat."),
+    ("Is this a dog or a cat?", "cat", "This is a cat."),
+    ("Are the giraffes old or young?", "young", "The giraffes are young."),
+]
+NO_KIND = ("Why is he sad?", "What color is the man wearing?", "Is this photo taken indoors or outdoors?")
+NO_ANSWER = [("How many dogs are there?", "1"), ("What animal is this?", "pikachu"), ("Is it day or night?", "dusk")]
+
+
+def test_open_questions_of_four_kinds_become_captions_and_the_rest_is_counted(root: Path) -> None:
+    (root / "images" / "42.png").write_bytes(picture("gray"))
+    every = [*OPEN, *((question, "x", "") for question in NO_KIND), *((*each, "") for each in NO_ANSWER)]
+    questions = [{"image_id": 42, "question": each, "question_id": place} for place, (each, _, _) in enumerate(every)]
+    held = [of(place, answer, *[answer] * 10, answer_type="other") for place, (_, answer, _) in enumerate(every)]
+    corpus = vqa(root, questions, held)
+    assert [right for _, _, right, _ in told(corpus)] == [right for _, _, right in OPEN]
+    wrong = [each for *_, each in told(corpus)]
+    assert wrong[2] in ("There are two dogs.", "There are four dogs.")
+    assert wrong[3] == "Three people are wearing hats."  # one would change its noun
+    assert wrong[7:] == ["This is a dog.", "The giraffes are old."]
+    assert wrong[0].startswith("The cat on the left is ")
+    assert "gray" not in wrong[1]  # it is grey by another spelling
+    assert {(item.facts["group"], item.facts["falsity"]) for item in corpus.items} == {
+        (each, "verified") for each in ("colour", "count", "animal", "either")
+    }
+    assert {each.code: each.count for each in corpus.remarks} == {"no-template": 3, "answer-no-template": 3}
+
+
+def test_a_wrong_answer_that_somebody_gave_is_presumed_or_left_out(root: Path) -> None:
+    (root / "images" / "42.png").write_bytes(picture("gray"))
+    asked = ["Is the cat old or young?", "How many dogs are there?", "How many dogs are there?", "What animal is this?"]
+    questions = [{"image_id": 42, "question": each, "question_id": place} for place, each in enumerate(asked)]
+    given = [
+        ("young", ["young"] * 9 + ["old"]),
+        ("3", ["3"] * 8 + ["2", "4"]),
+        ("3", ["3"] * 9 + ["2"]),
+        ("cat", ["cat"] * 5 + ["dog"] * 5),
+    ]
+    held = [of(place, right, *people, answer_type="other") for place, (right, people) in enumerate(given)]
+    corpus = vqa(root, questions, held)
+    wrong = [each for *_, each in told(corpus)]
+    assert wrong[:2] == ["The cat is old.", "There are four dogs."]
+    assert "dog" not in wrong[2]
+    assert [item.facts["falsity"] for item in corpus.items] == ["presumed", "verified", "presumed"]
+    (passed,) = corpus.remarks
+    assert (passed.code, passed.count) == ("answer-no-template", 1)
 
 
 @pytest.mark.parametrize("name", ["COCO_train2014_000000000042.png", "000000000042.png", "42.png"])
@@ -415,7 +472,7 @@ def test_a_picture_of_vqa_is_found_by_any_of_cocos_names(root: Path, name: str) 
         (QUESTIONS, [], "the list 'annotations' of .*a.json is empty"),
         ([{"question_id": 1}], [of(1, "yes")], "an entry of 'questions' has no question"),
         (QUESTIONS, ["yes"], "an entry of 'annotations' has no multiple_choice_answer"),
-        (QUESTIONS, [of(420003, "black", answer_type="other")], "holds no yes/no question"),
+        (QUESTIONS, [of(420003, "plaid", answer_type="other")], "holds no question that becomes a pair of captions"),
     ],
 )
 def test_other_files_than_vqas_are_told(root: Path, questions: object, annotations: object, message: str) -> None:

@@ -42,3 +42,14 @@ def test_a_name_that_nothing_reads_is_told_with_what_it_may_mean(monkeypatch: py
     first, second = unknown()
     assert first.endswith("did you mean INVARISCOPE_COORDINATORS?")
     assert second == "INVARISCOPE_XYZZY is set, and no setting has this name"
+
+
+def test_whatever_the_app_writes_stays_out_of_the_repository_and_the_image() -> None:
+    """All of ``data`` but what ships: a new folder there needs no line of its own."""
+    ships = {"demo", "results"}
+    for name, lines in {
+        ".gitignore": {"/data/*", *(f"!/data/{each}/" for each in ships)},
+        ".dockerignore": {"data/*", *(f"!data/{each}" for each in ships)},
+    }.items():
+        told = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        assert {each for each in told if "data/" in each} == lines, name

@@ -180,7 +180,9 @@ def cannot_read(path: Path, error: OSError) -> BadImage:
 def _unknown(name: str, start: bytes) -> str:
     if start[4:8] == b"ftyp":
         return f"{name}: HEIC, AVIF and video files are not read; export it as JPEG or PNG"
-    return f"{name}: not a JPEG, PNG, WebP, GIF, TIFF or BMP image (it begins with {start[:8]!r}); convert it to one"
+    first = start[:8]
+    shown = f"“{first.decode('ascii')}”" if first.isascii() and first.decode("ascii").isprintable() else first.hex(" ")
+    return f"{name}: not a JPEG, PNG, WebP, GIF, TIFF or BMP image (it begins with {shown}); convert it to one"
 
 
 def _too_large(name: str, size: str, max_pixels: int, *, pixels: int | None = None) -> str:

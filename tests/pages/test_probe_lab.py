@@ -132,6 +132,15 @@ def test_an_upload_survives_a_reload_while_the_server_holds_it(open_page: Open) 
     assert "80 × 60 px" in texts(again)
 
 
+def test_a_sentence_that_was_typed_of_one_picture_is_not_said_of_the_next(open_page: Open) -> None:
+    app = open_page(LAB, evaluators="", probes="vflip", subject="free", caption="A dog is tied to a fire hydrant.")
+    app = upload(app, png())
+    assert not app.exception
+    assert "fire hydrant" not in texts(app)
+    assert "proposed: " in texts(app)
+    assert "caption" not in app.query_params
+
+
 def test_encodings_of_a_corpus_outlive_the_server_and_those_of_an_upload_do_not(open_page: Open) -> None:
     def lab(**options: str) -> AppTest:
         shared.clear()  # as a server that was started anew

@@ -130,7 +130,8 @@ def painted_mask(state: PageState, item: Item) -> Mask | None:
 
 def forget_object(state: PageState) -> None:
     """What was said of another picture does not hold for the next one."""
-    state.take_back("label", "category", *_FIELDS, "human", "variant")
+    typed = ("subject", "caption") if state.get("subject") == "free" else ()
+    state.take_back("label", "category", *_FIELDS, "human", "variant", *typed)
     st.session_state.pop(_PAST, None)
 
 

@@ -16,6 +16,9 @@ from core.errors import BadCorpus
 
 CORPUS = "demo"
 SCENES = "demo-scenes"
+SCENE_CORPORA = (SCENES, "demo-scenes-one")
+"""Corpora of composed scenes, which list every copy of every thing in the picture."""
+
 PROTOTYPES = "demo-prototypes"
 ITEMS_FILE = "items.jsonl"
 LISTINGS: Mapping[str, str] = {CORPUS: ITEMS_FILE, SCENES: "scenes.jsonl", PROTOTYPES: "prototypes.jsonl"}

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.corpora.brought import pictures_dir
 from core.evaluators.metric_source import metrics_dir
 from core.jobs import job_queue
+from core.probes.registry import catalogue
 from core.settings import ROOT
 from core.store.run_files import read_run
 from pages.views.common import access
@@ -77,6 +78,20 @@ def test_captions_that_are_brought_are_held_and_the_template_where_none_is(open_
     assert app.segmented_control(key="run.subject").value == "template"  # what is chosen then stays
     app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("a.png", png(), "image/png"))
     assert app.segmented_control(key="run.subject").value == "template"
+
+
+def test_the_usual_probes_are_of_the_captions_that_are_held_until_somebody_chooses(open_page: Open) -> None:
+    def chosen(app: AppTest) -> set[str]:
+        return set(app.multiselect(key="run.probes").value)
+
+    app = brought(open_page(RUN, evaluators="blind-length"), ("mine.zip", ZIP, "application/zip"))
+    assert {"inserted-cultural:African", "foil", "negation", "vflip"} <= chosen(app)
+    assert "cultural:African" not in chosen(app)
+    app.segmented_control(key="run.subject").set_value("template").run()
+    assert chosen(app) == {probe.name for probe in catalogue() if probe.default}
+    app.multiselect(key="run.probes").set_value(["vflip"]).run()
+    app.segmented_control(key="run.subject").set_value("human").run()
+    assert chosen(app) == {"vflip"}
 
 
 def test_captions_of_another_language_are_audited_in_it(open_page: Open) -> None:

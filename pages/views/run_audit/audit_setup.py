@@ -19,6 +19,7 @@ from core.jobs.request import AuditJob, audit_request, check_folder, read_option
 from core.probes import registry as probes
 from core.probes.base import Axis
 from core.probes.caption_labels import labelled
+from core.probes.families.inserted import in_own_caption
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.settings import data_dir
@@ -88,9 +89,30 @@ def corpus_loaders() -> tuple[str, ...]:
     return tuple(sorted(corpora.catalogue().names(), key=lambda name: (*(name != each for each in order), name)))
 
 
-def usual_probes() -> list[str]:
-    """Names of the usual probes, in catalogue order."""
-    return [probe.name for probe in probes.select(["default"])]
+BREAKS = ("lexical", "foil", "negation", "order")
+"""Probes that break the meaning of any caption that a person wrote; the template has too few words for them."""
+_OF_SUBJECT = "run.probes.subject"
+"""Session key of the subject whose usual probes were offered last."""
+
+
+def usual_probes(subject: str = "template") -> list[str]:
+    """Names of the usual probes of a subject caption, in catalogue order.
+
+    Of human captions words are put into these, and what breaks the meaning stands beside what should not matter.
+    """
+    usual = probes.select(["default"])
+    own = in_own_caption(usual) if subject != "template" else ()
+    breaks = probes.select(BREAKS) if subject != "template" else ()
+    kept = {*own, *breaks, *(usual if subject != "human" else ())}
+    return [probe.name for probe in probes.catalogue() if probe in kept]
+
+
+def _follow_subject(state: PageState) -> None:
+    """Give the usual probes of another subject caption to whoever chose none of his own."""
+    subject = str(state.get("subject"))
+    before, st.session_state[_OF_SUBJECT] = st.session_state.get(_OF_SUBJECT, subject), subject
+    if subject != before and state.get("probes") == usual_probes(before):
+        _put(state, usual_probes(subject))
 
 
 def read_corpus(request: AuditJob) -> Corpus:
@@ -165,7 +187,11 @@ def choose_probes(state: PageState) -> list[str]:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{counted(len(chosen), 'probe')}** of {len(probes.catalogue())}", width="content")
         with st.container(horizontal=True, width="content", gap="small"):
-            for label, names in (("Usual", usual_probes()), ("All", list(probes.catalogue().names())), ("None", [])):
+            for label, names in (
+                ("Usual", usual_probes(state.get("subject"))),
+                ("All", list(probes.catalogue().names())),
+                ("None", []),
+            ):
                 st.button(label, key=f"run.probes.{label}", type="tertiary", on_click=_put, args=(state, names))
     for axis in Axis:
         families = _families(axis)
@@ -275,9 +301,10 @@ def choose_audit(state: PageState) -> Asked:
         _SUBJECTS,
         help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
         "the item's first human caption (in English, or in each language where none is English), or each in turn. "
-        "Caption probes always start from the template.",
+        "The usual probes follow: words are put into the caption that is held.",
     )
     st.header("Probes", anchor=False)
+    _follow_subject(state)
     chosen = choose_probes(state)
     own_probes = _own_code("Your own probes", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
     asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])

@@ -315,6 +315,9 @@ BAND_RESAMPLES = 200
 WORK = 4_000_000
 """Ranks (items × resamples × strengths) that a band may take; beyond it, strengths are left out and interpolated."""
 
+ROUNDED = 1e-9
+"""Width that rounding may leave between bounds that are one: no interval."""
+
 _EXACT = 2**24
 """Whole numbers below it, and their halves below half of it, are exact as float32."""
 
@@ -346,8 +349,8 @@ def spearman_bands(
         seed: seed of the draws.
 
     Returns:
-        By H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, or a
-        scoring is constant.
+        By H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, where a
+        scoring is constant, and where no sample's ρ differs, as of two that order all items alike.
 
     Raises:
         InvalidInput: if level is out of range.
@@ -458,10 +461,8 @@ def _drawn(m: int, resamples: int, seed: int) -> np.ndarray:
 
 def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:
     known = drawn[~np.isnan(drawn)]  # a sample may hold one value only
-    if len(known) == 0:
-        return math.nan, math.nan
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (math.nan, math.nan)
+    return (float(low), float(high)) if high - low > ROUNDED else (math.nan, math.nan)
 
 
 def _chosen(strengths: np.ndarray, n: int, resamples: int) -> np.ndarray:

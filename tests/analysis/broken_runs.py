@@ -133,6 +133,7 @@ def write_broken(
     *,
     facts: Sequence[Mapping[str, Any]] = (),
     pairs: int = 0,
+    source: str | None = None,
     refused: Sequence[tuple[str, str, str]] = (),
     **manifest: Any,
 ) -> Path:
@@ -144,6 +145,7 @@ def write_broken(
         facts: of ``variants``.
         refused: item, probe and code of what has no rows.
         pairs: how many first items share their source with the next one; 0: each is its own source.
+        source: that of every item; None: as ``pairs`` has it.
         manifest: as of :func:`tests.analysis.made_runs.write_run`.
     """
     known = {(row["corpus"], row["item"]): row for row in rows}
@@ -155,7 +157,7 @@ def write_broken(
             "coverage": row.get("coverage"),
             "coverage_bin": row.get("coverage_bin"),
             "label": row.get("label"),
-            "item_group": f"source {place // 2}" if place < 2 * pairs else f"source of {item}",
+            "item_group": source or (f"source {place // 2}" if place < 2 * pairs else f"source of {item}"),
         }
         for place, ((corpus, item), row) in enumerate(known.items())
     ]

@@ -183,18 +183,16 @@ class TwoSides:
 
     def _agreement(self, measure: str, name: str) -> Record:
         """Of a scoring with H, on both sides."""
-        sources, ratings = self._scores.sources, self._others[name]
-        before, after = self._scores.clean, self._after.clean
+        ratings, before, after = self._others[name], self._scores.clean, self._after.clean
         still = np.array_equal(before, after, equal_nan=True)  # of readings that leave unedited scores alone
+        of = np.arange(len(ratings)) if self._scores.sources is None else self._scores.sources
         if measure == "spearman":
             first = spearman(before, ratings)
             found = first, first if still else spearman(after, ratings)
-            rho = [
-                Interval(value, float(low), float(high), n, LEVEL)
-                for (value, n), low, high in zip(found, *self._bands[name], strict=True)
-            ]
-            return _both(*rho)
-        of = np.arange(len(ratings)) if sources is None else sources
+            whole = ~np.isnan(ratings + before + after)
+            few = too_few(int(whole.sum()), len(np.unique(first_of(of)[whole])))
+            ends = zip(found, *self._bands[name], strict=True)
+            return _both(*(_spearman(*each, float(low), float(high), few) for each, low, high in ends))
         sides = zip(self._kendalls(name, still=still), (before, after), strict=True)
         return _both(*(_kendall(getattr(each, measure), scores, ratings, of) for each, scores in sides))
 
@@ -246,6 +244,12 @@ def _percent(family: Family, sources: np.ndarray | None) -> Interval:
 def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) -> list[Interval]:
     items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
     return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, sources=sources, level=LEVEL)
+
+
+def _spearman(rho: float, n: int, low: float, high: float, few: str) -> Interval:
+    """ρ with its band, and why there is none."""
+    why = few or ("one of the scorings is constant" if math.isnan(rho) else "no interval: no sample differs")
+    return Interval(rho, low, high, n, LEVEL, why if math.isnan(low) else "")
 
 
 def _kendall(tau: float, scores: np.ndarray, ratings: np.ndarray, groups: np.ndarray) -> Interval:

@@ -363,18 +363,25 @@ def _line(each: "FamilyShift") -> tuple[object, ...]:
     size, shift, held = each.size, each.shift, each.held
     if not size.n:
         return ("none", each.family, each.verdict, "", "", "", 0, each.missing, each.note)
-    at = "" if held.level == size.level else f" at {100 * held.level:.4g} %"
-    interval = size.note if math.isnan(size.low) else f"{held.low:.2f} to {held.high:.2f}{at}"
     return (
         _said(each.verdict),
         each.family,
         f"{size.estimate:.2f}",
-        interval,
+        size.note if math.isnan(size.low) else _ends(held, usual=size.level),
         f"{shift.estimate:+.2f}",
         size.n,
         each.missing,
         each.direction,
     )
+
+
+def _ends(held: "Interval", *, usual: float) -> str:
+    """Both ends of an interval with as many digits as tell them apart, or why they are one."""
+    if held.low == held.high:
+        return held.note
+    at = "" if held.level == usual else f" at {100 * held.level:.4g} %"
+    low, high = f"{held.low:.2f}", f"{held.high:.2f}"
+    return f"{low} to {high}{at}" if low != high else f"{held.low:.2g} to {held.high:.3g}{at}"
 
 
 def _said(verdict: str) -> str:

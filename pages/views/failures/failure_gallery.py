@@ -256,11 +256,16 @@ def draw_gallery(
             st.pagination(pages, default=page, key=key, on_change=_paged, args=(state, key))
 
 
+SURE = 20
+"""Fewest invisible edits of which one in twenty may lie outside the band."""
+
+
 def _null_bands(rows: pd.DataFrame) -> str:
     """Say how far invisible edits move each evaluator of the page."""
     known = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
     said = [
-        f"{safe(str(row['evaluator']))} ±{row['null_percent']:.1f} % (n = {counted(int(row['n_null']), 'edit')})"
+        f"{safe(str(row['evaluator']))} ±{row['null_percent']:.1f} % (n = {counted(int(row['n_null']), 'edit')}"
+        f"{', too few to be sure of' if row['n_null'] < SURE else ''})"
         for _, row in known.iterrows()
     ]
     return f"Noise band, which holds 95 of 100 invisible edits: {', '.join(said)}." if said else ""

@@ -28,7 +28,8 @@ from pages.views.human_validation import annotator_screen as study_annotate
 from pages.views.human_validation import study_people
 from pages.views.human_validation.coordinator import GROUPS, PARTS
 from tests.features.human.small_study import finish, vote, vote_versions
-from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, texts, turned
+from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, said, texts, turned
+from tests.pages.test_little_on_pages import offences
 
 
 @pytest.fixture(scope="module")
@@ -351,6 +352,26 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
         )
         assert "by knowing rather than guessing, under MACE" in texts(app)
         assert "the likeliest answer is the commonest one in" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ("outcomes", "No item has two votes yet"),
+        ("powered", "has 1 item with votes; 2 in every stratum are needed"),
+        ("agreement", "1 annotator cannot tell how far people differ"),
+        ("scores", "no pair has two votes yet"),
+    ],
+)
+def test_of_one_annotator_s_votes_no_part_claims_anything_and_each_says_why(
+    open_page: Open, study: Study, results: None, part: str, why: str
+) -> None:
+    finish(study, study.invite(["Ada"])[0])
+    app = open_page(HUMAN, study="pilot", part=part)
+    assert not app.exception
+    words, frames = said(app), [each.value for each in app.dataframe]
+    assert not (bad := list(offences("one item", words, frames))), bad
+    assert why in words
 
 
 def test_a_coordinator_draws_directional_families_and_reads_people_beside_evaluators(

@@ -14,7 +14,7 @@ from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.features.human.study_outcomes import ONE
 from core.probes.base import Axis
-from core.statistics.bootstrap import median_bca
+from core.statistics.bootstrap import median_bca, no_point
 
 WITHOUT_ONE_SIDED = "without pairs of which one version only is acceptable"
 BOTH_FULLY_CORRECT = "only pairs that are fully correct in both versions"
@@ -136,9 +136,10 @@ def _compared(
     table: ScoreTable, evaluator: str, probes: tuple[str, ...], whole: np.ndarray, kept: np.ndarray
 ) -> dict[str, object]:
     every, less = (
-        median_bca(
-            table.changes(evaluator, probes, where=pairs[table.places(probes)]).percent,
-            groups=table.sources,
+        no_point(
+            median_bca(
+                table.changes(evaluator, probes, where=pairs[table.places(probes)]).percent, groups=table.sources
+            )
         )
         for pairs in (whole, kept)
     )

@@ -1,12 +1,14 @@
 """Contrasts without what people refused, against pandas on the raw rows; votes as a slice."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.memo import Memo
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
@@ -83,6 +85,19 @@ def test_a_direction_that_flips_is_counted(table: ScoreTable, flips: Study) -> N
     ].iloc[0]
     assert row["median_kept"] > 0
     assert row["flips"] == (row["median_all"] < 0)
+
+
+def test_changes_that_are_all_equal_have_no_interval_and_a_study_of_one_vote_an_item_has_no_reanalysis(
+    table: ScoreTable, flips: Study
+) -> None:
+    still = replace(table, scores=np.where(np.isnan(table.scores), np.nan, 0.5), kept=Memo())
+    rows = reanalyse(still, item_outcomes(vote_table(flips)), scope="run").table
+    assert len(rows)
+    assert rows[["low_all", "high_all", "low_kept", "high_kept"]].isna().all(axis=None)
+    assert rows["note"].str.contains("all values are equal: no interval").all()
+    votes = vote_table(flips)
+    with pytest.raises(InvalidInput, match="no pair has two votes yet"):
+        reanalyse(table, item_outcomes(votes[votes["annotator"] == votes["annotator"].iloc[0]]))
 
 
 def outcome(item: str, probe: str, said: str, *, subject: str = "template", fully: bool = False) -> dict[str, object]:

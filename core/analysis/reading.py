@@ -332,13 +332,13 @@ def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
                         "corpus": corpus,
                         "evaluator": str(each["name"]),
                         **told,
-                        "span": _span(each.get("spec")),
+                        **_scale(each.get("spec")),
                         "blind": _blind(each.get("spec")),
                         "origin": told_origin(each),
                         **_speed(run, str(each["name"])),
                     }
                 )
-    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, "span", "blind", "origin", *_TIMED])
+    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, *_SCALE, "blind", "origin", *_TIMED])
 
 
 def _speed(run: Run, evaluator: str) -> dict[str, object]:
@@ -361,15 +361,19 @@ def _blind(spec: object) -> bool:
     return isinstance(spec, Mapping) and spec.get("family") == BLIND
 
 
-def _span(spec: object) -> float:
-    """From the lowest to the highest score that an evaluator can give; NaN where it has no bound, or none is told."""
+def _scale(spec: object) -> dict[str, float]:
+    """The lowest score that an evaluator can give, and from there to the highest; NaN without a bound, or untold."""
     bounds = spec.get("score_range") if isinstance(spec, Mapping) else None
     if not isinstance(bounds, list) or len(bounds) != 2:
-        return math.nan
+        return dict.fromkeys(_SCALE, math.nan)
     known = all(isinstance(each, int | float) and math.isfinite(each) for each in bounds)
-    return float(bounds[1] - bounds[0]) if known and bounds[0] < bounds[1] else math.nan
+    found = (
+        (float(bounds[0]), float(bounds[1] - bounds[0])) if known and bounds[0] < bounds[1] else (math.nan, math.nan)
+    )
+    return dict(zip(_SCALE, found, strict=True))
 
 
+_SCALE = ("lowest", "span")
 _MADE = ("key", "weights", "precision", "versions")
 
 

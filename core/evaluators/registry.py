@@ -128,7 +128,8 @@ def is_known(name: str) -> bool:
 def names_file(reference: str) -> bool:
     """Whether :func:`find` would look for a file: of code, of a calibrator, or a checkpoint by path."""
     return (
-        reference.endswith((".json", ".py", ".toml"))
+        reference.endswith((".json", ".py"))
+        or ".toml" in reference
         or names_code(reference)
         or "/" in reference.partition(CHECKPOINT)[2]
     )

@@ -168,19 +168,6 @@ def rubric_names() -> tuple[str, ...]:
     return tuple(path.stem for path in files if {"low", "high"} <= _read(path).keys())
 
 
-def variants_of(reference: str) -> tuple[str, ...]:
-    """Names of the variants that a rubric can be asked in, those of its file first.
-
-    Raises:
-        InvalidInput: as :func:`find_rubric`.
-    """
-    place = _VARIANT.sub("", reference)
-    _, base = find_rubric(place)
-    path = Path(place).expanduser() if place.endswith(".toml") else assets_dir() / "rubrics" / f"{place}.toml"
-    made = [name for name, make in MADE.items() if (other := make(base)) is not None and other != base]
-    return (*_read(path).get("variants", {}), *made)
-
-
 def _reversed(base: Rubric) -> Rubric | None:
     def turned(found: re.Match[str]) -> str:
         lines = [each if each.endswith("\n") else f"{each}\n" for each in _BULLET.findall(found[0])]

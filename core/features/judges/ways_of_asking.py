@@ -1,0 +1,172 @@
+"""A judge beside itself, asked in another way: other words, another order or scale, the picture behind the text, again.
+
+Picture and caption are the same, and so is what is meant by the question: what a score moves by is how it is asked.
+Scales differ, so scores are shares of theirs. The band is the very same question again, or invisible edits.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import corpora
+from core.analysis.lacks import no_clean
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, Dots
+from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import FURTHER, NO_CLAIM, NO_FURTHER, NOT_TOLD, against_null
+from core.features.judges.judge_names import Variant, scale, variants
+from core.probes.base import Axis
+from core.statistics.bootstrap import median_bca
+from core.statistics.rank_agreement import spearman
+from core.statistics.selectivity import item_selectivity
+from core.statistics.shares import share_of_fractions
+
+_REPEAT = "the same question again"
+_EDITS = "invisible edits"
+
+_TITLE = "The way a judge is asked: how much it alone changes the score"
+_NOTE = (
+    "The score of an unedited item by a variant of the judge, less that by the judge as it is usually asked, both as "
+    f"percent of their scales. The band is {_REPEAT} (repeat-2, repeat-3, …) where it was audited, else {_EDITS} of "
+    "the same item. More than the band: how often the variant moves an item's score more than one of the band does, "
+    "ties half; 50 % is no more. Intervals at 95 %, medians by BCa, items of one source together. ρ: Spearman's, "
+    "of the two orders of the items."
+)
+_NAMES = (
+    "evaluator",
+    "base",
+    "way",
+    "corpus",
+    "n_items",
+    "shift",
+    "shift_low",
+    "shift_high",
+    "size",
+    "size_low",
+    "size_high",
+    "rho",
+    "against",
+    "band",
+    "further",
+    "further_low",
+    "further_high",
+    "claim",
+    "note",
+)
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """The table, where a judge was audited beside a variant of it; without that nobody asks."""
+    if not any(variants(table)):
+        return ()
+    columns = (
+        EVALUATOR,
+        Column("way", "Asked with", kind="text"),
+        CORPUS,
+        COUNT,
+        Column("shift", "Median shift, % of the scale [95 % CI]", signed=True, low="shift_low", high="shift_high"),
+        Column("size", "Median |shift|, % of the scale [95 % CI]", low="size_low", high="size_high"),
+        Column("rho", "ρ"),
+        Column("against", "Band", kind="text"),
+        Column("band", "Median |shift| of the band", help="In percent of the scale"),
+        Column("further", "More than the band, % [95 % CI]", digits=1, low="further_low", high="further_high"),
+        Column("claim", "Claim", kind="text"),
+        Column("note", "Remark", kind="text"),
+    )
+    drawing = Drawing(
+        "F-judge-ways",
+        _TITLE,
+        "Median |shift| of the unedited items in percent of the scale, with its 95 % BCa interval.",
+        Dots(
+            "evaluator",
+            series="corpus",
+            panel=(),
+            values=("size", "size_low", "size_high"),
+            axis="median |shift|, % of the scale",
+        ),
+    )
+    return (
+        Question(
+            "S-judge-ways", _TITLE, "summary", "judges", _NOTE, columns, _compute, no_clean, (drawing,), clean=False
+        ),
+    )
+
+
+def _compute(view: View, _options: Options) -> pd.DataFrame:
+    records = [
+        _row(view, variant, corpus, own & view.items)
+        for variant in variants(view.table)
+        if {variant.name, variant.base} <= set(view.evaluators)
+        for corpus, own in corpora(view.table)
+    ]
+    return pd.DataFrame(records, columns=list(_NAMES))
+
+
+def _row(view: View, variant: Variant, corpus: str, keep: np.ndarray) -> dict[str, object]:
+    table = view.table
+    shifts = _shift(table, variant)
+    sources = table.sources_of(keep)
+    middle, size = (median_bca(each[keep], groups=sources) for each in (shifts, np.abs(shifts)))
+    against, band = _band(view, variant)
+    beyond = item_selectivity(np.abs(shifts)[None], np.abs(band))
+    over = share_of_fractions(beyond[keep], groups=sources)
+    own = np.abs(band[:, keep])
+    rho, _ = spearman(table.clean(variant.name)[keep], table.clean(variant.base)[keep])
+    return {
+        "evaluator": variant.name,
+        "base": variant.base,
+        "way": variant.way,
+        "corpus": corpus,
+        "n_items": middle.n,
+        **{"shift": middle.estimate, "shift_low": middle.low, "shift_high": middle.high},
+        **{"size": size.estimate, "size_low": size.low, "size_high": size.high},
+        "rho": rho,
+        "against": against,
+        "band": float(np.nanmedian(own)) if (~np.isnan(own)).any() else np.nan,
+        **{"further": 100 * over.estimate, "further_low": 100 * over.low, "further_high": 100 * over.high},
+        "claim": _claim(against_null(over), against) if against and over.n else "",
+        "note": _note(table, variant, corpus, size.note),
+    }
+
+
+def _note(table: ScoreTable, variant: Variant, corpus: str, said: str) -> str:
+    if np.isnan([scale(table, name) for name in (variant.name, variant.base)]).any():
+        return "the run does not tell the scale"
+    silent = (table.silent(name, corpus) for name in (variant.name, variant.base))
+    return "; ".join(dict.fromkeys(filter(None, (*silent, said))))
+
+
+def _claim(said: str, against: str) -> str:
+    """The words for invisible edits, of whatever the band is."""
+    if said in NO_CLAIM:
+        return said
+    words = {FURTHER: "more than", NO_FURTHER: "no more than", NOT_TOLD: "not told apart from"}
+    return f"{words[said]} {against}"
+
+
+def _shift(table: ScoreTable, variant: Variant) -> np.ndarray:
+    """What a variant changes of every item's score, in percent of the scale, float64 [N]."""
+    own, base = (
+        (table.clean(name) - low) / span
+        for name, (low, span) in ((name, scale(table, name)) for name in (variant.name, variant.base))
+    )
+    return np.asarray(100 * (own - base))
+
+
+def _band(view: View, variant: Variant) -> tuple[str, np.ndarray]:
+    """What a variant is held against, and its shifts in percent of the scale, float64 [k, N]."""
+    table = view.table
+    again = list(_repeats(table, variant))
+    if again:
+        return _REPEAT, np.stack(again)
+    null = tuple(name for names in table.families(axis=Axis.NULL.value).values() for name in names)
+    if null:
+        return _EDITS, 100 * view.shifts(variant.base, null)[0] / table.span(variant.base)
+    return "", np.full((1, len(table.items)), np.nan)
+
+
+def _repeats(table: ScoreTable, variant: Variant) -> Iterator[np.ndarray]:
+    """Shifts of the other repeats of the same base; a repeat is not its own band."""
+    if not variant.repeats:
+        yield from (_shift(table, each) for each in variants(table) if each.base == variant.base and each.repeats)

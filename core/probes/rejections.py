@@ -181,6 +181,7 @@ SCORES: Mapping[str, str] = MappingProxyType(
         "no-regions": "the evaluator reads regions, and none are known of the picture",
         "no-word": "the caption holds no word that the evaluator could read",
         "not-in-file": "the file of scores that were made elsewhere does not name the pair",
+        "no-majority": "no score was given by more than half of a panel's judges",
         "no-number": "the file of scores that were made elsewhere gives no number for the pair",
         "not-finite": "the evaluator gave no finite number and no reason of its own",
         UNCODED: "a reason without a code: the column error says it",

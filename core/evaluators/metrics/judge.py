@@ -278,7 +278,12 @@ class ReferencedJudge(OnDemand, Referenced):
 @family(
     "judge", form="judge:MODEL@RUBRIC, e.g. judge:gpt-4o@judge, judge:gpt-4o@clair, judge:gpt-4o@mine.toml", whole=True
 )
-def judge_of(argument: str) -> type[Evaluator]:
+def judges(argument: str) -> type[Evaluator]:
+    """Make a judge; see :func:`judge_of`."""
+    return judge_of(argument)
+
+
+def judge_of(argument: str) -> type[OnDemand]:
     """Make the judge of one model and one rubric; without a rubric it is Invariscope's.
 
     Raises:
@@ -303,7 +308,7 @@ def judge_of(argument: str) -> type[Evaluator]:
 @lru_cache(maxsize=256)
 def _made(
     model: str, name: str, rubric: Rubric, languages: tuple[str, ...], prices: tuple[float | None, float | None]
-) -> type[Evaluator]:
+) -> type[OnDemand]:
     unseen = " It is shown no picture." if rubric.picture == "none" else ""
     cost = "" if None in prices else f" A million tokens cost {prices[0]:g} read and {prices[1]:g} written."
     spec = EvaluatorSpec(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.errors import InvalidInput
+from core.probes.rejections import meaning
 from core.store.run_files import Run
 from core.store.store import Store
 
@@ -287,6 +288,26 @@ def labels_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
     wanted = set(chosen)
     told = [(run.id, run.manifest["corpus"]) for run in runs if run.id in wanted]
     return tuple(sentence for name, corpus in told if (sentence := _said(name, corpus.get("labels"))))
+
+
+def items_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
+    """Say for each chosen run that left items out how many of them, and why.
+
+    Args:
+        runs: that are open.
+        chosen: ids of the runs that numbers are of.
+
+    Returns:
+        A sentence a run, the commonest reason first; codes of a plug-in, whose meaning nobody knows, as they are.
+    """
+    wanted, told = set(chosen), []
+    for run in runs:
+        counts = run.manifest.get("counts") or {}
+        if run.id not in wanted or not (lost := counts.get("items_rejected", 0)):
+            continue
+        why = (f"{count} × {meaning(code) or code}" for code, count in counts["items_rejected_by_code"].items())
+        told.append(f"Run {run.id} left out {lost} of {lost + counts['items_kept']} items: {'; '.join(why)}.")
+    return tuple(told)
 
 
 def _said(run: str, labels: object) -> str:

@@ -19,7 +19,7 @@ from core.analysis.lacks import Lack
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.questions.question import Column
 from core.analysis.reading import read_table
-from core.analysis.scope import Narrowed, Scope, labels_said, narrow
+from core.analysis.scope import Narrowed, Scope, items_said, labels_said, narrow
 from core.analysis.slices import told_said
 from core.analysis.table import ScoreTable
 from core.charts.spec import Figure, shortened
@@ -391,8 +391,8 @@ def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:
     }
     if scope.told:
         about["Items asked for"] = "; ".join(told_said(scope.told))
-    if scope.left_out:
-        about["Left out"] = " ".join(scope.left_out)
+    if left_out := (*items_said(runs, scope.run_ids), *scope.left_out):
+        about["Left out"] = " ".join(left_out)
     if labels := labels_said(runs, scope.run_ids):
         about["Labels"] = " ".join(labels)
     unfinished = [run.id for run in runs if run.status != COMPLETE]

@@ -15,7 +15,7 @@ from core.analysis.questions.behind_the_scores import sentences as precision
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
-from core.analysis.scope import Narrowed, Scope, labels_said, narrow
+from core.analysis.scope import Narrowed, Scope, items_said, labels_said, narrow
 from core.analysis.verdicts import MARGIN, reached, told_from_null
 from core.errors import InvalidInput
 from core.features.human.studies import Study
@@ -96,7 +96,7 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
     told = "".join(
         _told(name, (origin.get(name, ""), control[name], half.get(name, ""), blind.get(name, ""))) for name in names
     )
-    left_out = (*table.scope.left_out, *labels, *not_on_card(families))
+    left_out = (*items_said(store.runs(), table.scope.run_ids), *table.scope.left_out, *labels, *not_on_card(families))
     parts = [
         "<h1>Fairness card</h1>",
         "<p>Does each metric ignore edits that leave the meaning, and notice those that break it? By name, not by "

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from core.analysis.scope import items_said
 from core.audit.plan import Plan
 from core.audit.run import Progress, RunStopped, run_audit
 from core.corpora.item_pictures import read_item
@@ -18,6 +19,7 @@ from core.errors import InvalidInput, NotAvailable, ProbeRejected, StoreError
 from core.evaluators.pool import Pool
 from core.probes.base import Subject
 from core.probes.registry import catalogue
+from core.probes.rejections import meaning
 from core.probes.scene import Scene
 from core.probes.words.templates import base_caption, length_matched
 from core.registry import load_object
@@ -208,6 +210,11 @@ def test_images_that_vanish_or_break_cost_their_own_items_alone(squares: Corpus,
     run = run_audit(plan, tmp_path / "runs", pool=pool)
     assert run.manifest["counts"]["items_kept"] == 4
     assert run.manifest["counts"]["items_rejected_by_code"] == {"unreadable-image": 2, "crowd": 1, "missing-image": 1}
+    (said,) = items_said([run], [run.id])
+    kept = run.manifest["counts"]["items_kept"]
+    assert said.startswith(f"Run {run.id} left out 4 of {kept + 4} items: 2 × ")
+    assert all(f"1 × {meaning(code)}" in said for code in ("crowd", "missing-image"))
+    assert items_said([run], ["another"]) == ()
     rejected = frame(run, "rejections")
     details = rejected[rejected.probe.isna()].set_index("item").detail
     assert "001.png" in details["item-1"]

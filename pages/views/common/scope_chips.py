@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from core.analysis.scope import Narrowed, Scope, holdings, labels_said
+from core.analysis.scope import Narrowed, Scope, holdings, items_said, labels_said
 from core.errors import InvalidInput
 from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store
 from pages.views.common.page_head import Chips, chips
@@ -78,13 +78,14 @@ def choose_scope(
     if undone:
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
     _unread(store(files).left_out)
-    if left_out := found.left_out if across else found.only().left_out:
+    own = found if across else found.only()
+    if left_out := (*items_said(store(files).runs(), own.run_ids), *own.left_out):
         with (
             row.notes,
             st.popover("Excluded data", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"),
         ):
             st.markdown(safe(" ".join(left_out), limit=900))
-    if labels := labels_said(store(files).runs(), found.run_ids if across else found.only().run_ids):
+    if labels := labels_said(store(files).runs(), own.run_ids):
         with (
             row.notes,
             st.popover("Labels", icon=":material/label:", type="tertiary", key=f"{state.page}.scope.labels"),

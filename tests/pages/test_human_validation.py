@@ -415,7 +415,7 @@ def test_a_study_of_pairs_alone_says_that_it_holds_no_comparison(open_page: Open
     assert not app.dataframe
 
 
-@pytest.mark.parametrize("kind", ["acceptability", "preference", "rating"])
+@pytest.mark.parametrize("kind", ["acceptability", "preference", "rating", "correctness"])
 def test_what_an_annotator_sees_of_a_comparison_does_not_tell_the_right_side(
     open_page: Open, study: Study, results: None, kind: str
 ) -> None:
@@ -445,6 +445,39 @@ def test_what_an_annotator_sees_of_a_comparison_does_not_tell_the_right_side(
         for word in (*item.family.split(), item.probe, item.item, "directional", "wrong", "right", ORIGINAL, "variant"):
             assert not re.search(rf"\b{re.escape(word.lower())}\b", said), word
         finish_place(made, ada)
+
+
+def test_who_says_not_correct_is_asked_why_and_goes_on_once_every_reason_is_answered(
+    open_page: Open, study: Study, results: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_annotate, "TOO_SOON", 0.0)
+    with Store.open(ROOT / "data" / "results") as opened:
+        made = create_study(
+            opened,
+            "demo-scenes",
+            study_id="why",
+            title="Why",
+            kind="correctness",
+            total=2,
+            per_item=1,
+            attention_rate=0.0,
+            seed=1,
+            strata=family_strata(directional=["foil"]),
+        )
+    (ada,) = made.invite(["Ada"])
+    made.begin(ada)
+    item = made.place(ada).item
+    assert item is not None
+    app = annotate(made.token(ada))
+    assert "ungrammatical" not in texts(app)
+    app = app.button(f"study.{item.id}.rating.0").click().run()
+    assert "Is it ungrammatical?" in texts(app)
+    for reason, value in (("ungrammatical", 0), ("incomplete", 1), ("not in the picture", 1)):
+        assert made.place(ada).item == item
+        app = app.button(f"study.{item.id}.{reason}.{value}").click().run()
+        assert not app.exception
+    assert made.place(ada).item != item
+    assert vote_table(made)["reasons"].tolist() == ["incomplete; not in the picture"]
 
 
 def finish_place(study: Study, annotator: str) -> None:

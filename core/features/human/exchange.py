@@ -209,7 +209,9 @@ def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, 
         raise InvalidInput(
             f"left is what stood left, original or variant, got {left[:40]!r}; an id may say it: {item.id}:original"
         )
-    answers = {each.name: _answer(row, each.name, study) for each in study.definition.asked.questions}
+    kind = study.definition.asked
+    answers = {each.name: _answer(row, each.name, study) for each in kind.questions}
+    answers = {name: answers[name] for name in kind.due(answers)}
     skipped = _skipped(row, answered=None not in answers.values())
     if skipped is None and None in answers.values():
         missing = next(name for name, value in answers.items() if value is None)

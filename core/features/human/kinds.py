@@ -1,5 +1,6 @@
 """The kinds of study: which questions are asked, which answers they take, which keys give them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.errors import InvalidInput
@@ -31,12 +32,14 @@ class Question:
         name: ``A`` or ``B`` for one version, ``preference``, or ``rating`` where only one version is shown.
         text: as annotators read it.
         ordinal: whether the answers are ordered.
+        after: asked only of those who gave this answer to the first question of the kind; None: asked of all.
     """
 
     name: str
     text: str
     answers: tuple[Answer, ...]
     ordinal: bool
+    after: Value | None = None
 
     def check(self, value: object) -> Value:
         """Return a value that is one of the answers.
@@ -82,6 +85,21 @@ class Kind:
                 return question
         known = ", ".join(question.name for question in self.questions)
         raise InvalidInput(f"a study of kind {self.name!r} asks {known}, got {str(name)[:40]!r}")
+
+    @property
+    def always(self) -> tuple[str, ...]:
+        """Names of the questions that are asked of everybody."""
+        return tuple(each.name for each in self.questions if each.after is None)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Names of the questions that are asked after an answer, each with *no* (0) and *yes* (1)."""
+        return tuple(each.name for each in self.questions if each.after is not None)
+
+    def due(self, answers: Mapping[str, object]) -> tuple[str, ...]:
+        """Names of the questions that these answers call for, answered or not."""
+        first = answers.get(self.questions[0].name)
+        return tuple(each.name for each in self.questions if each.after is None or each.after == first)
 
     def share(self, value: float) -> float:
         """Place a value of the scale in [0, 1], lowest answer 0, highest 1."""
@@ -145,7 +163,31 @@ PAIRED_RATING = Kind(
     source="paper E, 5.2 and Table 1",
 )
 
-KINDS = {kind.name: kind for kind in (ACCEPTABILITY, SINGLE, PAIRED_RATING)}
+CORRECTNESS_SCALE = ("not correct", "correct")
+
+
+def _reason(name: str, text: str, keys: str) -> Question:
+    answers = (Answer(0, "no", keys[0]), Answer(1, "yes", keys[1]))
+    return Question(name, text, answers, ordinal=False, after=0)
+
+
+CORRECTNESS = Kind(
+    "correctness",
+    "Correct or not, and why",
+    "One image with its caption: is the caption correct, and if not, what is wrong with it? Several reasons may hold.",
+    (
+        Question(RATING, "Is this caption correct for the image?", _scale(CORRECTNESS_SCALE, 0, "12"), ordinal=True),
+        _reason("ungrammatical", "Is it ungrammatical?", "34"),
+        _reason("incomplete", "Is it incomplete?", "56"),
+        _reason("not in the picture", "Does it say what is not in the picture?", "78"),
+    ),
+    sides=1,
+    scale=CORRECTNESS_SCALE,
+    lowest=0,
+    source="paper D, 4.1",
+)
+
+KINDS = {kind.name: kind for kind in (ACCEPTABILITY, SINGLE, PAIRED_RATING, CORRECTNESS)}
 
 
 def kind_of(name: object) -> Kind:

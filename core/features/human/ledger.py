@@ -99,6 +99,7 @@ class Ledger:
         self.definition = definition
         self.by_id: dict[str, StudyItem] = {item.id: item for item in definition.items}
         self.questions = tuple(question.name for question in definition.asked.questions)
+        self.practised = definition.asked.always
         self.status = OPEN
         self.attention_rate = definition.attention_rate
         self.annotators: dict[str, Annotator] = {}
@@ -121,8 +122,10 @@ class Ledger:
         getattr(self, f"_on_{_known(row['row'])}")(row)
 
     def complete(self, entry: Entry | None) -> bool:
-        """Whether every question has an answer."""
-        return entry is not None and entry.skipped is None and all(name in entry.answers for name in self.questions)
+        """Whether every question that the answers call for has an answer."""
+        if entry is None or entry.skipped is not None:
+            return False
+        return all(name in entry.answers for name in self.definition.asked.due(entry.answers))
 
     def finished(self, annotator: str, item: str) -> bool:
         """Whether an annotator is through with an item: answered in full, or skipped."""
@@ -138,7 +141,7 @@ class Ledger:
         """How many practice items an annotator answered rightly in a try, from 0; None before it is through."""
         answered = annotator.rounds[number] if number < len(annotator.rounds) else {}
         exercises = self.exercises
-        if any(len(answered.get(item, {})) < len(self.questions) for item in exercises):
+        if any(len(answered.get(item, {})) < len(self.practised) for item in exercises):
             return None
         return sum(
             not each.misses(resolve(self.by_id[item], self.definition.left_version(annotator.id, item), answered[item]))

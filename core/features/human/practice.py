@@ -138,7 +138,7 @@ def practice_table(study: Study) -> pd.DataFrame:
         for each in ledger.annotators.values()
         for number, answered in enumerate(each.rounds)
         for item, exercise in ledger.exercises.items()
-        if len(answered.get(item, {})) == len(ledger.questions)
+        if len(answered.get(item, {})) == len(ledger.practised)
         and (said := said_in_practice(ledger, each, item, number)) is not None
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -149,7 +149,7 @@ def _lesson(ledger: Ledger, annotator: Annotator) -> Lesson:
     attempt = next((number for number in range(len(annotator.rounds) + 1) if ledger.hits(annotator, number) is None), 0)
     answered = annotator.rounds[attempt] if attempt < len(annotator.rounds) else {}
     for number, (item, exercise) in enumerate(exercises.items(), start=1):
-        if len(answered.get(item, {})) < len(ledger.questions):
+        if len(answered.get(item, {})) < len(ledger.practised):
             return Lesson(exercise, number, len(exercises), attempt, dict(answered.get(item, {})))
     return Lesson(None, len(exercises), len(exercises), attempt, {})
 

@@ -373,7 +373,8 @@ def _examples(
     spare = told[~told["item"].isin(used)]
     chosen = spare if len(spare) >= 3 else told
     chosen = chosen.iloc[stream(seed, "examples").permutation(len(chosen))[:3]]
-    values = (kind.lowest + len(kind.scale) - 1, kind.lowest + 1, kind.lowest)
+    highest = kind.lowest + len(kind.scale) - 1
+    values = (highest, min(kind.lowest + 1, highest - 1), kind.lowest)  # half right is not correct
     found = []
     for index, value in enumerate(values if len(chosen) else ()):
         row = chosen.iloc[index % len(chosen)]

@@ -21,7 +21,7 @@ from scipy import stats
 
 from core.features.human.crossed_votes import FEWEST_PEOPLE, exchange, rate, whom_it_is_about
 from core.features.human.definition import ORIGINAL, VARIANT
-from core.features.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
+from core.features.human.kinds import ACCEPTABILITY, CORRECTNESS, PREFERENCE, TIE, Kind
 from core.features.human.mace import competences
 from core.features.human.studies import Study
 from core.features.human.votes import ACCEPTABLE, vote_table
@@ -225,7 +225,7 @@ def study_agreement(votes: pd.DataFrame, kind: Kind) -> list[Agreement]:
 
 def version_name(kind: Kind) -> str:
     """What is asked of the versions, in a word."""
-    return "acceptability" if kind is ACCEPTABILITY else "rating"
+    return kind.name if kind in (ACCEPTABILITY, CORRECTNESS) else "rating"
 
 
 def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:

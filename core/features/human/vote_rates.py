@@ -8,9 +8,9 @@ import pandas as pd
 
 from core.features.human.crossed_votes import FEWEST_PEOPLE, Rate, exchange, rate, what_halves
 from core.features.human.definition import ORIGINAL, VARIANT
-from core.features.human.kinds import ACCEPTABILITY, TIE, Kind
+from core.features.human.kinds import ACCEPTABILITY, CORRECTNESS, TIE, Kind
 from core.features.human.study_outcomes import FEWEST, in_numbers, sources_by_id
-from core.features.human.votes import ACCEPTABLE, upholds
+from core.features.human.votes import ACCEPTABLE, REASONS, upholds
 
 COLUMNS = (
     "question",
@@ -39,7 +39,8 @@ def vote_rates(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -> pd.Dat
         live: votes still come in, so that the intervals have to hold at every look.
 
     Returns:
-        COLUMNS, a row for pairs and one for comparisons, as far as the study asks about them; more: how many more
+        COLUMNS, a row for pairs, one for comparisons and one for each reason, as far as the study asks about them;
+        more: how many more
         annotators or items would halve the interval, in a sentence.
     """
     plain = votes[~votes["attention"]]
@@ -53,7 +54,10 @@ def _asked(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFrame]
     pairs, compared = votes[~votes["directional"]], votes[votes["directional"]]
     if kind.sides == 1:
         rated = votes[[ORIGINAL, VARIANT]].mean(axis=1).map(kind.share)
-        found = [("mean rating", votes.assign(said=rated))]
+        found = [("found correct" if kind is CORRECTNESS else "mean rating", votes.assign(said=rated))]
+        for name in kind.reasons:
+            given = votes["reasons"].map(lambda told, name=name: name in told.split(REASONS))
+            found.append((f"not correct: {name}", votes.assign(said=given.astype(float))))
     elif kind is ACCEPTABILITY:
         both = (pairs[ORIGINAL] >= ACCEPTABLE) & (pairs[VARIANT] >= ACCEPTABLE)
         found = [("both versions accepted", pairs.assign(said=both))]

@@ -3,7 +3,7 @@
 What the votes say of (item, probe) pairs, in the shapes that scores are joined with.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -18,10 +18,11 @@ from core.store.schema import VERDICTS
 COLUMNS = (
     "study", "annotator", "id", "corpus", "item", "probe", "baseline", "subject", "language", "rank", "axis", "family",
     "directional", "source", "second_source", "stratum", "attention", "shows", "left", "original", "variant",
-    "preferred", "seconds", "finished", "corrections", "skipped", "comment", "withdrawn",
+    "preferred", "reasons", "seconds", "finished", "corrections", "skipped", "comment", "withdrawn",
 )  # fmt: skip
 """``original`` and ``variant`` hold the answer about that version on the study's scale, NaN where it was not shown;
-``preferred`` is ``original``, ``variant``, ``tie`` or None. Of a directional item the original is the right side."""
+``preferred`` is ``original``, ``variant``, ``tie`` or None; ``reasons`` are those that were given, ``; `` between them.
+Of a directional item the original is the right side."""
 
 
 def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) -> pd.DataFrame:
@@ -80,6 +81,7 @@ def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
     return {
         **about,
         **resolve(item, entry.left, answers),
+        "reasons": REASONS.join(_reasons(ledger, answers)),
         "left": entry.left,
         "seconds": entry.seconds,
         "finished": entry.finished,
@@ -87,6 +89,17 @@ def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
         "skipped": entry.skipped,
         "comment": entry.comment,
     }
+
+
+REASONS = "; "
+"""Between reasons."""
+
+
+def _reasons(ledger: Ledger, answers: Mapping[str, Any]) -> list[str]:
+    """Reasons that were given, and that the answers call for."""
+    kind = ledger.definition.asked
+    due = kind.due(answers)
+    return [name for name in kind.reasons if name in due and answers.get(name) == 1]
 
 
 PAIR = ["corpus", "item", "probe", "subject"]

@@ -143,6 +143,10 @@ def _draw_votes(study: Study, annotator: str, link: Link) -> None:
     _note_shown(place)
     item, left = place.item, place.left
     draw_item(study, item, left, lambda question: _draw_question(question, place, link))
+    kind, given = study.definition.asked, place.entry.answers if place.entry else {}
+    for question in kind.questions:
+        if question.after is not None and question.name in kind.due(given):
+            _draw_question(question, place, link)
     _draw_moves(study, place, link)
     draw_clock(item.id)
     desk().make_ahead(study, study.next_items(annotator, 1 + AHEAD)[1:])

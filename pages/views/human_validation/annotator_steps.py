@@ -326,7 +326,7 @@ def feedback_shown(ledger: Ledger, annotator: Annotator) -> bool:
     told = st.session_state.get(_READ)
     if told is None or told[0] not in ledger.exercises or told[1] >= len(annotator.rounds):
         return False
-    return len(annotator.rounds[told[1]].get(told[0], {})) == len(ledger.questions)
+    return len(annotator.rounds[told[1]].get(told[0], {})) == len(ledger.practised)
 
 
 def draw_practice(study: Study, annotator: Annotator, link: Link) -> None:

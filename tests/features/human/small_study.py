@@ -86,7 +86,9 @@ def seen(study: Study, annotator: str, item: str) -> int:
 
 
 def vote(study: Study, annotator: str, item: str, **answers: object) -> None:
-    usual = {"A": 2, "B": 2, "preference": "tie"} if study.definition.asked.sides == 2 else {"rating": 4}
+    kind = study.definition.asked
+    best = kind.lowest + len(kind.scale) - 1
+    usual = {"A": 2, "B": 2, "preference": "tie"} if kind.sides == 2 else {"rating": best}
     for question, value in {**usual, **answers}.items():
         study.answer(annotator, item, question, value, seen=seen(study, annotator, item), seconds=2.0)  # type: ignore[arg-type]
 

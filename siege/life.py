@@ -71,10 +71,10 @@ def run(tally: Tally, seed: int, *, quick: bool, sessions: int | None = None, se
         for name, said in life.found:
             tally.attempt(name, partial(_complain, said), timed=False)
         for each in life.audits:
-            tally.attempt(f"audit {each}", partial(_complete, data / "runs" / each), timed=False)
+            tally.attempt(f"audit {each}", partial(check_audit, data / "runs" / each), timed=False)
         tally.attempt("votes", partial(kept, study.folder, life.votes), timed=False)
-        tally.attempt("files", partial(_no_litter, temporary, data.parent), timed=False)
-        tally.attempt("memory of the server", partial(_as_before, before, after), timed=False)
+        tally.attempt("files", partial(check_files, temporary, data.parent), timed=False)
+        tally.attempt("memory of the server", partial(check_memory, before, after), timed=False)
         stay = Counter(path.relative_to(data.parent).parts[:2] for path in data.parent.rglob("*") if path.is_file())
     tally.most_mb = max(mb for _, _, mb in tally.course) - before
     tally.notes.append(
@@ -107,11 +107,14 @@ def _note(tally: Tally, server: Server, here: int) -> None:
 
 
 def _left(server: Server, tally: Tally) -> float:
-    """Memory in MB once the sessions of all who left have expired; the next who comes makes the server let go."""
+    """Memory in MB once the sessions of all who left have expired.
+
+    The next who comes makes Streamlit let go of them; what lies in pieces goes back when that one's has expired.
+    """
     time.sleep(EXPIRED_S)
     with Visitor(server.address, "probe_lab", LINK, patience=PATIENCE_S):
         pass
-    time.sleep(SAMPLE_S)
+    time.sleep(EXPIRED_S + SAMPLE_S)
     _note(tally, server, 0)
     return server.resident_mb()
 
@@ -126,7 +129,8 @@ def _complain(said: str) -> None:
     raise Finding("lost", said)
 
 
-def _complete(folder: Path) -> None:
+def check_audit(folder: Path) -> None:
+    """Find out whether a run that was asked for is complete."""
     try:
         status = read_run(folder).status
     except StoreError as error:
@@ -135,7 +139,7 @@ def _complete(folder: Path) -> None:
         raise Finding("lost", f"{folder.name} is {status}")
 
 
-def _no_litter(temporary: Path, folder: Path) -> None:
+def check_files(temporary: Path, folder: Path) -> None:
     """Find out whether a temporary file is left, or one that is half written."""
     left = [each for each in temporary.rglob("*") if each.is_file()]
     left += folder.rglob(f".*{LEFTOVER}")
@@ -143,7 +147,8 @@ def _no_litter(temporary: Path, folder: Path) -> None:
         raise Finding("lost", f"{len(left)} files are left, e.g. {left[0]}")
 
 
-def _as_before(before: float, after: float) -> None:
+def check_memory(before: float, after: float) -> None:
+    """Find out whether a server holds much more, in MB, than before its guests came."""
     if after > MOST_SHARE * before:
         raise Finding("large", f"the server held {before:.0f} MB before the guests came and {after:.0f} MB after")
 

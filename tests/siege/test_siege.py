@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.Text_pb2 import Text
 
 from core.errors import InvalidInput
 from core.features.human.studies import LOG
@@ -19,7 +21,9 @@ from siege import (
     crowd,
     damages,
     files,
+    guest,
     kills,
+    life,
     links,
     people,
     published,
@@ -31,6 +35,7 @@ from siege import (
     writers,
 )
 from siege.__main__ import HEADS, KINDS, SLOW
+from siege.course import figure
 from siege.damage import DAMAGES
 from siege.damages import shards
 from siege.trials import LONGEST, Finding, Tally
@@ -244,6 +249,32 @@ def test_votes_that_were_lost_doubled_or_given_to_another_would_be_found(tmp_pat
         people.kept(log(("ada", "1", 2), ("bo", "1", 2)), told)
     with pytest.raises(Finding, match="has answers of another"):
         people.kept(log(("ada", "1", 1), ("bo", "1", 2), ("ada", "2", 2)), told)
+
+
+def test_what_a_long_life_may_not_leave_would_be_found(tmp_path: Path) -> None:
+    own, other = (Element(text=Text(body=f"guest{who}x0.png")) for who in (3, 12))
+    guest.check_marks([own], 3)
+    with pytest.raises(Finding, match="what guest 12 brought"):
+        guest.check_marks([own, other], 3)
+    (tmp_path / "tmp").mkdir()
+    life.check_files(tmp_path / "tmp", tmp_path)
+    (tmp_path / "tmp" / "left").touch()
+    with pytest.raises(Finding, match=r"1 files are left, e\.g\. .*left"):
+        life.check_files(tmp_path / "tmp", tmp_path)
+    life.check_memory(1000.0, 1100.0)
+    with pytest.raises(Finding, match="held 1000 MB before the guests came and 1101 MB after"):
+        life.check_memory(1000.0, 1101.0)
+    with pytest.raises(Finding, match="is no run"):
+        life.check_audit(tmp_path / "gone")
+
+
+def test_the_figure_of_a_long_life_holds_its_course() -> None:
+    drawn = figure([(600.0, 0, 1400.0), (630.0, 30, 1850.0), (660.0, 0, 1450.0)])
+    assert drawn.frame.groupby("panel").value.apply(list).to_dict() == {
+        "Guests": [0.0, 30.0, 0.0],
+        "MB": [1400.0, 1850.0, 1450.0],
+    }
+    assert drawn.frame.label.max() == 1.0
 
 
 def test_a_test_that_fails_or_cannot_run_is_counted(tmp_path: Path) -> None:

@@ -117,6 +117,18 @@ def test_other_languages_are_refused_unless_chosen(invoke: Invoke, tmp_path: Pat
     assert ("in en" in told["a"], "in de" in told["b"]) == (True, True)
 
 
+def test_two_runs_of_one_id_are_two_runs_and_their_evaluator_the_same(invoke: Invoke, tmp_path: Path) -> None:
+    for folder, seed in (("monday", 0), ("tuesday", 10)):
+        both = [row for place, each in enumerate("fe") for row in audited("vflip", evaluator=each, seed=seed + place)]
+        write_run(tmp_path / folder / "nightly", both)
+    one, other = (tmp_path / folder / "nightly" for folder in ("monday", "tuesday"))
+    told = json.loads(invoke("compare", one, other, "--format", "json").stdout)
+    assert told["a"] == told["b"]
+    assert told["a"].startswith("e in run nightly")
+    assert {row["how"] for row in told["rows"]} == {"paired by item"}
+    assert any(row["difference"] for row in told["rows"])
+
+
 def rows(language: str) -> list[dict[str, Any]]:
     """Twelve items, flipped, whose scores differ by the language."""
     moved = 0.1 if language == "en" else 0.2

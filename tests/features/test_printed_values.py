@@ -1,8 +1,11 @@
 """Printed numbers: some typed from the papers by hand, and how a kept result is held against them."""
 
-from core.features.suites.printed_values import AGREES, DIFFERS, NOT_RUN, printed_values, reproduced
+from core.evaluators.references import BY_WORDS
+from core.evaluators.registry import catalogue
+from core.features.suites.printed_values import AGREES, DIFFERS, NOT_RUN, Reproduced, printed_values, reproduced
 from core.features.suites.suite_measures import MEAN
 from core.features.suites.suite_result import Reached, Row, SuiteResult
+from core.settings import ROOT
 
 TYPED = (
     ("C", "Table 1", "CLIP-S", "", "flickr8k-expert", "tau_c", "", "51.2"),
@@ -43,6 +46,18 @@ def test_numbers_typed_from_the_papers_are_there_once_and_fleurs_stand_first() -
     assert all(each.rule and each.command for each in values)
 
 
+def test_what_computes_a_number_is_known_here_and_of_its_setting() -> None:
+    values = printed_values()
+    known = {*catalogue(), *BY_WORDS, ""}
+    assert {each.evaluator for each in values} <= known
+    of = {(each.metric, each.setting, each.suite): each.evaluator for each in values}
+    assert of["PAC-S", "CLIP ViT-L/14", "foil"] == "pac-s-l14"
+    assert of["CLIP-S", "SigLIP ViT-L/14", "foil"] == ""
+    assert of["EMScore", "1 reference", "vatex-eval"] == "refemscore"
+    assert of["PAC-S", "after calibration", "composite"] == ""
+    assert of["PAC-S", "before calibration", "composite"] == "pac-s"
+
+
 def test_a_kept_result_agrees_to_the_last_printed_digit_or_differs() -> None:
     def kept(suite: str, evaluator: str, measure: str, value: float, group: str = "") -> SuiteResult:
         row = Row(measure=measure, group=group, value=value, low=None, high=None, n=10, ties=0, note="")
@@ -65,3 +80,18 @@ def test_a_kept_result_agrees_to_the_last_printed_digit_or_differs() -> None:
     assert [each.found for each in found[:3]] == [AGREES, DIFFERS, NOT_RUN]
     assert found[0].weights == "file"
     assert {each.found for each in found[2:]} == {NOT_RUN}
+
+
+def test_the_guide_to_suites_lists_the_numbers_of_fleur_as_the_command_finds_them() -> None:
+    guide = (ROOT / "docs" / "suites.md").read_text("utf-8")
+    values = printed_values()
+    assert f"the {len(values)} numbers that the papers print" in guide
+    lines = guide.split("Of FLEUR (paper C, Table 5)")[1].split("| --- |")[-1].split("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines if line.count("|") > 4]
+    own = {value.suite: value for value in values if value.metric == "FLEUR" and value.table == "Table 5"}
+    assert {row[0].casefold() for row in rows} == set(own)
+    for suite, measure, printed, here, found in rows:
+        value = own[suite.casefold()]
+        assert printed == value.printed
+        assert {"tau_b": "τ_b", "tau_c": "τ_c", "accuracy": "accuracy"}[value.measure] in measure
+        assert found.partition(":")[0] == Reproduced(value, float(here) if here else None, "").found

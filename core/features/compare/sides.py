@@ -1,6 +1,7 @@
 """Two sides from outside the dashboard: stored runs with a slice each, reports, or files of scores; as on Compare."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.reading import read_table
-from core.analysis.scope import Scope, narrow
+from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MARGIN
@@ -17,7 +18,7 @@ from core.corpora.schema import OWN
 from core.corpora.score_files import read_scores
 from core.errors import InvalidInput, StoreError
 from core.features.compare.report_sides import is_report, of_reports
-from core.features.compare.two_sides import ALL, BY, SidesCompared, Values, held_apart, manifest_differences
+from core.features.compare.two_sides import ALL, BY, SidesCompared, Values, can_pair, held_apart, manifest_differences
 from core.features.compare.two_sides import compare as rows_of
 from core.features.metric_check.baseline_file import is_baseline, numbers_of, read_baseline
 from core.probes.base import Axis
@@ -103,20 +104,23 @@ def _of_runs(
     measure: str,
     margin: float,
 ) -> SidesCompared:
-    paths = list(dict.fromkeys(place(each) for each in references))
+    paths = [place(each) for each in references]
     stores = {path: Store.open([path]) for path in paths}
     try:
-        opened = [stores[place(each)] for each in references]
-        tables = [_table(store, own, each) for store, own, each in zip(opened, chosen, references, strict=True)]
+        opened = [stores[path] for path in paths]
+        scopes = [_scope(store, own, each) for store, own, each in zip(opened, chosen, references, strict=True)]
+        slices = _slices(scopes, chosen, same=paths[0] == paths[1] and scopes[0].run == scopes[1].run)
+        tables = _tables(opened, scopes, slices)
         _check(tables, chosen)
-        views = _views(tables, chosen)
+        views = [table.view(own) for table, own in zip(tables, slices, strict=True)]
         levels = by if by in BY else OWN + by
         known = {name for each in tables for name in each.own}
         if levels not in (*BY, *known):
             raise InvalidInput(
                 f"--by takes {', '.join((*BY, *(each.removeprefix(OWN) for each in known)))}, got {by!r}"
             )
-        rows = rows_of(*views, by=levels, measure=measure, margin=margin)  # type: ignore[arg-type]
+        pairing = paths[0] != paths[1] or can_pair(*views)
+        rows = rows_of(*views, by=levels, measure=measure, margin=margin, pairing=pairing)  # type: ignore[arg-type]
         if rows.empty:
             raise InvalidInput("one side holds no shift; take back one of its choices")
         runs = [_run(store, table) for store, table in zip(opened, tables, strict=True)]
@@ -128,11 +132,22 @@ def _of_runs(
             store.close()
 
 
-def _table(store: Store, chosen: dict[str, tuple[str, ...]], reference: str) -> ScoreTable:
+def _scope(store: Store, chosen: dict[str, tuple[str, ...]], reference: str) -> Narrowed:
     if not store.runs():
         raise StoreError(store.problems[0] if store.problems else f"{reference} holds no run")
     run, corpus, subject, language = (chosen.get(name, (None,))[0] for name in ONE)
-    return read_table(store, narrow(store, Scope((run,) if run else (), corpus, subject, language)).only())
+    return narrow(store, Scope((run,) if run else (), corpus, subject, language)).only()
+
+
+def _tables(stores: Sequence[Store], scopes: Sequence[Narrowed], slices: Sequence[Slice]) -> list[ScoreTable]:
+    """The scores of each side's evaluator alone; of both where the sides are of one scope, which is read once."""
+    keys = [(id(store), scope) for store, scope in zip(stores, scopes, strict=True)]
+    names = {key: {own.evaluators[0] for its, own in zip(keys, slices, strict=True) if its == key} for key in keys}
+    read = {
+        key: read_table(store, replace(key[1], evaluators=tuple(sorted(names[key]))))
+        for key, store in dict(zip(keys, stores, strict=True)).items()
+    }
+    return [read[key] for key in keys]
 
 
 def _run(store: Store, table: ScoreTable) -> Run:
@@ -156,26 +171,26 @@ def _check(tables: Sequence[ScoreTable], chosen: Sequence[dict[str, tuple[str, .
         )
 
 
-def _views(tables: Sequence[ScoreTable], chosen: Sequence[dict[str, tuple[str, ...]]]) -> list[View]:
+def _slices(scopes: Sequence[Narrowed], chosen: Sequence[dict[str, tuple[str, ...]]], *, same: bool) -> list[Slice]:
     """A slice of each side; the evaluators that nobody named are the page's, of two runs the first that both hold."""
     asked = [own.get("evaluator", ("",))[0] for own in chosen]
-    there = [each.evaluators for each in tables]
-    if tables[0].scope.run == tables[1].scope.run:
+    there = [each.evaluators for each in scopes]
+    if same:
         usual = [there[0][0], there[1][:2][-1]]
     else:
         common = [name for name in there[0] if name in there[1]]
         named = next((name for name in asked if name and all(name in each for each in there)), "")
         usual = [named or (common[0] if common else each[0]) for each in there]
     slices = [_slice(own, name or other) for own, name, other in zip(chosen, asked, usual, strict=True)]
-    if slices[0] == slices[1] and tables[0].scope == tables[1].scope:
+    if same and slices[0] == slices[1] and scopes[0] == scopes[1]:
         raise InvalidInput(
-            f"both sides are {slices[0].evaluators[0]} of the same shifts of run {tables[0].scope.run}; choose another "
+            f"both sides are {slices[0].evaluators[0]} of the same shifts of run {scopes[0].run}; choose another "
             "evaluator, run, family or kind of item for one of them"
         )
     for own, names in zip(slices, there, strict=True):
         if own.evaluators[0] not in names:
             raise InvalidInput(f"no shift of evaluator {own.evaluators[0]!r} is here; evaluators: {', '.join(names)}")
-    return [table.view(own) for table, own in zip(tables, slices, strict=True)]
+    return slices
 
 
 def _slice(own: dict[str, tuple[str, ...]], evaluator: str) -> Slice:

@@ -111,6 +111,7 @@ def compare(
     by: str = "family",
     measure: Literal["percent", "standardised"] = "percent",
     margin: float = MARGIN,
+    pairing: bool | None = None,
 ) -> pd.DataFrame:
     """Hold side A against side B: everything together, then each level that both have.
 
@@ -126,6 +127,7 @@ def compare(
         by: one of BY, or a column of the items' owners by its key, whose levels are compared.
         measure: ``percent`` or ``standardised`` (over the SD of that side's evaluator's unedited scores).
         margin: equivalence margin in percentage points; there is none for standardised shifts.
+        pairing: whether an item on both sides has two values; None: as :func:`can_pair` finds.
 
     Returns:
         One row a level: COLUMNS; difference is A - B, n_items the pairs or the items of both sides, shared the items
@@ -151,7 +153,8 @@ def compare(
     pairs = [(ALL, one, other)]
     both = [level for level in sorted(set(first) & set(second)) if first[level].stored and second[level].stored]
     pairs += [(level, first[level], second[level]) for level in both]
-    return held_apart(pairs, pairing=can_pair(a, b), measure=measure, margin=margin)
+    paired = can_pair(a, b) if pairing is None else pairing
+    return held_apart(pairs, pairing=paired, measure=measure, margin=margin)
 
 
 def row_names(by: str, labels: Iterable[str]) -> dict[str, str]:

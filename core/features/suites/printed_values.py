@@ -11,28 +11,6 @@ from core.settings import assets_dir
 
 AGREES, DIFFERS, NOT_RUN = "agrees", "differs", "not run"
 
-_HERE = {
-    "BLEU-4": "bleu-4",
-    "ROUGE": "rouge-l",
-    "ROUGE-L": "rouge-l",
-    "CIDEr": "cider-d",
-    "CLIP-S": "clipscore",
-    "CLIPScore": "clipscore",
-    "RefCLIP-S": "refclipscore",
-    "PAC-S": "pac-s",
-    "RefPAC-S": "refpac-s",
-    "PAC-S++": "pac-s++",
-    "RefPAC-S++": "refpac-s++",
-    "FLEUR": "fleur",
-    "UMIC": "umic",
-    "MCS": "mcs",
-    "EMScore": "emscore",
-}
-"""Printed name -> what computes it here."""
-
-_PUBLISHED = "r 4, λv 0.1, λt 0.001, pictures SDv1.5, captions BLIP"
-"""Paper C's setting of the weights that its authors publish."""
-
 _FILES = {
     "flickr8k-expert": "flickr8k.json",
     "flickr8k-cf": "crowdflower_flickr8k.json",
@@ -71,6 +49,7 @@ class PrintedValue:
         metric, setting: as printed; the setting is the backbone, the references, the language, or what was trained.
         suite, measure, group: what it is of.
         printed: as it is written there: its last digit says how it was rounded.
+        evaluator: what computes it here, in that setting; empty where nothing does.
     """
 
     paper: str
@@ -81,6 +60,7 @@ class PrintedValue:
     measure: str
     group: str
     printed: str
+    evaluator: str
 
     @property
     def percent(self) -> float:
@@ -96,18 +76,6 @@ class PrintedValue:
     def rule(self) -> str:
         """The tie rule and the labels that the number needs."""
         return _FLEUR_PASCAL if (self.metric, self.suite) == ("FLEUR", "pascal-50s") else _RULES[self.measure]
-
-    @property
-    def evaluator(self) -> str:
-        """What computes it here; empty where nothing does."""
-        name = _HERE.get(self.metric, "")
-        if self.suite == "vatex-eval" and name in ("emscore", "pac-s++", "refpac-s++"):
-            beside = "ref" * (name == "emscore" and self.setting[:1].isdigit())
-            return beside + name if name == "emscore" else f"{name}-video"
-        if self.setting == "CLIP ViT-L/14":
-            return f"{name}-l14" if name.endswith(("pac-s", "pac-s++")) else ""
-        usual = self.setting in ("", "en", "CLIP ViT-B/32", "LLaVA v1.5-13B", _PUBLISHED, "before calibration")
-        return name if usual or "reference" in self.setting or self.setting == "first row" else ""
 
     @property
     def command(self) -> str:

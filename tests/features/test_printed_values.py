@@ -48,7 +48,7 @@ def test_numbers_typed_from_the_papers_are_there_once_and_fleurs_stand_first() -
 
 def test_what_computes_a_number_is_known_here_and_of_its_setting() -> None:
     values = printed_values()
-    known = {*catalogue(), *BY_WORDS, ""}
+    known = {*catalogue().entries, *BY_WORDS, ""}
     assert {each.evaluator for each in values} <= known
     of = {(each.metric, each.setting, each.suite): each.evaluator for each in values}
     assert of["PAC-S", "CLIP ViT-L/14", "foil"] == "pac-s-l14"

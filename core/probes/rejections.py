@@ -119,6 +119,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-replacement": "no category is left that could be named instead",
         "no-colour-word": "the caption has no colour before a noun",
         "no-number-word": "the caption counts no annotated category rightly",
+        "too-short": "not enough sentences are known to be true of the picture for a long caption",
         "no-entity": "the caption names no place, role or brand that is listed",
         "no-relation": "no two things stand clear of each other: they overlap so, or one stands on both sides",
         "no-wrong-side": "the corpus gives no wrong caption beside this one",

@@ -1,6 +1,7 @@
 """The page Systems: a leaderboard made, kept, read, narrowed, and whatever a reader may bring."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,9 +23,11 @@ from core.features.systems.system_file import (
     with_references,
     write_leaderboard,
 )
+from core.settings import ROOT, results_dir
+from core.store.store import Store
 from core.store.text_files import csv_text
 from pages.views.systems.new_board import example_table, own_systems
-from tests.pages.opening import SYSTEMS, Open, click, collected, marks_that_open, said
+from tests.pages.opening import SYSTEMS, Open, click, collected, link_of, marks_that_open, said, unfolded
 
 
 def kept(name: str = "mine", *, systems: tuple[str, ...] = ("A", "B", "C"), evaluators: int = 2) -> None:
@@ -70,41 +73,59 @@ def test_without_a_leaderboard_the_page_takes_files_and_says_how_they_look(open_
     shown = [each.value for each in app.code if "caption" in each.value]
     assert list(json.loads(shown[0])) == [catalogue().get("demo").load().items[0].id]
     empty = open_page(SYSTEMS, show="kept")
-    assert "No leaderboards yet" in said(empty)
+    assert not empty.exception
+    assert "Rank your own captions" in [each.value for each in empty.header]
 
 
-def test_an_example_becomes_a_leaderboard_by_a_click_and_is_a_file_that_can_be_brought(open_page: Open) -> None:
+def test_the_page_opens_on_an_example_that_a_shipped_run_holds_and_keeps_nothing(open_page: Open) -> None:
+    shutil.copytree(ROOT / "data" / "results" / "demo-captions", results_dir() / "demo-captions")
+    app = open_page(SYSTEMS)
+    assert not app.exception
+    assert not app.error
+    text = said(app)
+    assert "[Example] 4 kinds of captions for the same pictures of demo, scored by run demo-captions" in text
+    assert "252 pictures that all systems caption" in text
+    shown = app.dataframe[0].value.set_index("system")
+    with Store.open(results_dir() / "demo-captions") as store:
+        means = store.query(
+            "select subject, avg(score) as mean from scores where evaluator = 'conse-lite0' and probe = 'identity' "
+            "and language = 'en' and rank = 0 group by subject"
+        ).set_index("subject")["mean"]
+    assert shown.loc["people", "mean"] == pytest.approx(means["human"])
+    assert shown.loc["template", "mean"] == pytest.approx(means["template"])
+    assert "A harmless edit swaps template and people under Upside down" in text.replace("*", "")
+    assert shown.loc["template", "swaps"] == "people: other pictures, Upside down"
+    assert list_leaderboards() == ()
+    assert not link_of(app)
+    assert "First place is open between template and people" in text.replace("*", "")
+    kept()
+    assert "[Example]" not in said(open_page(SYSTEMS))
+    assert "[Example]" in said(open_page(SYSTEMS, board="Example: demo-captions", judge="grounding-judge"))
+
+
+def test_the_example_file_can_be_brought_back() -> None:
     corpus = catalogue().get("demo").load()
     table = example_table(corpus)
     systems = parse_systems(csv_text(table).encode("utf-8-sig"), name="captioners.csv")
     assert {each.name: dict(each.captions) for each in systems} == {
         each.name: dict(each.captions) for each in own_systems(corpus)
     }
-    app = open_page(SYSTEMS)
-    app.button(key="door.example").click().run()
-    assert not app.exception
-    assert not app.error
-    (name,) = list_leaderboards()
-    assert "Standings" in said(app)
-    assert set(read_leaderboard(path_of(name)).rows["system"]) == {each.name for each in systems}
 
 
 def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open) -> None:
     kept()
-    app = open_page(SYSTEMS)
-    assert not app.exception
+    app = unfolded(open_page(SYSTEMS))
     assert not app.error
     text = said(app)
-    for heading in (
-        "Standings",
+    for part in (
         "Pairwise differences",
-        "Under harmless edits",
+        "Every number under harmless edits",
         "At equal length",
         "Agreement of evaluators",
         "Caption health",
         "Best of several",
     ):
-        assert heading in [each.value for each in app.header]
+        assert part in [each.label for each in app.expander]
     assert "12 pictures that all systems caption" in text
     assert "of 3 differences" in text
     assert "C under Upside down" in text or "C and" in text
@@ -117,7 +138,7 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
 
 def test_a_figure_of_a_leaderboard_is_kept_with_what_scored_it(open_page: Open, own_folder: None) -> None:
     kept()
-    app = open_page(SYSTEMS)
+    app = unfolded(open_page(SYSTEMS))
     assert {f"collect.figure.systems-{name}" for name in ("means", "ranks", "swaps")} <= {
         each.key for each in app.button
     }
@@ -129,8 +150,7 @@ def test_a_figure_of_a_leaderboard_is_kept_with_what_scored_it(open_page: Open, 
 
 def test_systems_can_be_left_out_and_the_link_says_so(open_page: Open) -> None:
     kept()
-    app = open_page(SYSTEMS, without="B", judge="metric-1")
-    assert not app.exception
+    app = unfolded(open_page(SYSTEMS, without="B", judge="metric-1"))
     assert "of 1 difference" in said(app)
     assert app.query_params["without"] == "B"
     assert app.selectbox(key="systems.judge.widget").value == "metric-1"
@@ -138,8 +158,7 @@ def test_systems_can_be_left_out_and_the_link_says_so(open_page: Open) -> None:
 
 def test_one_system_by_one_evaluator_has_a_page_too(open_page: Open) -> None:
     kept(systems=("A",), evaluators=1)
-    app = open_page(SYSTEMS)
-    assert not app.exception
+    app = unfolded(open_page(SYSTEMS))
     assert not app.error
     text = said(app)
     assert "nobody to differ from" in text
@@ -196,9 +215,8 @@ def test_references_stand_beside_the_standings_where_they_are_asked_for(open_pag
     plain = read_leaderboard(path_of("plain"))
     found = score_references(plain.rows, {f"i{item}": ["a dog on a mat", f"dog {item}"] for item in range(12)})
     write_leaderboard(with_references(replace(plain, name="mine"), found))
-    app = open_page(SYSTEMS, board="mine", judge="ROUGE-L")
-    assert not app.exception
-    assert "Beside references" in [each.value for each in app.header]
+    app = unfolded(open_page(SYSTEMS, board="mine", judge="ROUGE-L"))
+    assert "Beside references" in [each.label for each in app.expander]
     assert "On the 12 pictures that every system captions and that have references" in said(app)
     assert "pycocoevalcap's Penn Treebank tokenizer" in said(app)
     assert "No edit was scored" in said(app)
@@ -212,7 +230,7 @@ def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> N
     assert not app.error
     found = read_leaderboard(path_of("demo"))
     assert set(found.beside["metric"]) >= {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"}
-    assert "Beside references" in [each.value for each in app.header]
+    assert "Beside references" in [each.label for each in app.expander]
 
 
 def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(open_page: Open) -> None:
@@ -232,7 +250,7 @@ def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(ope
     assert f"On {crossed.sum()} pictures their captions change order" in words
     assert "B: C by metric-0, under Upside down" in words.replace("*", "")
     mark = json.dumps({"evaluator": "metric-1", "system": "B"})
-    words = said(click(app, "systems.ranks", mark))
+    words = said(click(unfolded(app), "systems.ranks", mark))
     assert "B by metric-1: 12 pictures, the lowest scores first" in words.replace("*", "")
     own = rows[(rows["evaluator"] == "metric-1") & (rows["system"] == "B") & (rows["probe"] == "")]
     assert f"{own.sort_values('score')['item'].iloc[0]}: " in words.replace("*", "")
@@ -241,13 +259,11 @@ def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(ope
 def test_scores_of_a_scaled_cosine_are_shown_at_other_scales(open_page: Open) -> None:
     kept("plain", evaluators=1)
     plain = read_leaderboard(path_of("plain"))
-    assert "At other scales" not in [each.value for each in open_page(SYSTEMS).header]
+    assert "no scaled cosine" in said(unfolded(open_page(SYSTEMS)))
     scored = plain.rows.assign(evaluator="pac-s++", score=plain.rows["score"].abs())
     write_leaderboard(replace(plain, name="mine", rows=scored, evaluators={"pac-s++": "abc"}))
-    app = open_page(SYSTEMS, board="mine", judge="pac-s++")
-    assert not app.exception
+    app = unfolded(open_page(SYSTEMS, board="mine", judge="pac-s++"))
     assert not app.error
-    assert "At other scales" in [each.value for each in app.header]
     assert "here with w = 2.00" in said(app)
     assert "36 captions of all systems on 12 pictures" in said(app)
     own = scored[scored["probe"] == ""]["score"]
@@ -261,4 +277,4 @@ def test_scores_of_a_scaled_cosine_are_shown_at_other_scales(open_page: Open) ->
             evaluators={"pac-s++": "abc"},
         )
     )
-    assert "were not made with w = 2" in said(open_page(SYSTEMS, board="other", judge="pac-s++"))
+    assert "were not made with w = 2" in said(unfolded(open_page(SYSTEMS, board="other", judge="pac-s++")))

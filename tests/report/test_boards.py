@@ -12,7 +12,6 @@ from scipy import stats
 
 from core.features.feature import parts
 from core.features.systems.board_scores import COLUMNS
-from core.features.systems.system_captions import tables
 from core.features.systems.system_file import (
     Leaderboard,
     kept,
@@ -21,6 +20,7 @@ from core.features.systems.system_file import (
     read_leaderboard,
     write_leaderboard,
 )
+from core.features.systems.system_tables import tables
 from core.report.build import build
 from core.report.document import Report, cells, fingerprints
 from core.report.html import html

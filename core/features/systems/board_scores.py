@@ -151,9 +151,18 @@ def enter(
         else:
             remarks.append(f"none of these pictures has a caption by people, so there is no row {PEOPLE!r}")
     items = tuple(item for item in corpus.items if any(item.id in held for held in captions.values()))
-    if alone := first_alone(numbered(*two_sources(items))):
-        remarks.insert(0, f"intervals, tests and ranks are {alone}, though pictures name two")
-    return Entered(items, captions, told, tuple(remarks))
+    return Entered(items, captions, told, (*by_one_source(*two_sources(items)), *remarks))
+
+
+def by_one_source(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    """The sentence that a leaderboard reckons with the first source of each picture; none where that is all of them.
+
+    Args:
+        first: source of each picture.
+        second: the other one, or the first again.
+    """
+    alone = first_alone(numbered(first, second))
+    return (f"intervals, tests and ranks are {alone}, though pictures name two",) if alone else ()
 
 
 def drawn_references(references: Mapping[str, Sequence[str]], *, seed: int = RUN_SEED) -> dict[str, tuple[str, ...]]:

@@ -229,7 +229,7 @@ def _scored(
 
 
 def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
-    from core.features.systems.system_captions import tables
+    from core.features.systems.system_tables import tables
 
     found = tables(made)
     if out is not None:

@@ -1,4 +1,4 @@
-"""Every table of a leaderboard, by the name of its file.
+"""Captions of a leaderboard's systems: their health, which of them evaluators pick, their scores at other scales.
 
 What stands behind a mark of a leaderboard: the pictures of one system, or those on which two neighbours swap.
 """
@@ -12,57 +12,11 @@ import numpy as np
 import pandas as pd
 
 from core.evaluators.towers.encoder import scale_of
-from core.features.systems.system_board import (
-    agreement,
-    at_equal_length,
-    board,
-    by_family,
-    edits,
-    own_rows,
-    places,
-    systems_of,
-    word_count,
-)
-from core.features.systems.system_file import Leaderboard
+from core.features.systems.system_board import own_rows, word_count
 from core.probes.words.health import MOST_REPEATED, distinct, ends_hollow, ends_wrongly, repeated
 from core.statistics.bootstrap import Interval
 from core.statistics.ratios import mean_bca, ratio_bca
 from core.statistics.shares import share
-
-
-def tables(made: Leaderboard, *, systems: Sequence[str] = (), level: float = 0.95) -> dict[str, pd.DataFrame]:
-    """Compute every table.
-
-    Args:
-        made: scores.
-        systems: that are compared; empty: all.
-        level: confidence level in (0, 1).
-
-    Raises:
-        InvalidInput: if no picture has a score of all of them.
-    """
-    chosen = tuple(systems) or systems_of(made.rows)
-    names = tuple(made.evaluators)
-    tops, pairs = board(made.rows, names, chosen, level=level)
-    each = edits(made.rows, names, chosen)
-    picks, shares = best_of(made.rows, names, chosen)
-    scaled, bins = scales(made.rows, names, chosen, level=level)
-    return {
-        "standings": tops,
-        "references": made.beside[made.beside["system"].isin(chosen)].reset_index(drop=True),
-        "differences": pairs,
-        "swaps": by_family(each),
-        "edits": each,
-        "places": places(made.rows, names, chosen, level=level),
-        "equal-length": at_equal_length(made.rows, names, chosen, level=level),
-        "scales": scaled,
-        "scale-bins": bins,
-        "agreement": agreement(made.rows, names, chosen, level=level),
-        "health": health(made.rows, chosen, level=level),
-        "picks": picks,
-        "picked-systems": shares,
-    }
-
 
 # The health of each system's captions, on the pictures that all systems caption.
 
@@ -139,7 +93,12 @@ def _measured(part: pd.DataFrame, level: float) -> dict[str, _Found]:
     found["wrong-ending"] = _share(captions.map(ends_wrongly).astype(float), part, level)
     found["hollow-ending"] = _share(captions.map(ends_hollow).astype(float), part, level)
     found["words"] = _mean(captions.map(word_count), part, level)
-    found["over-77"] = _share((part["clip_tokens"] > CLIP_TOKENS).astype(float), part, level)
+    read = part.dropna(subset=["clip_tokens"])
+    found["over-77"] = (
+        _share((read["clip_tokens"] > CLIP_TOKENS).astype(float), read, level)
+        if len(read)
+        else (math.nan, math.nan, math.nan, "nobody counted these captions' tokens")
+    )
     return found | _chair(part, level)
 
 
@@ -150,7 +109,7 @@ def _chair(part: pd.DataFrame, level: float) -> dict[str, _Found]:
             math.nan,
             math.nan,
             math.nan,
-            "the things in these pictures are not annotated with COCO's categories",
+            "nobody counted the objects that they name; that takes pictures annotated with COCO's categories",
         )
         return {"chair-s": nothing, "chair-i": nothing}
     found = ratio_bca(known["invented"], known["named"], groups=known["source"], level=level)

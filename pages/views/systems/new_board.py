@@ -1,7 +1,6 @@
 """A new leaderboard, files of captions in, scores out, kept under a name; and what the page's link says."""
 
 import json
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +13,7 @@ from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.features.systems.board_references import score_references
 from core.features.systems.board_scores import PEOPLE, Entered, enter, score_board
-from core.features.systems.system_captions import tables
+from core.features.systems.run_board import board_of_run, example_run
 from core.features.systems.system_file import (
     Leaderboard,
     free_name,
@@ -25,22 +24,21 @@ from core.features.systems.system_file import (
     write_leaderboard,
 )
 from core.features.systems.system_file import joined as joined_parts
+from core.features.systems.system_tables import made_with, tables
 from core.probes.families.tails import tails, with_tail
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
 from core.seeds import RUN_SEED
 from core.store.text_files import csv_text
-from pages.views.common.access import may_operate, operates, operators_only
-from pages.views.common.links import Door, draw_doors
+from pages.views.common.access import operates, operators_only
+from pages.views.common.open_runs import present, store
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 from pages.views.flip_risk.flip_risk_gap import image_probes
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 
-VIEWS = {"kept": "Kept leaderboards", "new": "A new one"}
-
-SOURCES = {"upload": "Files of captions", "captions": "Captions made of the corpus"}
+SOURCES = {"upload": "My captions", "captions": "Captions from the corpus"}
 
 FEW, MOST = 20, 2000
 """Pictures scored unless the reader asks for more, and at most."""
@@ -48,14 +46,13 @@ FEW, MOST = 20, 2000
 
 def systems_state() -> PageState:
     """Fields of the page, with the defaults of this machine."""
-    kept, corpora = list_leaderboards(), corpus_names()
+    corpora = corpus_names()
     corpus = corpora[0] if corpora else None
-    usual = "kept" if kept else "new"
     return PageState(
         "systems",
         (
-            Field("show", usual, one_of(lambda: tuple(VIEWS), usual, what="view")),
-            Field("board", None, one_of(list_leaderboards, None, what="leaderboard")),
+            Field("show", "kept", one_of(lambda: ("kept", "new"), "kept", what="view")),
+            Field("board", None, one_of(boards, None, what="leaderboard")),
             Field("judge", None, text(limit=200)),
             Field("without", [], lambda raw: ([name for name in raw.split("\n") if name][:100], ""), "\n".join),
             Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
@@ -69,22 +66,51 @@ def systems_state() -> PageState:
     )
 
 
-def stamp(name: str) -> tuple[str, int, int]:
-    """What a kept leaderboard is known by: its name, size and time."""
+_EXAMPLE = "Example: "
+"""Before the name of the run that is the example; no kept leaderboard's name has a blank."""
+
+
+def boards() -> tuple[str, ...]:
+    """Names of the leaderboards to choose from: those that are kept, the latest first, and the example."""
+    files = present()
+    run = example_run(store(files).runs()) if files else None
+    return (*list_leaderboards(), *([f"{_EXAMPLE}{run.id}"] if run else []))
+
+
+def is_example(name: str) -> bool:
+    """Whether a leaderboard is the example."""
+    return name.startswith(_EXAMPLE)
+
+
+Known = tuple[str | int, ...]
+
+
+def stamp(name: str) -> Known:
+    """What a leaderboard is known by: its name with its file's size and time, or with what the runs depend on."""
+    if is_example(name):
+        return name, present()
     told = path_of(name).stat()
     return name, told.st_size, told.st_mtime_ns
 
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the leaderboard …")
-def opened(known: tuple[str, int, int]) -> Leaderboard:
-    """A kept leaderboard, read once for all sessions."""
-    return read_leaderboard(path_of(known[0]))
+def opened(known: Known) -> Leaderboard:
+    """A leaderboard, read once for all sessions."""
+    name, of = str(known[0]), str(known[1])
+    if not is_example(name):
+        return read_leaderboard(path_of(name))
+    run = next(each for each in store(of).runs() if each.id == name.removeprefix(_EXAMPLE))
+    return board_of_run(store(of), run)
 
 
-@st.cache_data(max_entries=16, show_spinner="Drawing intervals …")
-def computed(known: tuple[str, int, int], systems: tuple[str, ...]) -> dict[str, pd.DataFrame]:
-    """Every table of a kept leaderboard over some of its systems."""
-    return tables(opened(known), systems=systems)
+def computed(known: Known, systems: tuple[str, ...], name: str) -> pd.DataFrame:
+    """One table of a leaderboard over some of its systems, by its name in ``system_tables.tables``."""
+    return _computed(known, systems, made_with(name))[name]
+
+
+@st.cache_data(max_entries=64, show_spinner="Drawing intervals …")
+def _computed(known: Known, systems: tuple[str, ...], name: str) -> dict[str, pd.DataFrame]:
+    return tables(opened(known), systems=systems, only=name)
 
 
 def _edits() -> tuple[str, ...]:
@@ -143,46 +169,6 @@ def draw_new(state: PageState) -> None:
     )
 
 
-def draw_none(state: PageState) -> None:
-    """Say that no leaderboard is kept, and let the reader try one."""
-    st.info("No leaderboards yet.", icon=":material/leaderboard:")
-    doors = [
-        Door(
-            "Bring files of captions",
-            "One file per captioner, keys are names of the pictures",
-            ":material/upload_file:",
-            act=partial(state.put, "show", "new"),
-            key="bring",
-        )
-    ]
-    draw_doors([*_example(state), *doors])
-    st.caption("Or in a shell:")
-    st.code(
-        "python -m core leaderboard a.json b.json --corpus demo --edits vflip,null", language="shell", wrap_lines=True
-    )
-
-
-def _example(state: PageState) -> list[Door]:
-    """The door to an example; none for viewers, and without a corpus with pictures or a ready evaluator."""
-    if not may_operate() or not corpus_names() or not ready_evaluators():
-        return []
-    told = (
-        f"Ranks three captioners on {FEW} pictures: people's captions, a template, and the template with an ending "
-        f"that "
-        "says nothing"
-    )
-    return [Door("Try an example", told, ":material/play_circle:", act=partial(_try, state), key="example", first=True)]
-
-
-@operators_only
-def _try(state: PageState) -> None:
-    """Score and keep the example; a callback."""
-    usual = {field.name: field.default for field in state.fields}
-    for name, value in (usual | {"show": "new", "source": "captions"}).items():
-        state.put(name, value)
-    _ask()
-
-
 def draw_sentences(told: tuple[str, ...]) -> None:
     """Say what found no place, in sentences."""
     for sentence in told[:SHOWN]:
@@ -214,10 +200,8 @@ def _ask() -> None:
 
 
 def _entered(state: PageState) -> Entered | None:
-    if state.get("source") != "captions" and not st.session_state.get("systems.files"):
-        draw_doors(_example(state))
     row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
-    state.switch("source", "Captions", SOURCES, place=row)
+    state.switch("source", "Whose captions", SOURCES, place=row, label_visibility="collapsed")
     row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
     corpus = load_corpus(state.get("images"))
     systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(corpus)
@@ -232,7 +216,7 @@ def example_table(corpus: Corpus) -> pd.DataFrame:
 
 def _uploaded(corpus: Corpus) -> list[System]:
     files = st.file_uploader(
-        "Or your own captions: one file per captioner, or a table with a column for each",
+        "JSON, CSV or a text file: one per captioner, or a table with a column for each",
         type=[each.removeprefix(".") for each in ENDINGS],
         accept_multiple_files=True,
         key="systems.files",
@@ -243,20 +227,25 @@ def _uploaded(corpus: Corpus) -> list[System]:
         with st.expander("What a file looks like", icon=":material/description:"):
             st.markdown(
                 "A JSON file has the captions of one captioner and is named after it; a CSV has the column image and "
-                "one "
-                "column per captioner. Keys are names of the pictures:"
+                "one column per captioner. Keys are names of the pictures:"
             )
             st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
-        st.download_button(
-            "The example as a file",
-            lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
-            "captioners.csv",
-            "text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-            key="systems.example",
-            help="To bring back above, or to write your own after",
-        )
+            st.download_button(
+                "The example as a file",
+                lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
+                "captioners.csv",
+                "text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+                key="systems.example",
+                help="To bring back above, or to write your own after",
+            )
+            st.caption("Or in a shell:")
+            st.code(
+                "python -m core leaderboard a.json b.json --corpus demo --edits vflip,null",
+                language="shell",
+                wrap_lines=True,
+            )
         return []
     systems: list[System] = []
     for file in files:

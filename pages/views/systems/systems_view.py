@@ -1,34 +1,29 @@
-"""Systems: captioners on a leaderboard, how far its order can be trusted, and the health of their captions."""
+"""Systems: captioners on a leaderboard, how far its order can be trusted, and one's own captions below."""
+
+from functools import partial
 
 import streamlit as st
 
 from core.features.systems.system_board import systems_of
-from core.features.systems.system_file import as_bytes, list_leaderboards
+from core.features.systems.system_file import Leaderboard
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.page_head import drawn, header
-from pages.views.common.text import counted, moment, safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.systems.kept_board import (
-    draw_agreement,
-    draw_beside,
-    draw_differences,
-    draw_edits,
-    draw_health,
-    draw_length,
-    draw_picks,
-    draw_scales,
-    draw_standings,
-)
+from pages.views.systems.board_details import draw_details
+from pages.views.systems.kept_board import draw_top
 from pages.views.systems.new_board import (
-    VIEWS,
+    boards,
     computed,
     draw_new,
-    draw_none,
     draw_sentences,
+    is_example,
     opened,
     stamp,
     systems_state,
 )
+
+NEW = "Rank your own captions"
 
 
 def draw() -> None:
@@ -42,62 +37,49 @@ def draw() -> None:
         "Which captioner ranks above which, how surely, and would a harmless edit swap them?",
         state,
     )
-    if list_leaderboards():
-        state.switch("show", "Show", VIEWS, label_visibility="collapsed")
     with drawn(state):
-        if state.get("show") == "new":
-            draw_new(state)
-        elif not list_leaderboards():
-            draw_none(state)
-        else:
+        if state.get("show") == "kept" and boards():
             _board(state)
+        elif boards():
+            st.button("The leaderboard", icon=":material/arrow_back:", on_click=state.put, args=("show", "kept"))
+        st.header(NEW, anchor=False)
+        draw_new(state)
 
 
 def _board(state: PageState) -> None:
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
-    name = state.choose(left, "board", "Leaderboard", list_leaderboards(), help="The latest stands first")
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_choice")
+    name = state.choose(row.container(width=260), "board", "Leaderboard", boards(), help="The latest stands first")
     made = opened(stamp(name))
     every = systems_of(made.rows)
     state.put("without", [each for each in state.get("without") if each in every][: len(every) - 1])
-    right.multiselect(
-        "Leave out",
-        every,
-        key=state.key("without"),
-        placeholder="Nobody",
-        max_selections=len(every) - 1 or None,
-        disabled=len(every) == 1,
-        help="Ranks are of the pictures that all others caption",
-    )
     systems = tuple(each for each in every if each not in state.get("without"))
-    found = computed(stamp(name), systems)
-    evaluator = state.choose(st.container(width=320), "judge", "Evaluator", tuple(made.evaluators))
+    evaluator = state.choose(row.container(width=260), "judge", "Evaluator", tuple(made.evaluators))
+    chosen = f": **{len(state.get('without'))}**" if state.get("without") else ""
+    with row.popover(f"Leave out{chosen}", key="systems.leave", disabled=len(every) == 1):
+        st.multiselect(
+            "Leave out",
+            every,
+            key=state.key("without"),
+            placeholder="Nobody",
+            max_selections=len(every) - 1 or None,
+            help="Ranks are of the pictures that all others caption",
+        )
+    row.button(NEW, icon=":material/upload_file:", key="systems.new", on_click=state.put, args=("show", "new"))
+    if is_example(name):
+        st.markdown(
+            f":blue-badge[Example] {counted(len(every), 'kind')} of captions for the same pictures of "
+            f"{safe(made.corpus)}, scored by run {safe(made.name)}."
+        )
     draw_sentences(made.remarks)
     if made.left_out:
-        with st.expander(f"{counted(len(made.left_out), 'score')} missing", icon=":material/block:"):
-            draw_sentences(made.left_out)
+        draw_sentences((f"{counted(len(made.left_out), 'score')} missing, named under *Where it is from*",))
+    figures_of(Origin(state, _of(made)))
+    tables = partial(computed, stamp(name), systems)
+    draw_top(made, tables, evaluator)
+    draw_details(made, tables, evaluator)
+
+
+def _of(made: Leaderboard) -> str:
     prints = ", ".join(f"{each}, fingerprint {key}" for each, key in made.evaluators.items())
     of = f"Leaderboard {made.name}, corpus {made.corpus}, scored {made.created} by {prints}"
-    figures_of(Origin(state, f"{of}, Invariscope {made.version}, seed {made.seed}"))
-    draw_standings(made, found["standings"], evaluator)
-    draw_beside(found["references"])
-    draw_differences(found["differences"], evaluator)
-    draw_edits(made, found["swaps"], found["edits"], found["places"], evaluator)
-    draw_length(found["equal-length"], evaluator)
-    draw_scales(found["scales"], found["scale-bins"], evaluator)
-    draw_agreement(found["agreement"])
-    draw_health(found["health"])
-    draw_picks(found["picks"], found["picked-systems"])
-    when = safe(moment(made.created))
-    st.caption(
-        f"Corpus {safe(made.corpus)}, scored {when} by {safe(prints, limit=600)}, Invariscope "
-        f"{safe(made.version)}, seed {made.seed}."
-    )
-    st.download_button(
-        "The leaderboard as a file",
-        lambda: as_bytes(made),
-        f"{made.name}.parquet",
-        "application/octet-stream",
-        on_click="ignore",
-        key="systems.file",
-        icon=":material/download:",
-    )
+    return f"{of}, Invariscope {made.version}, seed {made.seed}"

@@ -23,7 +23,6 @@ from core.features.systems.system_board import (
     places,
     rank_range,
 )
-from core.features.systems.system_captions import tables
 from core.features.systems.system_file import (
     Leaderboard,
     free_name,
@@ -33,6 +32,7 @@ from core.features.systems.system_file import (
     with_references,
     write_leaderboard,
 )
+from core.features.systems.system_tables import tables
 from core.scoring.meteor import lacking
 
 

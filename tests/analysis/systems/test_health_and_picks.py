@@ -43,7 +43,7 @@ def test_a_measure_that_cannot_be_had_says_why() -> None:
     found = health(table([row(1, "A", "a dog", named=np.nan, invented=np.nan, cut=None, tokens=np.nan)]), ["A"])
     chair = found.set_index("measure").loc["chair-s"]
     assert np.isnan(chair["value"])
-    assert "not annotated" in chair["note"]
+    assert "nobody counted the objects" in chair["note"]
     assert not [name for name in found["measure"] if name.startswith("cut")]
 
 

@@ -1,0 +1,65 @@
+"""Every table of a leaderboard, by the name of its file."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from core.features.systems.system_board import (
+    agreement,
+    at_equal_length,
+    board,
+    by_family,
+    edits,
+    places,
+    systems_of,
+)
+from core.features.systems.system_captions import best_of, health, scales
+from core.features.systems.system_file import Leaderboard
+
+_Parts = Mapping[tuple[str, ...], Callable[[Leaderboard, tuple[str, ...], float], Sequence[pd.DataFrame]]]
+
+
+def _edited(made: Leaderboard, chosen: tuple[str, ...], _level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    each = edits(made.rows, tuple(made.evaluators), chosen)
+    return by_family(each), each
+
+
+_PARTS: _Parts = {
+    ("standings", "differences"): lambda made, own, level: board(made.rows, tuple(made.evaluators), own, level=level),
+    ("references",): lambda made, own, _: (made.beside[made.beside["system"].isin(own)].reset_index(drop=True),),
+    ("swaps", "edits"): _edited,
+    ("places",): lambda made, own, level: (places(made.rows, tuple(made.evaluators), own, level=level),),
+    ("equal-length",): lambda made, own, level: (at_equal_length(made.rows, tuple(made.evaluators), own, level=level),),
+    ("scales", "scale-bins"): lambda made, own, level: scales(made.rows, tuple(made.evaluators), own, level=level),
+    ("agreement",): lambda made, own, level: (agreement(made.rows, tuple(made.evaluators), own, level=level),),
+    ("health",): lambda made, own, level: (health(made.rows, own, level=level),),
+    ("picks", "picked-systems"): lambda made, own, _: best_of(made.rows, tuple(made.evaluators), own),
+}
+"""Names of the tables that are made together -> what makes them of a leaderboard, its systems and a level."""
+
+
+def made_with(name: str) -> str:
+    """The first of the tables that are made together with this one."""
+    return next(names[0] for names in _PARTS if name in names)
+
+
+def tables(
+    made: Leaderboard, *, systems: Sequence[str] = (), level: float = 0.95, only: str = ""
+) -> dict[str, pd.DataFrame]:
+    """Compute every table, by the name of its file.
+
+    Args:
+        made: scores.
+        systems: that are compared; empty: all.
+        level: confidence level in (0, 1).
+        only: name of a table that is wanted, which comes with those that are made together with it; empty: all.
+
+    Raises:
+        InvalidInput: if no picture has a score of all of them.
+    """
+    own = tuple(systems) or systems_of(made.rows)
+    found: dict[str, pd.DataFrame] = {}
+    for names, make in _PARTS.items():
+        if not only or only in names:
+            found |= zip(names, make(made, own, level), strict=True)
+    return found

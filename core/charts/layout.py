@@ -31,7 +31,11 @@ _LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with
 _FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
 _HEAD, _NAMED = 14, 13  # px: a line of the names of a map's columns, above its cells; letters of such a line
 _PHONE = 340  # px: width in which a legend must find room
-_LETTER, _KEY = 6.4, 44  # px: a letter of the legend, the sign before a name
+_LETTER, _KEY = 6.8, 44  # px: a letter of the legend, the sign before a name
+_SCALE = 90  # px: what stands beside the plot of rising values: its numbers, its title, the margins
+
+TEXT = {"size": 12}
+"""Size in px of the smallest words of a figure: of axes, legends and n."""
 
 LINE = 20
 """Height in px of a line of a legend."""
@@ -111,10 +115,17 @@ def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]
     names = series_styles(figure)
     if figure.kind == "map" or len(names) < 2 or says_its_labels(figure):
         return 0, {}
-    usual = {"orientation": "h", "x": 0, "xanchor": "left", "itemclick": False, "itemdoubleclick": False}
+    usual = {
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "itemclick": False,
+        "itemdoubleclick": False,
+        "font": TEXT,
+    }
     lines = _legend_lines(figure, found)
     if lines > 2:
-        return 0, usual | {"yref": "container", "yanchor": "top", "font": {"size": 11}}
+        return 0, usual | {"yref": "container", "yanchor": "top"}
     return 14 + LINE * lines, usual | {"yref": "container", "yanchor": "bottom"}
 
 
@@ -133,12 +144,8 @@ def spare(figure: Figure, found: Sequence[Panel]) -> int:
 
 def _legend_lines(figure: Figure, found: Sequence[Panel], *, width: int = _PHONE) -> int:
     """Lines that a legend takes in so many px, beside the labels; usually on a phone."""
-    labels = (
-        []
-        if figure.upright
-        else [len(line) for panel in found for name in panel.names for line in folded(name, letters=_FOLD)]
-    )
-    room = width - _LETTER * max(labels, default=0)
+    labels = [len(line) for panel in found for name in panel.names for line in folded(name, letters=_FOLD)]
+    room = width - (_SCALE if figure.upright else _LETTER * max(labels, default=0))
     rows, used = [0], 0.0
     for words in (keyed(figure, name) for name in series_styles(figure)):
         each = _LETTER * max(map(len, words)) + _KEY
@@ -192,6 +199,7 @@ def _numbers(axis: Axis) -> dict[str, Any]:
         "automargin": True,
         "fixedrange": True,
         "ticksuffix": axis.unit,
+        "tickfont": TEXT,
         "nticks": 6,
         "exponentformat": "e",
         "showticklabels": True,
@@ -214,7 +222,7 @@ def _labels(figure: Figure, panel: Panel) -> dict[str, Any]:
             for name in panel.names
         ]
         words = [
-            f"{name}<br><span style='font-size:10px'>{n}</span>" if n else name
+            f"{name}<br><span style='font-size:12px'>{n}</span>" if n else name
             for name, n in zip(names, counts, strict=True)
         ]
         return _words(words, upright=figure.upright)
@@ -234,8 +242,9 @@ def _words(said: Sequence[str], *, upright: bool) -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
         "fixedrange": True,
+        "tickfont": TEXT,
     }
-    return made | ({"tickangle": 0, "tickfont": {"size": 10}} if upright else {"ticksuffix": "  "})
+    return made | ({"tickangle": 0} if upright else {"ticksuffix": "  "})
 
 
 def _heads(figure: Figure, found: Sequence[Panel]) -> int:
@@ -252,7 +261,7 @@ def _head(figure: Figure, name: str) -> list[str]:
 def columns_on_top(figure: Figure, panel: Panel) -> dict[str, Any]:
     """The axis of a map's columns."""
     names = ["<br>".join(map(plain, _head(figure, marks.name))) for marks in panel.marks]
-    return _words(names, upright=True) | {"side": "top", "tickfont": {"size": 11}}
+    return _words(names, upright=True) | {"side": "top"}
 
 
 def _domains(heights: Sequence[int], area: int, gap: int) -> list[list[float]]:
@@ -310,7 +319,7 @@ def _ray_said(figure: Figure, ray: Ray, end: tuple[float, float], own: str) -> d
         "showarrow": False,
         "xanchor": "center" if at_top else "right",
         "yanchor": "bottom",
-        "font": {"size": 11, "color": NEUTRAL},
+        "font": {**TEXT, "color": NEUTRAL},
     }
 
 

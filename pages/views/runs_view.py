@@ -1,25 +1,26 @@
-"""Runs: the audits on this machine, each with the ways to what it says; a new one, and published files."""
+"""Runs: the audits on this machine, each with what it tests and the ways to what it says; published files."""
 
+import pandas as pd
 import streamlit as st
 
+from core.analysis.scope import Scope
 from core.errors import InvariscopeError
 from core.store.publishing import accept_published
 from core.store.run_files import Run
-from pages.views.common.access import AUDIT, may_operate, operates, operators_only
+from pages.views.common.access import operates, operators_only
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, link_to
-from pages.views.common.open_runs import evaluator_names, present, run_table, store
+from pages.views.common.open_runs import Signature, evaluator_names, narrowed, present, run_table, store
 from pages.views.common.page_head import header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe, thousands
-from pages.views.common.url_state import PageState, turn_to
+from pages.views.common.url_state import PageState, carried
 
 UPLOAD = "runs.upload"
 _TOLD = "runs.told"
 _MOST = 12
-"""Runs that have a card; the table has all."""
+"""Runs that have a row; the table has all."""
 
 _WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
-    (RESULTS, "Figures", ":material/bar_chart:", {}),
     (FAILURES, "Pictures", ":material/photo_library:", {}),
     (OVERVIEW, "Card and report", ":material/description:", {"card": "yes", "report": "yes"}),
 )
@@ -32,17 +33,16 @@ _SEAL_HELP = (
 
 def draw() -> None:
     """Draw the view."""
-    opened = store(present())
+    files = present()
+    opened = store(files)
     runs = opened.runs()
     state = PageState("runs", ())
     state.restore()
-    header("The audits on this machine. Each opens on what it has.", state, words=("run",))
+    header("The audits on this machine; a row opens its findings.", state, words=("run",))
     _problems(opened.problems)
-    if may_operate():
-        st.button("New run", icon=":material/play_circle:", type="primary", key="runs.new", on_click=_new)
     if runs:
         warn_incomplete(runs)
-        _cards(runs)
+        _rows(runs, files)
         with st.expander("Every run with its counts", icon=":material/table:"):
             _table(runs)
     else:
@@ -51,24 +51,36 @@ def draw() -> None:
     state.publish()
 
 
-def _new() -> None:
-    turn_to(AUDIT, lambda _: False)
+def _rows(runs: tuple[Run, ...], files: Signature) -> None:
+    """Draw a row for each of the latest runs: it opens its findings, a menu what else it has."""
+    latest = run_table(runs).sort_values("created", ascending=False, kind="stable")
+    used = _in_use(files)
+    with st.container(gap=None):
+        for place, row in enumerate(latest.head(_MOST).to_dict("records")):
+            run = {"run": str(row["run"])}
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"run_row_{place}"):
+                link_to(RESULTS, f"**{safe(row['run'])}**", icon=":material/bar_chart:", query_params=run)
+                with st.container(key=f"run_tests_{place}"):
+                    mark = ":green-badge[In use] " if row["run"] == used else ""
+                    st.caption(f"{mark}{safe(row['tests'], limit=200)}")
+                evaluators = str(row["evaluators"]).split(", ")
+                with st.container(key=f"run_facts_{place}", width="content"):
+                    items = "—" if pd.isna(row["items"]) else counted(int(row["items"]), "picture")
+                    st.caption(f"{items} · {counted(len(evaluators), 'metric')} · {safe(str(row['created'])[:10])}")
+                with st.popover("", icon=":material/more_vert:", type="tertiary", help="What else it has"):
+                    for view, label, icon, opens in _WAYS:
+                        link_to(view, label, icon=icon, query_params=run | opens)
+                    st.caption(f"{safe(row['evaluators'], limit=200)}; {safe(row['corpus'])}; {safe(row['created'])}")
 
 
-def _cards(runs: tuple[Run, ...]) -> None:
-    """Draw the latest runs, each with the ways to what it says."""
-    latest = run_table(runs).fillna({"items": 0}).astype({"items": int})
-    latest = latest.sort_values("created", ascending=False, kind="stable")
-    for row in latest.head(_MOST).to_dict("records"):
-        with st.container(border=True):
-            told, ways = st.columns([3, 2], vertical_alignment="center")
-            told.markdown(
-                f"**{safe(row['run'])}**  \n{counted(row['items'], 'item')} of {safe(row['corpus'])} · "
-                f"{safe(row['evaluators'], limit=200)} · {safe(row['created'])}"
-            )
-            with ways.container(horizontal=True, horizontal_alignment="right"):
-                for view, label, icon, opens in _WAYS:
-                    link_to(view, label, icon=icon, query_params={"run": row["run"]} | opens)
+def _in_use(files: Signature) -> str:
+    """The run that pages show: the one that the reader chose, else that of the usual scope; none where none has one."""
+    if chosen := carried().get("run", ""):
+        return chosen
+    try:
+        return narrowed(files, Scope()).only().run
+    except InvariscopeError:
+        return ""
 
 
 def _problems(problems: tuple[str, ...]) -> None:
@@ -103,6 +115,7 @@ def _table(runs: tuple[Run, ...]) -> None:
         alt="Runs that are loaded",
         column_config={
             "run": "Run",
+            "tests": "Tests",
             "status": "Status",
             "seal": st.column_config.TextColumn("Seal", help=_SEAL_HELP),
             "corpus": "Corpus",
@@ -116,6 +129,7 @@ def _table(runs: tuple[Run, ...]) -> None:
         },
         column_order=(
             "run",
+            "tests",
             "corpus",
             "items",
             "left_out",

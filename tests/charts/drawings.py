@@ -244,7 +244,7 @@ def _before_after(marks: Sequence[Mark]) -> Figure:
         },
         _LIKE,
     )
-    return calibration_figures.before_after_bars(table, colour=BLUE, unit=" %")
+    return calibration_figures.before_after_dots(table, colour=BLUE, unit=" %")
 
 
 def _outcomes(marks: Sequence[Mark]) -> Figure:

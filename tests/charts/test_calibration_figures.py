@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from core.charts.interactive import plot
-from core.features.calibration.calibration_figures import before_after_bars, sensitivity_along, spearman_along
+from core.features.calibration.calibration_figures import before_after_dots, sensitivity_along, spearman_along
 
 LAMBDAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
@@ -30,16 +30,22 @@ def along(measure: str, allowed: list[bool]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("draw", [spearman_along, sensitivity_along])
-def test_allowed_strengths_are_shaded_and_both_strengths_marked(draw) -> None:
+def test_strengths_that_are_not_allowed_are_shaded_and_both_strengths_marked(draw) -> None:
     figure = plot(
         draw(along("x", [True, True, False, True, False]), strength=0.5, chosen=0.25, colour={"H": "#0079BD"})
     )
     areas = [(shape.x0, shape.x1) for shape in figure.layout.shapes if shape.type == "rect"]
-    assert areas == [(0.0, 0.375), (0.625, 0.875)]
+    assert areas == [(0.375, 0.625), (0.875, 1.0)]
     assert [note.text for note in figure.layout.annotations] == ["best", "here"]
     one = plot(draw(along("x", [True] * 5), strength=0.25, chosen=0.25, colour={"H": "#0079BD"}))
     assert [note.text for note in one.layout.annotations] == ["best"]
-    assert [(shape.x0, shape.x1) for shape in one.layout.shapes if shape.type == "rect"] == [(0.0, 1.0)]
+    assert not [shape for shape in one.layout.shapes if shape.type == "rect"]
+
+
+def test_of_one_split_a_line_is_called_by_what_it_is_of_alone() -> None:
+    rows = along("spearman", [True] * 5)
+    figure = spearman_along(rows[rows["split"] == "test"], strength=0.0, chosen=0.0, colour={"H": "#0079BD"})
+    assert [(trace.name, trace.line.dash) for trace in plot(figure).data if trace.name] == [("H", "solid")]
 
 
 def test_the_held_out_split_has_the_band_and_the_dev_split_is_dashed() -> None:
@@ -51,7 +57,7 @@ def test_the_held_out_split_has_the_band_and_the_dev_split_is_dashed() -> None:
     assert "n = 50 items" in dev.hovertext[0]
 
 
-def test_bars_stand_before_first_with_their_intervals() -> None:
+def test_dots_stand_before_first_with_their_intervals() -> None:
     table = pd.DataFrame(
         [
             {
@@ -66,7 +72,7 @@ def test_bars_stand_before_first_with_their_intervals() -> None:
             }
         ]
     )
-    before, after = plot(before_after_bars(table, colour="#0079BD", unit=" %")).data
+    before, after = plot(before_after_dots(table, colour="#0079BD", unit=" %")).data
     assert (before.name, after.name) == ("before", "after")
     assert before.y[0] < after.y[0]
     assert before.error_x.array[0] == pytest.approx(0.2)

@@ -2,6 +2,7 @@ import math
 import tomllib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,13 +12,18 @@ from core.charts.spec import (
     AROUND,
     AROUND_DARK,
     CHALK,
+    COLUMNS,
     INK,
+    ON_DARK,
     PALETTE,
     SYMBOLS,
     UPWARD,
     UPWARD_DARK,
+    Figure,
+    Style,
     colours,
     faded,
+    on_dark,
     plain,
     signed,
     symbols,
@@ -42,6 +48,17 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("colour", PALETTE)
 def test_every_colour_can_be_told_from_both_backgrounds(theme: str, colour: str) -> None:
     assert contrast(colour, CONFIG["theme"][theme]["backgroundColor"]) >= 3
+
+
+@pytest.mark.parametrize("colour", [*ON_DARK])
+def test_a_colour_that_is_dim_on_a_dark_page_has_a_lighter_one_there(colour: str) -> None:
+    dark = CONFIG["theme"]["dark"]["backgroundColor"]
+    assert contrast(colour, dark) < 6 <= contrast(ON_DARK[colour], dark)
+    assert colour in PALETTE
+    assert len({ON_DARK.get(each, each) for each in PALETTE}) == len(PALETTE)
+    marks = pd.DataFrame([("a", "e", "", 1.0, 0.5, 2.0, 7)], columns=list(COLUMNS))
+    figure = on_dark(Figure("f", "", "", marks, "x", styles={"e": Style(colour, "square", width=2.4)}))
+    assert figure.styles == {"e": Style(ON_DARK[colour], "square", width=2.4)}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

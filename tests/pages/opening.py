@@ -110,9 +110,9 @@ def missing_told(app: AppTest) -> AppTest:
     return _opened(app, name)
 
 
-def unfolded(app: AppTest) -> AppTest:
-    """The page with every part opened that is drawn when it is opened."""
-    keys = [each.proto.id.rsplit("-", 1)[-1] for each in app.expander if each.proto.id]
+def unfolded(app: AppTest, only: str = "") -> AppTest:
+    """The page with every part opened that is drawn when it is opened; ``only``: those whose label has this."""
+    keys = [each.proto.id.rsplit("-", 1)[-1] for each in app.expander if each.proto.id and only in each.label]
     assert keys
     return _opened(app, *keys)
 

@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 
-from pages.views.calibration.calibration_sweep import lead
+from pages.views.calibration.calibration_lead import lead, rests_on
 from tests.pages.opening import CALIBRATION, Open, said
 
 
@@ -25,68 +25,89 @@ def row(
 
 
 def told(*rows: dict[str, object]) -> str:
-    return lead(pd.DataFrame(rows), 0.5, "measured").replace("\\", "")
+    return lead(pd.DataFrame(rows), "e").replace("\\", "")
+
+
+def under(*rows: dict[str, object]) -> str:
+    return rests_on(pd.DataFrame(rows), 0.5, "measured").replace("\\", "")
 
 
 def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
-    assert told(
+    rows = (
         row("axis sensitivity", "spatial", 0.4, 0.3, low=0.6, high=0.9),
         row("axis sensitivity", "societal", 0.2, 0.25, low=0.9, high=1.4),
         row("axis sensitivity", "object", 0.3, 0.3, low=0.8, high=1.2),
+        row("axis sensitivity", "surface", 0.2, 0.3, low=1.2, high=1.8),
         row("spearman", "people", 0.81, 0.79),
-    ) == (
-        "**Spatial edits change the score 25 % less (0.400 → 0.300 SD; after / before 0.60 to 0.90), societal edits "
-        "change the score 25 % more, which may be chance (0.200 → 0.250 SD; after / before 0.90 to 1.40) and object "
-        "edits change the score as far as before (0.300 → 0.300 SD; after / before 0.80 to 1.20)** at strength 0.5, "
-        "measured, on 40 held-out items. Rank agreement (Spearman): with people −0.020 (0.810 → 0.790)."
+        row("spearman", "f", 0.9, 0.91),
     )
+    assert told(*rows) == (
+        "Harmless spatial edits move e **25 % less** (10–40 %), societal edits **25 % more** (10 % less to 40 % more, "
+        "which may be chance), object edits **as far as before** (20 % less to 20 % more, which may be chance), "
+        "surface edits **50 % more** (20–80 %); agreement falls by at most 0.020."
+    )
+    assert under(*rows) == (
+        "Strength 0.5, measured, on 40 held-out items: spatial 0.400 → 0.300 SD, societal 0.200 → 0.250 SD, object "
+        "0.300 → 0.300 SD and surface 0.200 → 0.300 SD. Rank agreement (Spearman): with people 0.810 → 0.790; with f "
+        "0.900 → 0.910."
+    )
+
+
+def test_agreement_that_rises_or_stays_does_not_fall() -> None:
+    axis = row("axis sensitivity", "a", 0.4, 0.2)
+    assert told(axis, row("spearman", "f", 0.8, 0.9)).endswith("; agreement does not fall.")
+    assert told(axis, row("spearman", "f", 0.8, 0.8)).endswith("; agreement does not fall.")
 
 
 def test_axes_of_several_counts_name_the_range() -> None:
     first, second = row("axis sensitivity", "a", 1, 0.5, n=20), row("axis sensitivity", "b", 1, 0.5, n=1_200)
-    assert "on 20 to 1,200 held-out items." in told(first, second)
+    assert "on 20 to 1,200 held-out items:" in under(first, second)
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
-    assert told(row("axis sensitivity", "a", math.nan, math.nan), row("axis sensitivity", "b", 0.0, 0.0)) == ""
-    assert told(row("spearman", "people", 0.8, 0.8)) == ""
-    assert told(row("axis sensitivity", "a", 0.3, math.nan)) == ""
-    some = told(
+    for nothing in (
+        (row("axis sensitivity", "a", math.nan, math.nan), row("axis sensitivity", "b", 0.0, 0.0)),
+        (row("spearman", "people", 0.8, 0.8),),
+        (row("axis sensitivity", "a", 0.3, math.nan),),
+    ):
+        assert told(*nothing) == under(*nothing) == ""
+    some = (
         row("axis sensitivity", "a", 0.4, 0.2, n=12),
         row("axis sensitivity", "b", 0.4, math.nan, n=3),
         row("spearman", "people", math.nan, math.nan),
     )
-    assert some == (
-        "**A edits change the score 50 % less (0.400 → 0.200 SD; no interval)** at strength 0.5, measured, on 12 "
-        "held-out items."
-    )
+    assert told(*some) == "Harmless a edits move e **50 % less** (no interval)."
+    assert under(*some) == "Strength 0.5, measured, on 12 held-out items: a 0.400 → 0.200 SD."
 
 
 def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     first = said(open_page(CALIBRATION))
-    assert "held-out items. Rank agreement (Spearman): with" in first
+    assert re.search(
+        r"Harmless spatial edits move conse-lite0 \*\*\d+ % less\*\* \(\d+–\d+ %\); agreement falls by at most 0\.0\d",
+        first,
+    )
 
 
 def test_the_page_opens_on_a_measured_reading_under_which_agreement_moves(open_page: Open, demo: object) -> None:
     told = said(open_page(CALIBRATION))
     assert "Calibrated for edits that need the picture alone: Mirrored, Turned and Upside down" in told
     assert "measured, every score scored" in told
-    changes = [float(each) for each in re.findall(r"with \S+ [+−](0\.\d{3})", told)]
+    changes = re.findall(r"with \S+ (0\.\d{3}) → (0\.\d{3})", told)
     assert changes
-    assert min(changes) > 0
+    assert all(before != after for before, after in changes)
 
 
-def test_options_are_folded_below_the_sentence_and_another_strength_has_its_own(open_page: Open, demo: object) -> None:
+def test_options_are_folded_and_another_strength_has_its_own_sentence(open_page: Open, demo: object) -> None:
     app = open_page(CALIBRATION)
     (options,) = (each for each in app.expander if each.label.startswith("Method"))
     assert {each.label for each in options.get("button_group")} >= {"Reading", "Weights", "ε"}
     assert not options.proto.expanded
-    inside = {each.value for each in options.markdown}
-    sentences = [each for each in app.markdown if "held-out items. Rank agreement" in each.value]
-    assert len(sentences) == 1
-    assert sentences[0].value not in inside
-    other = open_page(CALIBRATION, strength="0.05")
-    assert len([each for each in other.markdown if "held-out items. Rank agreement" in each.value]) == 2
+    usual, other = (
+        [each.value for each in one.markdown if each.value.startswith("Harmless spatial edits")]
+        for one in (app, open_page(CALIBRATION, strength="0.05"))
+    )
+    assert len(usual) == len(other) == 1
+    assert usual != other
 
 
 def test_few_held_out_items_are_said_before_any_number(open_page: Open, demo: object) -> None:
@@ -94,5 +115,5 @@ def test_few_held_out_items_are_said_before_any_number(open_page: Open, demo: ob
     assert not app.exception
     drawn = [str(each.value).replace("\\", "") for each in app.main if each.type in ("warning", "markdown")]
     few = next(place for place, text in enumerate(drawn) if "items are held out" in text)
-    first = next(place for place, text in enumerate(drawn) if "edits change the score" in text)
+    first = next(place for place, text in enumerate(drawn) if "Harmless" in text and "edits move" in text)
     assert few < first

@@ -12,6 +12,7 @@ from core.stories.slide import Slide
 from core.stories.story import Story
 from pages.views.common import access
 from tests.pages.opening import FAILURES, FLIP_RISK, HUMAN, RESULTS, RUN, RUNS, STORIES, Open, led, link_of, said
+from tests.pages.scoped_runs import RUNS as SCOPED
 
 FORMER = (
     "overview",
@@ -116,13 +117,24 @@ def test_only_the_view_that_is_asked_for_runs(open_page: Open, demo: Path) -> No
 def test_viewers_have_the_list_of_runs_and_no_new_one(
     open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "runs.new" in [each.key for each in open_page(RUNS).button]
+    assert [each for each in open_page(RUNS).get("button_group") if each.key == "view.runs"]
     monkeypatch.setattr(access, "_local", lambda: False)
     for app in (open_page(RUNS), followed(RUN)):
         assert not app.exception
-        assert not {"runs.new", "run.start"} & {each.key for each in app.button}
+        assert "run.start" not in [each.key for each in app.button]
     (switch,) = (each for each in open_page(RUNS).get("button_group") if each.key == "view.runs")
     assert switch.options == ["Runs", "Self-check"]
+
+
+def test_a_row_of_a_run_says_what_it_tests_and_opens_its_findings(open_page: Open, scoped: Path) -> None:
+    app = open_page(RUNS)
+    assert not app.exception
+    rows = {each.proto.label: each.proto for each in app.get("page_link") if each.proto.label.startswith("**")}
+    assert set(rows) == {f"**{name}**" for name in SCOPED}
+    assert led(rows["**second**"]) == RESULTS
+    assert "run=second" in rows["**second**"].query_string
+    told = [each.value for each in app.caption]
+    assert sum("In use" in each for each in told) == 1
 
 
 def test_a_view_that_cannot_be_imported_is_said_and_the_rest_works(

@@ -107,7 +107,7 @@ def test_what_marks_open_is_read_once_however_many_open_it(monkeypatch: pytest.M
     assert sorted(asked) == sorted(set(opens))
 
 
-@pytest.mark.parametrize(("page", "chart"), [(OVERVIEW, "overview.glance.axes"), (CALIBRATION, "calib.bars")])
+@pytest.mark.parametrize(("page", "chart"), [(OVERVIEW, "overview.glance.axes"), (CALIBRATION, "calib.measured.dots")])
 @pytest.mark.parametrize(
     "selection",
     [

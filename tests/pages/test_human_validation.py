@@ -14,7 +14,7 @@ from core.features.human.creation import create_study, planned_precision
 from core.features.human.definition import ORIGINAL, Definition
 from core.features.human.kinds import ACCEPTABILITY
 from core.features.human.ledger import PAUSED
-from core.features.human.quality import quality_table
+from core.features.human.quality import coverage_table, quality_table
 from core.features.human.sampling import family_strata
 from core.features.human.studies import Study, studies_dir
 from core.features.human.votes import vote_table
@@ -649,6 +649,27 @@ def test_parts_stand_in_groups(open_page: Open, study: Study) -> None:
     group.set_value("Files").run()
     assert app.query_params["part"] == "files"
     assert "Part" not in [each.label for each in app.button_group], "a group of one part offers no choice"
+
+
+def test_results_stand_there_once_somebody_voted(open_page: Open, study: Study) -> None:
+    def groups(app: AppTest) -> list[str]:
+        assert not app.exception
+        return next(each for each in app.button_group if each.label == "Group").options
+
+    first = open_page(HUMAN)
+    assert groups(first) == ["Annotators", "Files"]
+    wanted = int(coverage_table(study)["wanted"].sum())
+    assert f"No answer yet: 0 of {wanted} votes." in said(first)
+    assert "Invite annotators below" in said(first)
+    assert not first.metric
+    assert groups(open_page(HUMAN, part="outcomes")) == ["Annotators", "Results", "Files"], "a link still opens it"
+    (person,) = study.invite(["Ada"])
+    assert "1 annotator invited" in said(open_page(HUMAN))
+    finish(study, person)
+    voted = open_page(HUMAN)
+    assert groups(voted) == list(GROUPS)
+    assert "No answer yet" not in said(voted)
+    assert voted.metric
 
 
 def test_instructions_tell_no_answer(open_page: Open, study: Study) -> None:

@@ -8,9 +8,6 @@ import pandas as pd
 
 from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, counted
 
-ALLOWED = "#00936B"
-"""Shade of the strengths that keep every correlation."""
-
 _SPLITS = {
     "dev": "dev",
     "test": "held out",
@@ -35,7 +32,7 @@ def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float | None
         colour: ``#rrggbb`` by H.
 
     Returns:
-        The test split as a line with its band, the dev split dashed, the allowed strengths shaded, both λ marked.
+        The test split as a line with its band, the dev split dashed, what is not allowed shaded, both λ marked.
     """
     return _along(table, strength, chosen, colour, axis="rank agreement (Spearman's ρ)", span=(None, None))
 
@@ -54,13 +51,15 @@ def sensitivity_along(
     return _along(table, strength, chosen, colour, axis="median change, SD", span=(0, None))
 
 
-def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Figure:
-    """One measure before and after calibration, a pair of bars a name.
+def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis: str = "") -> Figure:
+    """One measure before and after calibration, a pair of dots with their intervals a name.
 
     Args:
-        table: rows of ``core.features.calibration.effect.before_after`` of one measure; ``opens`` where bars can be
-        clicked. colour: ``#rrggbb`` of the evaluator.
+        table: rows of ``core.features.calibration.effect.before_after`` of one measure; ``opens`` where dots can be
+            clicked.
+        colour: ``#rrggbb`` of the evaluator.
         unit: written behind the values, e.g. ``" %"``.
+        axis: what the values are.
     """
     rows = table.to_dict("records")
     sides = [
@@ -84,61 +83,10 @@ def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Fi
         "",
         "",
         pd.concat(sides, ignore_index=True),
-        "",
-        kind="bars",
+        axis,
         unit=unit,
         counts=True,
-        styles={"before": Style(NEUTRAL, fill=0.55), "after": Style(colour)},
-    )
-
-
-def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
-    """Sensitivity by family before, after by construction and after as measured.
-
-    Args:
-        table: rows of ``core.features.calibration.effect.before_after`` of a measurement, with ``constructed``, the
-            value after that holds by construction, and ``opens`` where bars can be clicked.
-        colour: ``#rrggbb`` of the evaluator.
-    """
-    rows = table.to_dict("records")
-    none = pd.Series(np.nan, index=table.index)
-    parts = [
-        ("before", table["before"], table["before_low"], table["before_high"]),
-        ("by construction", table["constructed"], none, none),
-        ("measured", table["after"], table["after_low"], table["after_high"]),
-    ]
-    sides = [
-        pd.DataFrame(
-            {
-                "label": table["name"].astype(str),
-                "series": name,
-                "panel": "",
-                "value": value,
-                "low": low,
-                "high": high,
-                "n": table["n"],
-                "hover": [
-                    f"{row['name']}, {name}\n{each:.4g}\nn = {counted(row['n'])}"
-                    for row, each in zip(rows, value, strict=True)
-                ],
-                **_opens(table),
-            }
-        )
-        for name, value, low, high in parts
-    ]
-    return Figure(
-        "",
-        "",
-        "",
-        pd.concat(sides, ignore_index=True),
-        "median |Δ|, SD",
-        kind="bars",
-        counts=True,
-        styles={
-            "before": Style(NEUTRAL, fill=0.55),
-            "by construction": Style(colour, fill=0.35),
-            "measured": Style(colour),
-        },
+        styles={"before": Style(NEUTRAL, "square"), "after": Style(colour)},
     )
 
 
@@ -161,10 +109,16 @@ def _along(
     axis: str,
     span: tuple[float | None, float | None],
 ) -> Figure:
-    """A figure over λ: the allowed strengths shaded, λ* and the strength that is looked at marked."""
-    rows = table.assign(
-        series=[f"{name}, {_SPLITS[split]}" for name, split in zip(table["name"], table["split"], strict=True)]
-    )
+    """A figure over λ: strengths that are not allowed shaded, λ* and the strength that is looked at marked.
+
+    Of one split a line is called by what it is of alone.
+    """
+    several = len(set(table["split"])) > 1
+
+    def called(name: str, split: str) -> str:
+        return f"{name}, {_SPLITS[split]}" if several else str(name)
+
+    rows = table.assign(series=list(map(called, table["name"], table["split"])))
     frame = pd.DataFrame(
         {
             "label": rows["strength"].astype(float),
@@ -178,15 +132,15 @@ def _along(
         }
     )
     styles = {
-        f"{name}, {words}": Style(colour[name], **_LINES[split])
+        called(name, split): Style(colour[name], **_LINES[split if several else "test"])
         for name in sorted(table["name"].unique())
-        for split, words in _SPLITS.items()
+        for split in _SPLITS
         if split in set(table["split"])
     }
     marks = [] if chosen is None else [Reference(chosen, "along", "best", "dot")]
     marks += [Reference(strength, "along", "here")] if strength != chosen else []
     grid = table.drop_duplicates("strength").sort_values("strength")
-    allowed = _stretches(grid["strength"].to_numpy(float), grid["allowed"].to_numpy(bool))
+    refused = _stretches(grid["strength"].to_numpy(float), ~grid["allowed"].to_numpy(bool))
     frame["opens"] = [f"{each:g}" for each in frame["label"]]
     return Figure(
         "",
@@ -202,7 +156,7 @@ def _along(
         styles=styles,
         references=tuple(marks),
         height=290,
-        shades=tuple(Shade(low, high, "along", ALLOWED, 0.1) for low, high in allowed),
+        shades=tuple(Shade(low, high, "along") for low, high in refused),
     )
 
 
@@ -216,12 +170,12 @@ def _strength_hover(row: Mapping[Any, Any]) -> str:
 
 
 def _stretches(
-    strengths: Sequence[float] | np.ndarray, allowed: Sequence[bool] | np.ndarray
+    strengths: Sequence[float] | np.ndarray, marked: Sequence[bool] | np.ndarray
 ) -> list[tuple[float, float]]:
-    """Runs of allowed strengths, each from half a step before its first to half a step behind its last."""
+    """Runs of marked strengths, each from half a step before its first to half a step behind its last."""
     half = (strengths[1] - strengths[0]) / 2 if len(strengths) > 1 else 0.5
     found: list[tuple[float, float]] = []
-    for value, ok in zip(strengths, allowed, strict=True):
+    for value, ok in zip(strengths, marked, strict=True):
         if ok and found and abs(found[-1][1] - (value - half)) < 1e-9:
             found[-1] = (found[-1][0], value + half)
         elif ok:

@@ -108,6 +108,23 @@ def effect_of(
     return TwoSides(scores, moved(scores, changes, strength), others, bands=bands, gaps=gaps)
 
 
+def axes_along(at: Callable[[float], pd.DataFrame], strengths: Sequence[float]) -> pd.DataFrame:
+    """The sensitivity of every axis after each strength, with its interval.
+
+    Args:
+        at: what a strength changes, the rows of OF_AXES at least; see :func:`before_after`.
+        strengths: λ.
+
+    Returns:
+        Columns of ``core.features.calibration.fit.sweep_table`` but ``allowed``, of the held-out split.
+    """
+    told = {"after": "value", "after_low": "low", "after_high": "high"}
+    parts = [at(each).assign(strength=each) for each in strengths]
+    rows = pd.concat(parts, ignore_index=True).rename(columns=told)
+    rows = rows[rows["measure"] == OF_AXES].assign(split="test")
+    return rows[["split", "strength", "measure", "name", "value", "low", "high", "n"]]
+
+
 class TwoSides:
     """Two scorings of the same pairs, and what differs between them; each measure is worked out once.
 

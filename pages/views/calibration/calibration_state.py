@@ -1,6 +1,7 @@
 """What the page Calibration remembers in its link, the fits that all sessions share, and what each choice does."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,10 @@ import streamlit as st
 from core.analysis.questions import Options, Question
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.features.calibration.effect import TwoSides, effect_of
+from core.charts.spec import PALETTE
+from core.features.calibration.effect import OF_AXES, TwoSides, axes_along, effect_of
 from core.features.calibration.fit import HUMAN, ORACLE, WEIGHTS, Fit, fit
+from core.features.calibration.measured import Measured
 from core.features.calibration.questions import ABLATION, questions
 from core.features.calibration.readings import READINGS, UNIFORM, WEIGHTED, corrections
 from core.features.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
@@ -22,6 +25,7 @@ from core.probes.base import IDENTITY
 from core.scoring.reference_metrics import ready_words
 from core.statistics.flip_risk import GAPS
 from pages.views.common.collect import data_buttons
+from pages.views.common.layers import folded_part
 from pages.views.common.open_runs import KEYED, Signature, scores, store, stored_values, view
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import answer_rows
@@ -146,6 +150,31 @@ def effect(key: tuple[object, ...], strength: float, measures: tuple[str, ...], 
 @st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def _two_sides(key: tuple[object, ...], strength: float, _found: Fit) -> TwoSides:  # noqa: ARG001  # the cache's key
     return effect_of(_found.scores, corrections(_found.scores, _found.terms), strength, _found.others)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner="Drawing intervals along λ …")
+def axis_lines(
+    key: tuple[object, ...],  # noqa: ARG001  # the cache's key, with the next one
+    made: str,  # noqa: ARG001
+    _found: Fit,
+    _own: Measured | None,
+) -> pd.DataFrame:
+    """The unwanted change of every axis along λ, held out, with its band: as measured where it was.
+
+    ``key`` names the fit, ``made`` the measurement; empty for none.
+    """
+    if _own is not None:
+        return axes_along(partial(_own.effect, measures=(OF_AXES,)), LAMBDAS)
+    changes = corrections(_found.scores, _found.terms)
+    return axes_along(lambda at: effect_of(_found.scores, changes, at, _found.others).rows((OF_AXES,)), LAMBDAS)
+
+
+_AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "surface": PALETTE[3], "null": PALETTE[7]}
+
+
+def axis_colours(names: pd.Series) -> dict[str, str]:
+    """The colour of each axis among some."""
+    return {str(axis): _AXES.get(str(axis), PALETTE[4]) for axis in names.unique()}
 
 
 def fingerprint_of(files: Signature, scope: Narrowed, evaluator: str) -> str:
@@ -289,18 +318,20 @@ def draw_choices(state: PageState, files: Signature, scope: Narrowed, chosen: Sl
         chosen: the part of them that the filters leave.
         evaluator: whose rows.
     """
-    st.header("Every reading, weighting and ε", anchor=False)
-    if not st.toggle("Compare them on the held-out items", key=state.key("ablation")):
-        st.caption("Learns and sweeps each of 33 choices: paper A, A.7.")
+    place = folded_part(
+        "Every reading, weighting and ε: 33 choices on the held-out items", state, "ablation", icon=":material/table:"
+    )
+    if place is None:
         return
-    question = _question(files, scope)
-    rows = _answer(files, scope, replace(chosen, evaluators=(evaluator,)))
-    if rows.empty:
-        st.caption("Nothing of this is known here.")
-        return
-    answer_rows(question, rows, measure="percent", several=False)
-    data_buttons(rows, question.id, key="calib.ablation.data")
-    st.caption(safe(question.note, limit=2000))
+    with place:
+        question = _question(files, scope)
+        rows = _answer(files, scope, replace(chosen, evaluators=(evaluator,)))
+        if rows.empty:
+            st.caption("Nothing of this is known here.")
+            return
+        answer_rows(question, rows, measure="percent", several=False)
+        data_buttons(rows, question.id, key="calib.ablation.data")
+        st.caption(safe(question.note, limit=2000))
 
 
 def _question(files: Signature, scope: Narrowed) -> Question:

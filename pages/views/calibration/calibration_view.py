@@ -24,7 +24,7 @@ from pages.views.calibration.calibration_state import (
     votes_present,
     word_order,
 )
-from pages.views.calibration.calibration_sweep import draw_lead, draw_sweep
+from pages.views.calibration.calibration_sweep import draw_sweep
 from pages.views.calibration.measured_calibration import Source
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.links import draw_no_run
@@ -53,7 +53,7 @@ def draw() -> None:
             draw_no_run(evaluators=("conse-lite0", "grounding-judge"))
             return
         row = chips(state)
-        _draw(state, files, choose_scope(state, files, row=row).only(), row)
+        _draw(state, files, choose_scope(state, files, row=row, without=("evaluators",)).only(), row)
 
 
 def _of_the_picture(state: PageState, chosen: Slice, seen: View, evaluator: str) -> tuple[str, ...]:
@@ -73,14 +73,8 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     # a score is held to the others of its run, also to those that the reader did not choose to look at
     every = under_all(files, scope)
-    evaluator = state.choose(
-        st.container(width=280),
-        "evaluator",
-        "Evaluator",
-        scores(files, scope).evaluators,
-        help="Whose scores are calibrated",
-    )
-    first = st.container()
+    evaluator = _choose_evaluator(state, scores(files, scope).evaluators, row)
+    charts = st.container()
     options = st.expander("Method and constraints", icon=":material/tune:")
     with options:
         choose(state, evaluator, references(scores(files, every).evaluators))
@@ -92,34 +86,43 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         tuple(state.get("against")),
         votes_present(),
     )
-    if own := _of_the_picture(state, chosen, view(files, every, chosen), evaluator):
+    own = _of_the_picture(state, chosen, view(files, every, chosen), evaluator)
+    if own:
         chosen = replace(chosen, families=own)
-        named = safe(listed([family_title(each) for each in own]))
-        first.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
     key = (files, every, chosen, *how)
     try:
         found, bands = fitted(files, every, chosen, *how)
     except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-        offer_relaxing(state, files, scope, chosen)
+        charts.error(safe(str(error), limit=600))
+        with charts:
+            offer_relaxing(state, files, scope, chosen)
         return
     with options:
+        if own:
+            named = safe(listed([family_title(each) for each in own]))
+            st.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
         tell(state, found, word_order(files, every, tuple(state.get("against"))))
     state.publish()
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
     figures_of(of_scores(state, files, scope, describe(chosen)))
-    with first:
-        draw_lead(key, found, source)
     every_family = replace(chosen, axes=(), families=())
-    draw_sweep(
-        state,
-        key,
-        found,
-        bands,
-        fingerprint_of(files, scope, evaluator),
-        source,
-        lambda: view(files, every, every_family),
-    )
+    with charts:
+        draw_sweep(
+            state,
+            key,
+            found,
+            bands,
+            fingerprint_of(files, scope, evaluator),
+            source,
+            lambda: view(files, every, every_family),
+        )
     draw_choices(state, files, every, chosen, evaluator)
+
+
+def _choose_evaluator(state: PageState, there: tuple[str, ...], row: Chips) -> str:
+    """Draw the chip of the evaluator whose scores are calibrated; the choice."""
+    shown = state.get("evaluator") if state.get("evaluator") in there else there[0]
+    place = row.scope.popover(f"Evaluator: **{safe(shown, limit=40)}**", key="calib.chip")
+    return state.choose(place, "evaluator", "Evaluator", there, help="Whose scores are calibrated")

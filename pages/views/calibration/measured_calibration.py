@@ -1,4 +1,4 @@
-"""The measured effect beside what holds by construction; or what measuring it would cost, and its job."""
+"""The measured effect; or what measuring it would cost, and its job."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from core.analysis.questions.columns import opening
 from core.api.progress_lines import duration
 from core.charts.spec import colours
 from core.errors import InvariscopeError
-from core.features.calibration.calibration_figures import measured_bars
+from core.features.calibration.calibration_figures import before_after_dots
 from core.features.calibration.fit import Fit
 from core.features.calibration.measured import Measured, find
 from core.features.calibration.measurement import stamp
@@ -21,7 +21,6 @@ from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest, measure_request
 from core.settings import results_dir, runs_dir
 from core.store.run_files import Run
-from pages.views.calibration.calibration_state import effect
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
@@ -55,11 +54,11 @@ class Source:
         return {"run": self.run.id, "subject": self.subject, "language": self.language}
 
 
-OPENS = " A click on a family's bar leads to its pairs, with their scores as stored."
+OPENS = " A click on a family's dot leads to its pairs, with their scores as stored."
 
 
 def opened(names: pd.Series, found: Fit, source: Source) -> list[str]:
-    """What the bar of each name opens: the pairs of a family that the calibration is of, else nothing."""
+    """What the dot of each name opens: the pairs of a family that the calibration is of, else nothing."""
     return [
         opening({"evaluator": found.evaluator, "corpus": source.corpus, "family": str(name)}, {"families": "family"})
         if name in found.scores.families
@@ -93,7 +92,7 @@ def draw_measured(
         return
     for sentence in own.caveats(strength):
         st.warning(safe(sentence, limit=400), icon=":material/priority_high:")
-    _show(key, found, strength, own, source)
+    _show(found, strength, own, source)
 
 
 # An answer costs the making of a few small pictures, and every move of λ asks.
@@ -114,53 +113,40 @@ def _find(
     return find(_found, _run, subject=subject, language=language)
 
 
-def _show(key: Key, found: Fit, strength: float, own: Measured, source: Source) -> None:
-    scored, told = own.effect(strength), effect(key, strength, ("sensitivity",), found)
-    rows = scored[scored["measure"] == "sensitivity"].merge(
-        told[["name", "after", "ratio"]].rename(columns={"after": "constructed", "ratio": "constructed_ratio"}),
-        on="name",
-    )
+def _show(found: Fit, strength: float, own: Measured, source: Source) -> None:
+    scored = own.effect(strength)
+    rows = scored[scored["measure"] == "sensitivity"]
     rows = rows.assign(opens=opened(rows["name"], found, source))
-    figure = measured_bars(rows, colour=colours([found.evaluator])[found.evaluator])
+    figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], axis="median |Δ|, SD")
     draw(
         figure,
-        key="calib.measured.bars",
-        alt="Sensitivity of each family before, after by construction, and after as measured",
+        key="calib.measured.dots",
+        alt="Sensitivity of each family before and after, as measured, with 95 % intervals",
         clicked=partial(pairs_behind, chosen={}, scope=source.link()),
     )
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]
     st.caption(
         f"Median over items of an item's median \\|Δ\\|, in SD of the unedited scores of the same side, held-out "
-        f"items. "
-        f"Measured: the evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants, "
-        f"on {safe(own.file.made)}. The unedited scores' SD is {number(100 * spread, digits=1)} % of what it "
-        f"was.{OPENS}"
+        f"items. The evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants; the "
+        f"unedited scores' SD is {number(100 * spread, digits=1)} % of what it was.{OPENS}"
     )
     figure_buttons(figure, rows, "calibration-measured", title="Measured calibration", key="calib.measured.f")
     _numbers(rows)
-    kept = scored[scored["measure"] == "spearman"]
-    if len(kept):
-        listed = ", ".join(
-            f"{safe(row['name'])} {number(row['before'])} → {number(row['after'])} (n = {row['n']})"
-            for row in kept.to_dict("records")
-        )
-        st.caption(f"Spearman's ρ, measured: {listed}")
     data_buttons(scored, f"{found.evaluator}-measured", key="calib.measured.data")
 
 
 def _numbers(rows: pd.DataFrame) -> None:
     shown = pd.DataFrame(
         {
-            "Family": rows["name"],
-            "n items": rows["n"],
+            "family": rows["name"],
             "Before, SD": [_ends(row, "before") for row in rows.to_dict("records")],
-            "By construction, SD": [number(value, digits=4) for value in rows["constructed"]],
             "Measured, SD": [_ends(row, "after") for row in rows.to_dict("records")],
             "Measured / before": [_ends(row, "ratio") for row in rows.to_dict("records")],
+            "n items": rows["n"],
         }
     )
-    draw_table(shown, alt="Each family before, by construction and measured")
+    draw_table(shown, alt="Each family before and as measured", column_config={"family": "Family"})
     st.caption("In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each.")
 
 

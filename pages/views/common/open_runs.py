@@ -22,6 +22,7 @@ from core.analysis.questions.behind_the_scores import sentences as precision_sai
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import part_of, read_table
+from core.analysis.run_purpose import purpose
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
@@ -292,6 +293,7 @@ def _row(run: Run) -> dict[str, Any]:
     probes = run.manifest.get("probes")
     return {
         "run": run.id,
+        "tests": purpose(run.manifest) or "—",
         "status": run.status,
         "seal": seal_told(run),
         "corpus": str(corpus.get("name", "—")),

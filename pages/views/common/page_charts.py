@@ -11,7 +11,7 @@ import streamlit as st
 from core.charts.interactive import CONFIG, plot
 from core.charts.layout import spare
 from core.charts.panels import Panel, panels
-from core.charts.spec import Figure
+from core.charts.spec import Figure, on_dark
 from core.probes.titles import CONTRASTS, family_title
 
 MOST_WIDE = 9
@@ -40,7 +40,7 @@ def draw(
         picked: is told of it once, before the page is drawn again: for what a click sets on the page itself. Without
             both, marks cannot be clicked.
     """
-    figure = with_titles(figure)
+    figure = on_dark(with_titles(figure)) if _dark() else with_titles(figure)
     answers = (clicked or picked) is not None and "opens" in figure.frame
     marks = frozenset(map(str, figure.frame["opens"])) if answers else frozenset()
     found = panels(figure)

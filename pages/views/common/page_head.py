@@ -150,7 +150,10 @@ def filter_panel(state: PageState, row: Chips, *, told: int, about: str) -> Iter
 
 
 _HTML = """
-<div class="row"><button type="button"><span class="label">Copy link</span></button></div>
+<div class="row"><button type="button">
+  <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M9 8h11v13H9zM5 16V3h11" /></svg>
+  <span class="label">Copy link</span>
+</button></div>
 <div class="said" role="status"></div>
 """
 
@@ -162,6 +165,13 @@ button { font: inherit; font-size: 0.93rem; color: inherit; background: transpar
   line-height: 1.6; }
 button:hover { color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+svg { display: none; width: 1.3rem; height: 1.3rem; vertical-align: middle;
+  fill: none; stroke: currentColor; stroke-width: 1.8; }
+@media (max-width: 640px) { /* beside the title: a sign, and its words for who hears them */
+  svg { display: inline-block; }
+  .label { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .said { position: absolute; right: 0; width: 14rem; z-index: 3; background: var(--st-background-color); }
+}
 .said { font-size: 0.8rem; opacity: 0.85; text-align: right; max-width: 17rem; overflow-wrap: anywhere; }
 .said:not(:empty) { padding-top: 0.2rem; }
 """

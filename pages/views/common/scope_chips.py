@@ -1,6 +1,6 @@
 """The scope that all pages share: runs, corpus, subject, language and evaluators, in the link and on every page."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -38,7 +38,13 @@ def scope_fields(files: Signature) -> tuple[Field, ...]:
 
 
 def choose_scope(
-    state: PageState, files: Signature, *, row: Chips | None = None, across: bool = False, usual: Scope | None = None
+    state: PageState,
+    files: Signature,
+    *,
+    row: Chips | None = None,
+    across: bool = False,
+    usual: Scope | None = None,
+    without: Collection[str] = (),
 ) -> Narrowed:
     """Draw the scope as chips at the top of a page, with what it leaves out, and let it hold on every page.
 
@@ -47,6 +53,7 @@ def choose_scope(
         files: what the store depends on.
         row: where the chips are drawn; their own row by default.
         across: say what is left out of every corpus, not of the one in view alone.
+        without: choices that the page draws in its own way, by name; they hold as the others do.
         usual: the scope of a reader who chose nothing, e.g. one that prefers directional probes; None: Scope().
 
     Returns:
@@ -63,7 +70,7 @@ def choose_scope(
     row = row or chips(state)
     with row.scope:
         for each in offered:
-            if len(each.options) > 1 or each.chosen:
+            if (len(each.options) > 1 or each.chosen) and each.name not in without:
                 _draw(state, each)
         if scope != first:
             st.button(

@@ -330,6 +330,9 @@ GROUPS = {
 }
 """What a coordinator comes for -> the parts that stand under it, the first one first."""
 
+_BEFORE_VOTES = ("Annotators", "Files")
+"""Groups that have something before the first vote."""
+
 _WITH_SCORES = ("comparisons", "powered", "scores")
 """Parts that hold votes against the scores of the study's run."""
 
@@ -369,14 +372,32 @@ def draw_coordinator() -> None:
         draw_create(state, first=True)
         state.publish()
         return
-    names = tuple(desk().studies())
-    choice, create = st.columns([3, 1], vertical_alignment="bottom")
-    choice.selectbox("Study", names, key=state.key("study"), format_func=_titled)
-    with create, st.popover("New study", icon=":material/add:", width="stretch"):
-        draw_create(state)
-    study = desk().studies()[state.get("study")]
+    study = _choose_study(state)
     with drawn(state):
         _draw_study(study, state)
+
+
+def _choose_study(state: PageState) -> Study:
+    """Draw the choice of a study, its status beside its name, and the way to a new one; the choice."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="study_choice")
+    row.selectbox("Study", tuple(desk().studies()), key=state.key("study"), format_func=_titled, width=320)
+    study = desk().studies()[state.get("study")]
+    status = study.state().status
+    row.segmented_control(
+        "Status",
+        list(_WORDS),
+        default=status,
+        key=f"study.status.{study.id}.{status}",
+        format_func=lambda name: _WORDS[name],
+        on_change=_set_status,
+        args=(study, status),
+        required=True,
+        label_visibility="collapsed",
+        help="Paused and closed studies take no answers; nothing is lost",
+    )
+    with row.popover("New study", icon=":material/add:"):
+        draw_create(state)
+    return study
 
 
 def _titled(name: str) -> str:
@@ -388,20 +409,30 @@ def _draw_study(study: Study, state: PageState) -> None:
     for problem in study.problems():
         st.warning(safe(problem, limit=500))
     _draw_head(study)
-    _choose_part(state)
+    _choose_part(state, voted=bool(coverage_table(study)["votes"].sum()))
     figures_of(_origin(study, state))
     PARTS[state.get("part")][1](study, state)
+    definition = study.definition
+    st.caption(
+        f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
+        f"seed {definition.seed}, created {safe(moment(definition.created))}."
+    )
 
 
-def _choose_part(state: PageState) -> None:
-    """Draw the choice of a group of parts and, where it has several, of one of them."""
+def _choose_part(state: PageState, *, voted: bool) -> None:
+    """Draw the choice of a group of parts and, where it has several, of one of them.
+
+    Before the first vote there is nothing to read: what is of votes stands here only where a link asks for it.
+    """
     key = f"{state.key('part')}.group"
-    st.session_state[key] = next(name for name, parts in GROUPS.items() if state.get("part") in parts)
+    now = next(name for name, parts in GROUPS.items() if state.get("part") in parts)
+    groups = [name for name in GROUPS if voted or name in (now, *_BEFORE_VOTES)]
+    st.session_state[key] = now
 
     def turned() -> None:
         state.put("part", GROUPS[st.session_state[key]][0])
 
-    st.segmented_control("Group", tuple(GROUPS), required=True, key=key, on_change=turned, label_visibility="collapsed")
+    st.segmented_control("Group", groups, required=True, key=key, on_change=turned, label_visibility="collapsed")
     parts = GROUPS[st.session_state[key]]
     if len(parts) > 1:
         state.switch("part", "Part", {name: PARTS[name][0] for name in parts}, label_visibility="collapsed")
@@ -428,40 +459,27 @@ def _origin(study: Study, state: PageState) -> Origin:
 @st.fragment(run_every=10)
 def _draw_head(study: Study) -> None:
     """Live progress; drawn anew every ten seconds."""
-    definition, ledger, cover = study.definition, study.state(), coverage_table(study)
+    ledger, cover = study.state(), coverage_table(study)
     enough = int((cover["votes"] >= cover["wanted"]).sum())
     given, wanted = int(cover["votes"].clip(upper=cover["wanted"]).sum()), int(cover["wanted"].sum())
     people = [each for each in ledger.annotators.values() if not each.withdrawn]
+    if not int(cover["votes"].sum()):
+        invited = f"{counted(len(people), 'annotator')} invited" if people else "Invite annotators below"
+        st.markdown(f"**No answer yet: 0 of {wanted} votes.**")
+        st.markdown(f"**1.** {invited}. **2.** Each votes by a personal link. **3.** The results appear here.")
+        return
     cells = st.grid(4, min_column_width=150, gap="small")
     cells.metric("Items", len(cover), help="Paired items, or single images; items with a known answer are not counted")
     cells.metric(
         "Votes",
         int(cover["votes"].sum()),
-        help=f"Complete votes, one of an annotator on an item; wanted: {definition.per_item} an item, {wanted}. "
+        help=f"Complete votes, one of an annotator on an item; wanted: {study.definition.per_item} an item, {wanted}. "
         "Agreement counts judgements: a vote on a pair judges two versions",
     )
     cells.metric("Items with enough votes", f"{enough} of {len(cover)}" if len(cover) else "—")
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
     if wanted:
         st.progress(given / wanted, text=f"{given} of {wanted} wanted votes")
-    words, status = st.columns([9, 4], vertical_alignment="center")
-    words.caption(
-        f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
-        f"seed {definition.seed}, created {safe(moment(definition.created))}."
-    )
-    with status.container(horizontal=True, horizontal_alignment="right"):
-        st.segmented_control(
-            "Status",
-            list(_WORDS),
-            default=ledger.status,
-            key=f"study.status.{study.id}.{ledger.status}",
-            format_func=lambda name: _WORDS[name],
-            on_change=_set_status,
-            args=(study, ledger.status),
-            required=True,
-            label_visibility="collapsed",
-            help="Paused and closed studies take no answers; nothing is lost",
-        )
 
 
 @operators_only

@@ -70,12 +70,12 @@ def _board(state: PageState) -> None:
             f":blue-badge[Example] {counted(len(every), 'kind')} of captions for the same pictures of "
             f"{safe(made.corpus)}, scored by run {safe(made.name)}."
         )
-    draw_sentences(made.remarks)
     if made.left_out:
         draw_sentences((f"{counted(len(made.left_out), 'score')} missing, named under *Where it is from*",))
     figures_of(Origin(state, _of(made)))
     tables = partial(computed, stamp(name), systems)
     draw_top(made, tables, evaluator)
+    draw_sentences(made.remarks)
     draw_details(made, tables, evaluator)
 
 

@@ -1,0 +1,87 @@
+"""What one gets of a calibration: in one line, and what that line rests on."""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from core.features.calibration.effect import OF_AXES
+from pages.views.common.text import counted, listed, number, safe
+
+LED = (OF_AXES, "spearman")
+"""Measures that the line is of."""
+
+
+def lead(changed: pd.DataFrame, evaluator: str) -> str:
+    """Say how much less harmless edits move an evaluator, and how far its agreement falls.
+
+    Args:
+        changed: ``core.features.calibration.effect.before_after`` of the held-out items, or what was measured of them:
+            LED at least.
+        evaluator: its name.
+
+    Returns:
+        Markdown, its names made safe; empty where nothing is known.
+    """
+    axes = _known_axes(changed)
+    if not axes:
+        return ""
+    first, *others = [f"{_moved(row)} {_ends(row)}" for row in axes]
+    names = [safe(row["axis"]) for row in axes]
+    more = "".join(f", {name} edits {each}" for name, each in zip(names[1:], others, strict=True))
+    known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
+    falls = round(float((known["before"] - known["after"]).max()), 3) if len(known) else math.nan
+    told = "does not fall" if falls <= 0 else f"falls by at most {falls:.3f}"
+    order = "" if math.isnan(falls) else f"; agreement {told}"
+    return f"Harmless {names[0]} edits move {safe(evaluator)} {first}{more}{order}."
+
+
+def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:
+    """Say what the line rests on: the strength, how its numbers came about, the items, both sides of each number.
+
+    Args:
+        changed: as of :func:`lead`.
+        strength: λ, in [0, 1].
+        basis: how the numbers came about, e.g. ``by construction`` or ``measured``.
+
+    Returns:
+        Markdown, its names made safe; empty where nothing is known.
+    """
+    axes = _known_axes(changed)
+    if not axes:
+        return ""
+    counts = sorted({int(row["n"]) for row in axes})
+    of = f"{counts[0]} to {counted(counts[-1], 'held-out item')}" if counts[1:] else counted(counts[0], "held-out item")
+    sides = listed([f"{safe(row['axis'])} {number(row['before'])} → {number(row['after'])} SD" for row in axes])
+    known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
+    kept = [
+        f"with {safe(row['name'])} {number(row['before'])} → {number(row['after'])}" for row in known.to_dict("records")
+    ]
+    order = f" Rank agreement (Spearman): {'; '.join(kept)}." if kept else ""
+    return f"Strength {strength:g}, {safe(basis)}, on {of}: {sides}.{order}"
+
+
+def _known_axes(changed: pd.DataFrame) -> list[dict[Any, Any]]:
+    axes = changed[changed["measure"] == OF_AXES].to_dict("records")
+    return [row for row in axes if float(row["before"]) > 0 and not math.isnan(float(row["after"]))]
+
+
+def _moved(row: dict[Any, Any]) -> str:
+    """How much less or more, bold."""
+    share = 100 * (float(row["after"]) / float(row["before"]) - 1)
+    return "**as far as before**" if round(abs(share)) == 0 else f"**{_share(share)}**"
+
+
+def _ends(row: dict[Any, Any]) -> str:
+    """The interval of the same, from the least to the most that is taken off; no more is claimed than it allows."""
+    low, high = (100 * (float(row.get(name, math.nan)) - 1) for name in ("ratio_low", "ratio_high"))
+    if math.isnan(low):
+        return "(no interval)"
+    if low <= 0 <= high:
+        return f"({_share(low)} to {_share(high)}, which may be chance)"
+    near, far = sorted((abs(low), abs(high)))
+    return f"({near:.0f}–{far:.0f} %)"
+
+
+def _share(share: float) -> str:
+    return f"{abs(share):.0f} % {'more' if share > 0 else 'less'}"

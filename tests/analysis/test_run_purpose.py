@@ -1,0 +1,48 @@
+"""What a run tests, in words, from its manifest."""
+
+import json
+
+import pytest
+
+from core.analysis.run_purpose import purpose
+from core.settings import results_dir
+
+
+def probe(
+    name: str, family: str, expectation: str = "invariant", *, edits: str = "image", axis: str = "spatial"
+) -> dict:
+    return {"name": name, "family": family, "expectation": expectation, "edits": edits, "axis": axis}
+
+
+NULL = probe("null:jpeg95", "null", axis="null")
+FLIPS = [probe("vflip", "vertical-flip"), probe("hflip", "horizontal-flip")]
+WORDS = probe("cultural:African", "cultural", edits="caption", axis="societal")
+WRONG = [probe(f"foil:{n}", "foil", "directional", edits="caption", axis="semantic") for n in range(3)]
+TURNS = [probe(f"rotation:degrees{n}", "rotation") for n in (1, 2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("probes", "told"),
+    [
+        ([NULL, *FLIPS], "Harmless edits of pictures: Upside down, Mirrored"),
+        ([NULL, *FLIPS, WORDS], "Harmless edits of pictures and captions: Upside down, Mirrored, Cultural words"),
+        ([*FLIPS, *WRONG], "Broken meanings: Wrong object (FOIL); harmless edits"),
+        ([WRONG[0], *FLIPS], "Harmless edits of pictures: Upside down, Mirrored; broken meanings"),
+        ([NULL, *TURNS], "Harmless edits of pictures at several strengths: Turned"),
+        (
+            [*TURNS, *FLIPS, WORDS],
+            "Harmless edits of pictures and captions at several strengths: Turned, Upside down and 2 more",
+        ),
+        ([NULL], "Invisible edits alone"),
+        ([], ""),
+        ("<script>", ""),
+        ([3, {"name": "x"}], ""),
+    ],
+)
+def test_a_run_says_what_most_of_its_probes_are_first(probes: object, told: str) -> None:
+    assert purpose({"probes": probes}) == told
+
+
+def test_every_shipped_run_says_what_it_tests() -> None:
+    for path in sorted(results_dir().glob("*/manifest.json")):
+        assert purpose(json.loads(path.read_text("utf-8"))).count(": ") == 1, path

@@ -441,7 +441,7 @@ def _points(*columns: Any) -> list[tuple]:
 
 def plain_text(text: str) -> str:
     """A label without plotly's markup."""
-    bare = text.replace("<br>", "\n").replace("<span style='font-size:10px'>", "").replace("</span>", "")
+    bare = text.replace("<br>", "\n").replace("<span style='font-size:12px'>", "").replace("</span>", "")
     return bare.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 

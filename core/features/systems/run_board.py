@@ -77,7 +77,7 @@ def board_of_run(store: Store, run: Run) -> Leaderboard:
         rows[list(COLUMNS)],
         str(told["corpus"].get("name", "")),
         prints,
-        by_one_source(pictures["source"], pictures["second_group"].fillna(pictures["source"])),
+        by_one_source(list(pictures["source"]), list(pictures["second_group"].fillna(pictures["source"]))),
         seed=int(told.get("seed") or 0),
         created=str(told.get("created", "")),
         version=str(told.get("invariscope", "")),

@@ -117,7 +117,8 @@ def test_only_the_view_that_is_asked_for_runs(open_page: Open, demo: Path) -> No
 def test_viewers_have_the_list_of_runs_and_no_new_one(
     open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert [each for each in open_page(RUNS).get("button_group") if each.key == "view.runs"]
+    (switch,) = (each for each in open_page(RUNS).get("button_group") if each.key == "view.runs")
+    assert "New run" in switch.options
     monkeypatch.setattr(access, "_local", lambda: False)
     for app in (open_page(RUNS), followed(RUN)):
         assert not app.exception

@@ -340,7 +340,7 @@ _PAPERS = {
     "T17": "Table 17",
     **{id_: paper for id_, _, paper in (_RATED, *_OF.values()) if paper},
 }
-OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-caparena", _TWO_PICTURES[0])
+OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-suite-risks", "S-caparena", _TWO_PICTURES[0])
 """Tables that are named as missing where there is no result."""
 
 NO_LANGUAGES = (
@@ -410,6 +410,12 @@ def _further(own: Sequence[SuiteResult]) -> list[Table]:
             "Suites: why is mine different?",
             tables.DECISION_NOTE,
             (_SUITE, *tables.DECISION_COLUMNS),
+        ),
+        "S-suite-risks": (
+            _all(own, tables.risk_table),
+            "Two pictures of one text: how easily a comparison turns",
+            tables.RISK_NOTE,
+            (_SUITE, *tables.RISK_COLUMNS),
         ),
         "S-suite-ranks": (
             _all(own, tables.agreement_table),

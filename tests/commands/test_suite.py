@@ -11,7 +11,8 @@ from core.evaluators.references import Referenced
 from core.evaluators.registry import find
 from core.features.calibration.readings import Terms, calibrator
 from core.features.suites.suite_result import stored
-from core.features.suites.suite_tables import decision_table
+from core.features.suites.suite_tables import decision_table, risk_table
+from core.settings import ROOT
 from tests.commands.calling import Invoke
 from tests.tiny import clip
 
@@ -65,6 +66,26 @@ def test_two_pictures_of_one_text_are_held_to_people_s_preference(
     assert (blind["accuracy", ""], blind["accuracy_strict", ""]) == (50.0, 0.0)  # the text alone is all ties
     equal = next(each for each in told["decisions"] if each["id"] == "equal-pictures")
     assert (equal["count"], equal["of"]) == (1, "comparisons left out")
+
+
+def test_a_run_says_how_easily_comparisons_of_two_pictures_turn(invoke: Invoke, pictures: Path) -> None:
+    path, run = pictures / "ours.csv", ROOT / "data" / "results" / "demo"
+    path.write_text("text,left,right,preferred\na red thing,red.png,blue.png,left\na bus,green.png,red.png,right\n")
+    done = invoke("suite", path, pictures, "--evaluator", "conse-lite0,blind-length", "--run", run, "--json")
+    assert done.exit_code == 0, done.output
+    seen, blind = json.loads(done.stdout)["reached"]
+    risks = {each["family"]: each for each in seen["risks"]}
+    assert {"vertical-flip", "null"} <= risks.keys()
+    assert all(each["n"] == 2 and 0 <= each["risk"] <= 50 for each in risks.values())
+    assert seen["risks_of"].startswith("demo")
+    assert all(each["gap"] == 0 for each in blind["risks"])  # it reads the text alone: whatever it says is a tie
+    table = risk_table(stored()[0][0])
+    assert set(table["evaluator"]) == {"conse-lite0", *(["blind-length"] if blind["risks"] else [])}
+    shown = invoke("suite", path, pictures, "--run", run)
+    assert "How easily a comparison turns" in shown.stdout
+    refused = invoke("suite", pascal(pictures), pictures, "--run", run)
+    assert refused.exit_code == 2
+    assert "--run is of comparisons of two pictures of one text, and Pascal-50S has none" in refused.stderr
 
 
 def test_a_missing_image_is_said_and_costs_its_pair_alone(invoke: Invoke, pictures: Path, colour_words: str) -> None:

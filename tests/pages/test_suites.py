@@ -3,15 +3,19 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.corpora.suites import read_suite
 from core.features.suites import suite_tables as tables
-from core.features.suites.suite_result import added, given_pairs, result_of, store, stored
+from core.features.suites.pair_risks import RISK_FIELDS
+from core.features.suites.suite_result import added, given_pairs, reached, result_of, store, stored
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
+from core.scoring.suite_scores import SuiteScores
 from core.settings import suites_dir
 from pages.views.suites.suite_job import FILE, NAME
 from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result
@@ -61,10 +65,10 @@ def test_a_result_is_shown_as_its_tables_are_and_its_link_reproduces_it(open_pag
     assert not app.warning
     (result,), _ = stored()
     shown = [each.value for each in app.dataframe]
-    reached = next(frame for frame in shown if "unscored" in frame)
+    table_shown = next(frame for frame in shown if "unscored" in frame)
     table = tables.reached_table([result])
-    assert reached["accuracy"].tolist() == table["accuracy"].round(1).tolist()
-    assert len(reached) == 3 * 6  # three rows of evaluators, all, the mean and four groups
+    assert table_shown["accuracy"].tolist() == table["accuracy"].round(1).tolist()
+    assert len(table_shown) == 3 * 6  # three rows of evaluators, all, the mean and four groups
     decisions = next(frame for frame in shown if "decision" in frame)
     assert decisions["decision"].tolist() == tables.decision_table(result)["decision"].tolist()
     assert "Before and after calibration" in said(app)
@@ -88,6 +92,21 @@ def test_a_link_to_what_is_not_here_and_a_file_that_is_none_are_said(open_page: 
     assert "There is no result of a suite 'gone' here" in said(app)
     assert "broken.json is no result of a suite" in said(app)
     assert app.dataframe
+
+
+def test_a_result_with_a_run_shows_how_easily_its_comparisons_turn(open_page: Open, tmp_path: Path) -> None:
+    path = tmp_path / "ours.csv"
+    path.write_text("text,left,right,preferred\nt,a.jpg,b.jpg,left\nu,a.jpg,c.jpg,left\n")
+    suite, scores = read_suite(path), SuiteScores(np.array([]), np.ones(2), np.zeros(2), ())
+    row = {name: "vertical-flip" if name == "family" else 2 for name in RISK_FIELDS}
+    entry = reached(suite, scores, evaluator="e", made_with="f", risks=pd.DataFrame([row]), risks_of="demo")
+    store(added(result_of(suite, [path]), entry))
+    app = open_page(SUITES)
+    assert not app.exception
+    assert "How easily does a comparison turn?" in said(app)
+    shown = next(each.value for each in app.dataframe if "family" in each.value)
+    assert shown["family"].tolist() == ["vertical-flip"]
+    assert "two pictures of one text" in said(app)
 
 
 def bring(app: AppTest, suite: Path, scores: bytes, name: str = "mine.json") -> AppTest:

@@ -152,7 +152,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
         "F-chroma",
     }
     suites = {"C4", "T17", "C9", "C10", "C11", "C12", "S-suite-decisions", "S-suite-ranks", "S-caparena"}
-    suites |= {"S-two-pictures"}
+    suites |= {"S-two-pictures", "S-suite-risks"}
     turned = {"S-turned", "F-turned"}  # each picture has one caption here
     nowhere = turned | suites | natural | places | {f"S-{name}" for name in unasked} | people | elsewhere | directional
     assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}

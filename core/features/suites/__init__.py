@@ -15,6 +15,7 @@ FEATURE = Feature(
             parts=(
                 Part("reached", ("C9", "C10", "C11", "C12", "S-caparena", "S-two-pictures")),
                 Part("calibrated", ("T17",)),
+                Part("risks", ("S-suite-risks",)),
                 Part("captioners", ("S-suite-ranks",)),
                 Part("decisions", ("S-suite-decisions",)),
                 Part(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.corpora.suites import Suite
     from core.evaluators.base import Evaluator
     from core.evaluators.video.video_evaluator import VideoScorer
+    from core.features.suites.pair_risks import RunShifts
     from core.features.suites.suite_result import Reached, SuiteResult
 
 
@@ -75,6 +76,12 @@ def suite(
         Path | None, typer.Option(help="Document frequencies that weigh the tokens of a video's captions: 'video idf'.")
     ] = None,
     only: Annotated[Path | None, typer.Option(help="A split: a text file of image names, one a line.")] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of two pictures of a text: a run of these evaluators, whose edits say how easily a comparison turns."
+        ),
+    ] = None,
     export_to: Annotated[
         Path | None,
         typer.Option(
@@ -106,17 +113,19 @@ def suite(
     metric that runs elsewhere scores what --export-pairs writes; its file is read with --scores. The page Suites
     shows what is kept.
     """
+    from core.features.suites.pair_risks import shifts_of
     from core.features.suites.suite_result import added, result_of, store
     from core.scoring.suite_scores import without_equal_pictures
 
     names = [name.strip() for each in evaluator or () for name in each.split(",") if name.strip()]
-    elsewhere = bool(images or calibrator or export_to or device or references or draws or frames or idf)
+    elsewhere = bool(images or calibrator or export_to or device or references or draws or frames or idf or run)
     _check(names, len(scores or ()), calibrator=calibrator is not None, images=bool(images), elsewhere=elsewhere)
     files = [annotations, *(also or ())]
     held, options = read(files, keep_self_references=keep_self_references, only=only)
     if images:
         held = without_equal_pictures(held, images)
     _check_footage(held, given=bool(frames or idf), calibrator=calibrator is not None)
+    shifts = None if run is None else shifts_of(run, held)
     if export_to is not None:
         _export(held, images or [], export_to)
         return
@@ -126,7 +135,9 @@ def suite(
     else:
         tell = Teller(progress_file, len(names) or 1)
         made = (
-            _evaluated(held, images or [], name, calibrator, device, references or (), draws, tell, (frames, idf))
+            _evaluated(
+                held, images or [], name, calibrator, device, references or (), draws, tell, (frames, idf), shifts
+            )
             for name in names or (USUAL,)
         )
         found = [each for of_one in made for each in of_one]
@@ -185,6 +196,7 @@ def _evaluated(
     draws: int | None,
     tell: "Teller",
     footage: "tuple[str | None, Path | None]",
+    shifts: "RunShifts | None",
 ) -> "list[tuple[Reached, list[str]]]":
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrated import read_calibrator
@@ -197,7 +209,9 @@ def _evaluated(
     model = read_calibrator(calibrator) if calibrator is not None else None
     if model is not None and model.evaluator != name:
         raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")
-    found = list(scored(held, folders, name, device, counts=counts, draws=draws, tell=tell, footage=footage))
+    found = list(
+        scored(held, folders, name, device, counts=counts, draws=draws, tell=tell, footage=footage, shifts=shifts)
+    )
     if model is None or calibrator is None:
         return found
     told = f"{calibrator.name}, {model.reading}, λ = {model.strength:g}"
@@ -304,11 +318,13 @@ def scored(
     calibrated: str = "",
     tell: "Teller | None" = None,
     footage: "Footage | None" = None,
+    shifts: "RunShifts | None" = None,
 ) -> "Iterator[tuple[Reached, list[str]]]":
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
     from core.commands._progress import progress
     from core.evaluators.pool import Pool
     from core.evaluators.references import Referenced
+    from core.features.suites.pair_risks import pair_risks
     from core.features.suites.suite_result import reached
     from core.scoring.suite_scores import asked_of, check_referenced, score_suite, settings_of, stacked
     from core.scoring.video_scores import score_video_suite
@@ -344,7 +360,10 @@ def scored(
                 if tell is not None:
                     tell.part_done()
             whole = stacked(found) if len(found) > 1 else found[0]
-            told = {"evaluator": called or name, "made_with": made_with}
+            told: dict[str, Any] = {"evaluator": called or name, "made_with": made_with}
+            if shifts is not None:
+                risks = pair_risks(held, whole, shifts.table, name)
+                told |= {"risks": risks, "risks_of": shifts.told(name, loaded.fingerprint.key)}
             yield reached(held, whole, setting=setting, calibrated=calibrated, **told), list(whole.errors)
 
 
@@ -406,6 +425,9 @@ def show(result: "SuiteResult") -> None:
     ):
         if len(frame):
             _print(frame, own, title)
+    risks = tables.risk_table(result)
+    if len(risks):
+        _print(risks, tables.RISK_COLUMNS, "How easily a comparison turns: flip risk at the comparisons' own gaps")
     both = tables.before_and_after([result])
     if both["after"].notna().any():
         _print(both, tables.BEFORE_COLUMNS, "Preference accuracy, before and after calibration")

@@ -179,6 +179,24 @@ class RankRow(_Part):
     metric_rank_high: Number = None
 
 
+class RiskRow(_Part):
+    """One family of :func:`core.features.suites.pair_risks.pair_risks`."""
+
+    family: Name
+    n: Count
+    n_items: Count
+    gap: Number
+    evident: Number
+    evident_low: Number
+    evident_high: Number
+    near: Number
+    near_low: Number
+    near_high: Number
+    risk: Number
+    risk_low: Number
+    risk_high: Number
+
+
 class Reached(_Part):
     """What one evaluator reached.
 
@@ -195,6 +213,8 @@ class Reached(_Part):
         battles: that people and the evaluator both decided.
         images: of these.
         note: on the strengths and intervals.
+        risks: of comparisons of two pictures, by family of edits, where a run was given.
+        risks_of: that run, in words.
     """
 
     evaluator: Name
@@ -213,6 +233,8 @@ class Reached(_Part):
     battles: Count | None = None
     images: Count | None = None
     note: Text = ""
+    risks: Annotated[tuple[RiskRow, ...], Field(max_length=MOST)] = ()
+    risks_of: Text = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -321,6 +343,8 @@ def reached(
     made_with: str,
     setting: Setting | None = None,
     calibrated: str = "",
+    risks: pd.DataFrame | None = None,
+    risks_of: str = "",
 ) -> Reached:
     """What an evaluator's scores reach on a suite.
 
@@ -331,6 +355,8 @@ def reached(
         made_with: see :class:`Reached`.
         setting: how it was compared with references; None: it takes none.
         calibrated: see :class:`Reached`.
+        risks: of :func:`core.features.suites.pair_risks.pair_risks`; None: of no run.
+        risks_of: see :class:`Reached`.
     """
     table, ranks = suite_table(suite, scores), ranked(suite, scores)
     sides = (scores.rated, scores.preferred, scores.other)
@@ -344,6 +370,8 @@ def reached(
         rows=tuple(map(Row.model_validate, _plain(table))),
         ranks=tuple(map(RankRow.model_validate, _plain(ranks.table))) if ranks else (),
         **(_agreement(ranks) if ranks else {}),
+        risks=() if risks is None else tuple(map(RiskRow.model_validate, _plain(risks))),
+        risks_of=risks_of,
     )
 
 

@@ -99,6 +99,26 @@ AGREEMENT_COLUMNS = (
     Column("note", "Remark", kind="text"),
 )
 
+RISK_NOTE = (
+    "A run of the same evaluator says how far edits that should not matter move its score. Risk: how often an edit of "
+    "the family to each picture alone would turn a comparison over, the mean over the comparisons at their own gaps, "
+    "never above 50 %; near: comparisons whose scores lie closer together than the trustworthy gap, the smallest whose "
+    "risk is below 5 %. 95 % Wilson intervals over texts, the run's shifts as they are; of the trustworthy gap, over "
+    "the run's sources."
+)
+
+RISK_COLUMNS = (
+    _EVALUATOR,
+    Column("family", "Family of edits", kind="text"),
+    Column("n", "n comparisons", digits=0),
+    Column("n_items", "n items of the run", digits=0),
+    Column("gap", "Median gap", digits=4),
+    Column("evident", "Trustworthy gap [95 % CI]", digits=4, low="evident_low", high="evident_high"),
+    Column("near", "Nearer than that, % [95 % CI]", digits=1, low="near_low", high="near_high"),
+    Column("risk", "Risk % [95 % CI]", digits=1, low="risk_low", high="risk_high"),
+    Column("of", "Shifts of", kind="text"),
+)
+
 BEFORE_COLUMNS = (
     _SUITE,
     _EVALUATOR,
@@ -224,6 +244,16 @@ def agreement_table(result: SuiteResult) -> pd.DataFrame:
         columns=_names(AGREEMENT_COLUMNS),
     )
     return _as_numbers(frame, ("evaluator", "references", "note"))
+
+
+def risk_table(result: SuiteResult) -> pd.DataFrame:
+    """One row an evaluator and family of edits, where a run was given; empty of any other result."""
+    rows = [
+        {"evaluator": _with(entry), "of": entry.risks_of} | each.model_dump()
+        for entry in result.reached
+        for each in entry.risks
+    ]
+    return _as_numbers(pd.DataFrame(rows, columns=_names(RISK_COLUMNS)), ("evaluator", "family", "of"))
 
 
 def before_and_after(results: Iterable[SuiteResult]) -> pd.DataFrame:

@@ -199,6 +199,7 @@ def draw_result(state: PageState, result: SuiteResult) -> None:
         st.caption(tables.NOTE)
         _captioners(result)
         _before_and_after(result)
+        _risks(result)
     _decisions(result)
 
 
@@ -250,6 +251,16 @@ def _before_and_after(result: SuiteResult) -> None:
     st.header("Before and after calibration", anchor=False)
     _rows(both, tables.BEFORE_COLUMNS, "Preference accuracy before and after calibration", "suites.both")
     data_buttons(both, f"{result.id}-calibrated", key="suites.both")
+
+
+def _risks(result: SuiteResult) -> None:
+    risks = tables.risk_table(result)
+    if risks.empty:
+        return
+    st.header("How easily does a comparison turn?", anchor=False)
+    _rows(risks, tables.RISK_COLUMNS, "Flip risk of the comparisons by family of edits", "suites.risks")
+    data_buttons(risks, f"{result.id}-risks", key="suites.risks")
+    st.caption(tables.RISK_NOTE)
 
 
 def _decisions(result: SuiteResult) -> None:

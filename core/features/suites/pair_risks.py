@@ -1,0 +1,139 @@
+"""Flip risk beside a suite of two pictures of one text: how often edits that should not matter would turn it over.
+
+The two pictures of a comparison are edited independently, so that its risk is that of different pictures
+(:mod:`core.statistics.flip_risk`): Pr[δ′ - δ > gap], δ and δ′ the shifts of a family that a run of the same evaluator
+measured, at the gap of the comparison's two scores.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.flip_cells import shift_cells
+from core.analysis.reading import read_table
+from core.analysis.scope import narrow
+from core.analysis.table import ScoreTable
+from core.api.opened_run import place
+from core.corpora.suites import Suite
+from core.errors import InvalidInput
+from core.scoring.suite_scores import SuiteScores
+from core.statistics.bootstrap import Interval
+from core.statistics.shares import share
+from core.store.store import Store
+
+RISK_FIELDS = (
+    "family",
+    "n",
+    "n_items",
+    "gap",
+    "evident",
+    "evident_low",
+    "evident_high",
+    "near",
+    "near_low",
+    "near_high",
+    "risk",
+    "risk_low",
+    "risk_high",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunShifts:
+    """What a run says of how edits move scores.
+
+    Args:
+        table: its scores.
+        run: its id.
+        keys: fingerprint of each of its evaluators.
+    """
+
+    table: ScoreTable
+    run: str
+    keys: Mapping[str, str]
+
+    def told(self, evaluator: str, key: str) -> str:
+        """The run in words, and whether its evaluator is the one of this fingerprint; empty where it has none."""
+        if evaluator not in self.keys:
+            return ""
+        same = self.keys[evaluator] == key
+        return self.run if same else f"{self.run}, which scored with another fingerprint of {evaluator}"
+
+
+def shifts_of(run: Path, suite: Suite) -> RunShifts:
+    """Read a run for the comparisons of a suite.
+
+    Args:
+        run: its folder, or its name.
+
+    Raises:
+        InvalidInput: if the suite has no comparison of two pictures, or there is no such run.
+    """
+    if not suite.by_text or not suite.compared:
+        raise InvalidInput(
+            f"--run is of comparisons of two pictures of one text, and {suite.name} has none; leave it out"
+        )
+    with Store.open(place(str(run))) as store:
+        scope = narrow(store).only()
+        found = next(each for each in store.runs() if each.id == scope.run)
+        keys = {
+            str(each.get("name")): str(each.get("fingerprint", {}).get("key", ""))
+            for each in found.manifest.get("evaluators") or []
+        }
+        return RunShifts(read_table(store, scope), found.id, keys)
+
+
+def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: str) -> pd.DataFrame:
+    """What each family of a run's edits would do to the comparisons of a suite.
+
+    Args:
+        suite: of two pictures of one text; what people call a tie is left out.
+        scores: in its order, by the evaluator that the run scored, too.
+        table: of the run.
+        evaluator: its name in the run.
+
+    Returns:
+        RISK_FIELDS, a row a family with two items or more: n comparisons, n_items of the run; gap: median difference of
+        the two scores; evident: the smallest gap whose risk is below 5 %, with its interval over the run's sources;
+        near: share of comparisons that lie closer together; risk: mean flip risk of the comparisons at their own gaps;
+        both in percent, with Wilson's interval over texts, the run's shifts as they are. Empty where the run does not
+        know the evaluator, or no comparison has both scores.
+    """
+    preferred, other = (np.atleast_2d(each).mean(axis=0) for each in (scores.preferred, scores.other))
+    gaps = np.abs(preferred - other)
+    known = ~np.isnan(gaps) & np.array([not each.tied for each in suite.compared], dtype=bool)
+    texts = np.array([each.source for each in suite.compared], dtype=object)[known].astype(str)
+    gaps, rows = gaps[known], list[dict[str, object]]()
+    view = table.view()
+    for cell in shift_cells(view) if len(gaps) and evaluator in view.evaluators else ():
+        pairs = cell.apart.pairs if cell.evaluator == evaluator else None
+        if pairs is None or pairs.n_items < 2:
+            continue
+        evident = cell.apart.evident()
+        rows.append(
+            {
+                "family": cell.family,
+                "n": len(gaps),
+                "n_items": pairs.n_items,
+                "gap": float(np.median(gaps)),
+                **_bounded("evident", evident, 1.0),
+                **_bounded("near", _share(gaps < evident.estimate, texts), 100.0),
+                **_bounded("risk", _share(2 * pairs.risks(gaps), texts), 50.0),  # never above one half
+            }
+        )
+    return pd.DataFrame(rows, columns=list(RISK_FIELDS))
+
+
+def _share(values: np.ndarray, texts: np.ndarray) -> Interval:
+    held = np.asarray(values, dtype=np.float64)
+    if (texts == texts[0]).all():
+        return Interval(float(held.mean()), math.nan, math.nan, len(held), 0.95)
+    return share(held, groups=texts)
+
+
+def _bounded(name: str, found: Interval, scale: float) -> dict[str, float]:
+    return {name: scale * found.estimate, f"{name}_low": scale * found.low, f"{name}_high": scale * found.high}

@@ -6,6 +6,12 @@ the others on the same items. For a mean of votes it is the two-way clustered va
 it is the one that knows in which items an annotator decides. Either part has its own Student quantile, and the squares
 of both reaches add up [4], since a handful of annotators knows little of how far people differ.
 
+Where people hardly differ (leniency of SD 0.5 in log-odds) three annotators' intervals hold the truth in 96 to 100 of
+100 studies of 10 to 30 items, not in 95: three people cannot show whether they are of that kind or of SD 1, whom the
+same intervals hold in 94 to 100 and shorter ones (the votes' own scatter by the items' quantile; Satterthwaite's) in 88
+to 92; and where nearly all is agreed, a quarter to a half of all studies are unanimous and have one and the same
+interval, so that no reach in between is to be had.
+
 While votes still come in, whoever looks again and again and stops when it suits needs an interval that holds at every
 look: the quantile of the items' part is then that of a normal mixture [5, 6].
 

@@ -175,7 +175,7 @@ def effect(
         test.p,
         test.note,
         claim,
-        UNDECIDED if withheld else scatter(size, beyond, margin=margin),
+        UNDECIDED if withheld else scatter(size, beyond, margin=margin, largest=_largest(changes, keep)),
         power.detectable,
         power.needed,
         len(before) if withheld else moved.n,
@@ -260,6 +260,12 @@ def tested(changes: Changes, keep: np.ndarray, sources: np.ndarray | None) -> Pa
 def _known(changes: Changes, percent: np.ndarray, keep: np.ndarray) -> np.ndarray:
     """Changes in percent of some items; none where those of one of their corpora are withheld."""
     return np.full(int(keep.sum()), math.nan) if changes.withheld[keep].any() else percent[keep]
+
+
+def _largest(changes: Changes, keep: np.ndarray) -> float:
+    """The largest |% change| of an edit of some items; NaN without one."""
+    sizes = changes.edits[:, keep]
+    return float(np.fmax.reduce(sizes, axis=None, initial=math.nan))
 
 
 def _edits_beyond(

@@ -41,6 +41,11 @@ STILL = "no drift beyond the margin"
 SCATTERS = "unstable (beyond the margin)"
 HOLDS = "stable (within the margin)"
 PARTS = "some edits beyond the margin"
+UNMOVED = "every change is 0"
+"""Of too few edits to be called stable: equal values have no spread to claim from, and are not undecided either."""
+
+UNMOVED_WITHIN = 1e-9
+"""|% change| up to which a change is of rounding."""
 
 CONSTANT = "constant: invariance says nothing"
 ALL_ZERO = "every score is 0: nothing can move"
@@ -147,7 +152,7 @@ def _sized(row: Row, name: str, of: str) -> str:
     return f"{abs(row[name]):.2f} % [{low:.2f}, {high:.2f}]"
 
 
-def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
+def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN, largest: float = math.nan) -> str:
     """Say how much items change, in either direction: half of them, and the rest.
 
     A median is blind to what less than half of the items do, so that items stay within the margin only where few edits
@@ -157,11 +162,12 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
         size: 95 % interval of the median |% change|.
         beyond: 95 % interval of the share of edits whose |% change| exceeds the margin.
         margin: in percent.
+        largest: largest |% change| of an edit; NaN where it is not known.
 
     Returns:
         SCATTERS where the interval of the median lies above the margin. HOLDS where it lies below and that of the
-        share below MOST_BEYOND; PARTS where it lies below and that of the share above. Else UNDECIDED; one
-        of NO_CLAIM where there is no interval.
+        share below MOST_BEYOND; PARTS where it lies below and that of the share above. Else UNMOVED where no edit
+        changes a score, and UNDECIDED where some does; one of NO_CLAIM where there is no interval.
     """
     if few := too_few_for(size):
         return few
@@ -171,7 +177,9 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
         return UNDECIDED
     if beyond.low > MOST_BEYOND:
         return PARTS
-    return HOLDS if beyond.high < MOST_BEYOND else UNDECIDED
+    if beyond.high < MOST_BEYOND:
+        return HOLDS
+    return UNMOVED if largest <= UNMOVED_WITHIN else UNDECIDED
 
 
 def against_null(over: Interval) -> str:

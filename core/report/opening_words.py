@@ -21,7 +21,7 @@ from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.selectivity import beside_chance
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, SCATTERS, UNDECIDED
+from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, SCATTERS, UNDECIDED, UNMOVED
 from core.probes.base import Axis
 from core.report.document import Opening, number
 from core.seeds import RUN_SEED
@@ -138,6 +138,8 @@ def _stability(rows: pd.DataFrame) -> str:
         return "changes under harmless edits"
     if (scatter == HOLDS).all():
         return "is stable under harmless edits"
+    if (scatter == UNMOVED).all():
+        return "changes under no harmless edit of these few"
     if scatter.isin(NO_CLAIM).all():
         return "has too few items to tell whether it is stable"
     return "is not shown to be stable"

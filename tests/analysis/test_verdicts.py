@@ -1,10 +1,13 @@
 """What intervals and tests allow to claim, in words about the quantity beside them."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from core.analysis.overview import family_contrasts
+from core.analysis.reading import read_table
 from core.analysis.verdicts import (
     CLAIMS,
     CONSTANT,
@@ -24,6 +27,7 @@ from core.analysis.verdicts import (
     TOO_FEW,
     TOO_FEW_SOURCES,
     UNDECIDED,
+    UNMOVED,
     against_null,
     agreed,
     at_odds,
@@ -33,6 +37,8 @@ from core.analysis.verdicts import (
     scatter,
 )
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca_levels
+from core.store.store import Store
+from tests.analysis.made_runs import scores_of, write_run
 
 
 @pytest.mark.parametrize(
@@ -70,6 +76,13 @@ def test_a_scatter_is_about_the_size_of_shifts(size: tuple[float, float], expect
 )
 def test_items_stay_within_the_margin_only_where_few_lie_beyond_it(beyond: tuple[float, float], expected: str) -> None:
     assert scatter(Interval(0.2, 0.1, 0.9, 60, 0.95), Interval(0.1, *beyond, 60, 0.95), margin=1.0) == expected
+
+
+def test_changes_that_are_all_0_are_called_so_and_not_undecided() -> None:
+    still, few = Interval(0.0, 0.0, 0.0, 10, 0.95), Interval(0.0, 0.0, 0.28, 10, 0.95)
+    assert scatter(still, few, largest=0.0) == scatter(still, few, largest=1e-14) == UNMOVED
+    assert scatter(still, few, largest=0.003) == scatter(still, few) == UNDECIDED
+    assert scatter(still, Interval(0.0, 0.0, 0.09, 40, 0.95), largest=0.0) == HOLDS
 
 
 def test_nothing_is_claimed_of_fewer_than_ten_items() -> None:
@@ -171,3 +184,11 @@ def test_beside_an_undecided_drift_stands_what_would_have_shown_and_beside_no_ot
 def test_edits_are_held_against_the_null_edits_of_their_item(over: tuple[float, float], expected: str) -> None:
     assert against_null(Interval(1, *over, 10, 0.95)) == expected
     assert against_null(Interval(1, *over, LEAST_N - 1, 0.95)) == TOO_FEW
+
+
+def test_a_family_that_changes_nothing_is_said_to_change_nothing(tmp_path: Path) -> None:
+    rows = scores_of(["identity", "vflip", "hflip"], 12, lambda probe, item: 0.3 + item / 50 + (probe == "hflip") / 9)
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        found = family_contrasts(read_table(store).view()).set_index("family")
+    assert found.loc["vertical-flip", ["abs_low", "abs_high", "scatter"]].tolist() == [0.0, 0.0, UNMOVED]
+    assert found.loc["horizontal-flip", "scatter"] == SCATTERS

@@ -298,7 +298,7 @@ def tell(
             }
         print_json(about)
         return
-    for sentence in (*caveats, *(order.told if order is not None else ())):
+    for sentence in filter(None, (*caveats, found.people, *(order.told if order is not None else ()))):
         note(sentence)
     heading = f"{found.evaluator}, reading {found.terms.reading}, λ = {strength:g}, held-out split"
     if own is None or scored is None:

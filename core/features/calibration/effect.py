@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 from core.features.calibration.orbits import LEVEL, Family, Orbits, Side, median, ratio, side_of
 from core.features.calibration.readings import Corrections, Terms, corrections
 from core.features.calibration.sweep import moved
-from core.statistics.bootstrap import Interval, too_few
+from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.changes import item_medians, percent_changes
 from core.statistics.crossed_sources import first_of, unreckoned, widening
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
@@ -266,6 +266,7 @@ def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) ->
 def _spearman(rho: float, n: int, low: float, high: float, few: str) -> Interval:
     """ρ with its band, and why there is none."""
     why = few or ("one of the scorings is constant" if math.isnan(rho) else "no interval: no sample differs")
+    rho = math.nan if n < LEAST_N else rho
     return Interval(rho, low, high, n, LEVEL, why if math.isnan(low) else "")
 
 
@@ -279,7 +280,9 @@ def _kendall(tau: float, scores: np.ndarray, ratings: np.ndarray, groups: np.nda
     n, sources = len(scores), len(np.unique(first_of(groups)))
     few = too_few(n, sources)
     if few or not abs(tau) < 1:
-        return Interval(tau, math.nan, math.nan, n, LEVEL, few or "every pair in one order")
+        return Interval(
+            math.nan if n < LEAST_N else tau, math.nan, math.nan, n, LEVEL, few or "every pair in one order"
+        )
     reach = float(stdtrit(sources - 2, (1 + LEVEL) / 2)) * math.sqrt(0.437 / (sources - 4))
     reach *= widening(pair_influence(scores, ratings), groups, level=LEVEL)
     low, high = (math.tanh(math.atanh(tau) + sign * reach) for sign in (-1, 1))

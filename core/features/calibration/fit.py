@@ -30,6 +30,7 @@ from core.features.calibration.readings import (
 )
 from core.features.calibration.sweep import Choice, Sweep, Sweeps, ceilings_of, choose, raised, sweep
 from core.probes.base import IDENTITY
+from core.statistics.bootstrap import LEAST_N
 from core.statistics.rank_agreement import spearman_bands
 from core.statistics.wording import counted
 
@@ -61,6 +62,7 @@ class Fit:
         n_dev: items with an unedited score.
         n_test: likewise.
         n_left_out: items in neither, since one of their two sources stands on either side.
+        n_rated: items of the dev and of the test split whose unedited pair people rated.
     """
 
     evaluator: str
@@ -77,6 +79,19 @@ class Fit:
     n_dev: int
     n_test: int
     n_left_out: int
+    n_rated: tuple[int, int] = (0, 0)
+
+    @property
+    def people(self) -> str:
+        """Whether people's ratings are an H, and of how many items, in a sentence; empty where nobody rated any."""
+        if not any(self.n_rated):
+            return ""
+        rated = f"People rated {counted(self.n_rated[0], 'dev item')} and {self.n_rated[1]} held out"
+        if min(self.n_rated) < LEAST_N:
+            return (
+                f"{rated}: of fewer than {LEAST_N} on either side no correlation is known, so nothing is held to them."
+            )
+        return f"{rated}: the score is {'' if HUMAN in self.others else 'not '}held to their order too."
 
     @property
     def basis(self) -> str:
@@ -180,7 +195,8 @@ def fit(
         reading: see :mod:`core.features.calibration.readings`.
         weights: one of WEIGHTS.
         epsilon: correlation with each H that may be lost.
-        against: names of H; None: every other evaluator of the table, and people where ``ratings`` has any.
+        against: names of H; None: every other evaluator of the table, and people where ``ratings`` has LEAST_N items
+            on either side of the split.
         ratings: columns corpus, item, probe, subject, rating (more is better): people's; those of the unedited
             pair are used, averaged an item.
         judged: further H by name, a number of the unedited pair by (corpus, item); see
@@ -216,6 +232,7 @@ def fit(
         n_dev=swept.n,
         n_test=int((~np.isnan(test.clean)).sum()),
         n_left_out=int(view.items.sum()) - len(dev.items) - len(test.items),
+        n_rated=(_n_rated(view, dev, ratings), _n_rated(view, test, ratings)),
     )
 
 
@@ -239,7 +256,11 @@ def halves(
         raise InvalidInput(f"{counted(len(own.items), 'item')} cannot be split into dev and test; audit more of them")
     dev_others = {name: values[on_dev] for name, values in others.items()}
     test_others = {name: values[on_test] for name, values in others.items()}
-    return own.part(on_dev), own.part(on_test), dev_others, test_others
+    dev, test = own.part(on_dev), own.part(on_test)
+    if against is None and min(_n_rated(view, dev, ratings), _n_rated(view, test, ratings)) < LEAST_N:
+        for named in (dev_others, test_others):
+            named.pop(HUMAN, None)
+    return dev, test, dev_others, test_others
 
 
 @once
@@ -262,12 +283,9 @@ def _others(
 ) -> dict[str, np.ndarray]:
     table = view.table
     found = {name: table.clean(name)[view.items] for name in table.evaluators if name != own.evaluator}
-    if ratings is not None and len(ratings):
-        rated = ratings[(ratings["probe"] == IDENTITY) & (ratings["subject"] == table.scope.subject)]
-        people = rated.groupby(["corpus", "item"], observed=True)["rating"].mean()
-        values = people.reindex(pd.MultiIndex.from_tuples(own.items)).to_numpy(dtype=np.float64)
-        if not np.isnan(values).all():
-            found[HUMAN] = values
+    people = _rated(view, own, ratings)
+    if not np.isnan(people).all():
+        found[HUMAN] = people
     if judged:
         items = pd.MultiIndex.from_tuples(own.items)
         found |= {name: values.reindex(items).to_numpy(dtype=np.float64) for name, values in judged.items()}
@@ -277,6 +295,20 @@ def _others(
     if unknown:
         raise InvalidInput(f"nothing to hold the score to is named {unknown[0]!r}; there are: {', '.join(found)}")
     return {name: found[name] for name in against}
+
+
+def _rated(view: View, own: Orbits, ratings: pd.DataFrame | None) -> np.ndarray:
+    """People's mean rating of the unedited pair of some items, float64 [n]; NaN where nobody rated it."""
+    if ratings is None or ratings.empty:
+        return np.full(len(own.items), np.nan)
+    rated = ratings[(ratings["probe"] == IDENTITY) & (ratings["subject"] == view.table.scope.subject)]
+    people = rated.groupby(["corpus", "item"], observed=True)["rating"].mean()
+    return people.reindex(pd.MultiIndex.from_tuples(own.items)).to_numpy(dtype=np.float64)
+
+
+def _n_rated(view: View, own: Orbits, ratings: pd.DataFrame | None) -> int:
+    """Items of a split that people rated and that have an unedited score."""
+    return int((~np.isnan(_rated(view, own, ratings) + own.clean)).sum())
 
 
 def sweep_table(
@@ -297,7 +329,8 @@ def sweep_table(
     Returns:
         Columns split (dev, test, and those measured), strength, allowed, measure (``sensitivity`` by family and
         ``axis sensitivity``, both over the spread of the calibrated unedited scores; ``total sensitivity``, their sum
-        over families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
+        over families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n (items; of
+        ``spearman`` those that H has an order of too).
     """
     rows: list[tuple[Any, ...]] = []
     inside_bounds = found.choice.allowed if allowed is None else allowed
@@ -311,7 +344,8 @@ def sweep_table(
             inside = measure == "spearman" and split == "test" and bands is not None and name in bands
             low, high = bands[name] if inside and bands is not None else (nothing, nothing)
             along = zip(swept.lambdas, inside_bounds, values, low, high, strict=True)
-            rows += [(split, at, kept, measure, name, *told, swept.n) for at, kept, *told in along]
+            n = swept.pairs[name] if measure == "spearman" else swept.n
+            rows += [(split, at, kept, measure, name, *told, n) for at, kept, *told in along]
     columns = ("split", "strength", "allowed", "measure", "name", "value", "low", "high", "n")
     return pd.DataFrame(rows, columns=list(columns))
 

@@ -25,6 +25,7 @@ from core.features.calibration.readings import (
     weighted,
 )
 from core.statistics.arithmetic import row_medians
+from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import percent_change, standard_deviation
 
 LAMBDAS = tuple(step / 20 for step in range(21))
@@ -32,9 +33,6 @@ LAMBDAS = tuple(step / 20 for step in range(21))
 
 EPSILONS = (0.005, 0.01, 0.02)
 """How much correlation may be lost. Source: paper A, A.7."""
-
-_LEAST_PAIRS = 3
-"""Fewest items with both scores that have a rank correlation worth the name: of two it is always 1 or -1."""
 
 _SAME = 1e-9  # sensitivities that differ by less, relatively, differ by rounding
 
@@ -51,6 +49,8 @@ class Sweep:
         total: sum over the families that have a score of sensitivity over spread, float64 [l]; what λ* minimises.
         ceilings: by family, upper end of the 95 % interval of its uncalibrated sensitivity over spread.
         spearman: by other evaluator or human rating H, ρ of Ŝ with H, float64 [l]; NaN where undefined.
+        pairs: by H, items of the split that have an unedited score and one of H: ρ is of these, and NaN of fewer than
+            LEAST_N.
         n: items of the split that have an unedited score.
     """
 
@@ -60,6 +60,7 @@ class Sweep:
     total: np.ndarray
     ceilings: Mapping[str, float]
     spearman: Mapping[str, np.ndarray]
+    pairs: Mapping[str, int]
     n: int
 
 
@@ -176,6 +177,7 @@ def _swept(
         np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan),
         ceilings,
         _spearman_along(scores.clean, change, others, lambdas),
+        {name: int((~np.isnan(scores.clean + ratings)).sum()) for name, ratings in others.items()},
         int((~np.isnan(scores.clean)).sum()),
     )
 
@@ -287,7 +289,7 @@ def _spearman_along(
     found: dict[str, np.ndarray] = {}
     for mask, names in groups.items():
         whole = np.frombuffer(mask, dtype=bool)
-        if whole.sum() < _LEAST_PAIRS:
+        if whole.sum() < LEAST_N:
             found.update({name: np.full(len(lambdas), math.nan) for name in names})
             continue
         targets = np.array([_standard_ranks(others[name][whole]) for name in names])

@@ -23,6 +23,7 @@ from core.features.human.votes import ratings
 from core.file_contents import stamps
 from core.probes.base import IDENTITY
 from core.scoring.reference_metrics import ready_words
+from core.statistics.bootstrap import LEAST_N
 from core.statistics.flip_risk import GAPS
 from pages.views.common.collect import data_buttons
 from pages.views.common.layers import folded_part
@@ -278,10 +279,11 @@ def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> Non
         "H: keep the order of",
         others,
         key=state.key("against"),
-        placeholder="Every other evaluator, people",
-        help="What the calibrated score must stay correlated with: other evaluators, people where a study has rated "
-        "unedited pairs, and where the corpus has several captions of an image, bleu-4, rouge-l and cider-d of the "
-        "caption beside the others. These three never see the image, so no edit of it moves them",
+        placeholder="Every other evaluator" + (", people if they rated enough" if HUMAN in others else ""),
+        help="What the calibrated score must stay correlated with: other evaluators, people where studies have rated "
+        f"the unedited pairs of {LEAST_N} items or more on either side of the split, and where the corpus has several "
+        "captions of an image, bleu-4, rouge-l and cider-d of the caption beside the others. These three never see "
+        "the image, so no edit of it moves them",
     )
 
 

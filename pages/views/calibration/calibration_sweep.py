@@ -16,6 +16,7 @@ from core.features.calibration.fit import Fit, sweep_table
 from core.features.calibration.measured import Measured, Settled, settled
 from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
 from core.features.calibration.sweep import LAMBDAS
+from core.statistics.bootstrap import LEAST_N
 from pages.views.calibration.by_construction import draw_constructed
 from pages.views.calibration.calibration_lead import LED, lead, rests_on
 from pages.views.calibration.calibration_state import Bands, axis_colours, axis_lines, effect
@@ -175,9 +176,10 @@ def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float
     """Draw the agreement; the room above its panel, which the figure beside it leaves too."""
     st.markdown("**Agreement with other metrics, by strength**")
     # of unedited pairs every score was stored: what was measured of them is the same
-    rows = table[(table["measure"] == "spearman") & (table["split"] == "test")]
+    rows = table[(table["measure"] == "spearman") & (table["split"] == "test")].dropna(subset=["value"])
     if rows.empty:
-        st.info("There is no other evaluator to hold the score to; audit a second one.")
+        few = f"Of fewer than {LEAST_N} items no correlation is known; audit more of them."
+        st.info(few if found.others else "There is no other evaluator to hold the score to; audit a second one.")
         return 0
     figure = spearman_along(rows, strength=strength, chosen=usual.chosen, colour=colours(rows["name"]))
     draw(
@@ -186,6 +188,8 @@ def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float
         alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
         picked=partial(_picked, state),
     )
+    if found.people:
+        st.caption(found.people)
     figure_buttons(figure, rows, "calibration-spearman", title="Agreement by strength", key="calib.s")
     return legend_above(figure)
 

@@ -106,7 +106,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
-    figures_of(of_scores(state, files, scope, describe(chosen)))
+    figures_of(of_scores(state, files, every, describe(chosen)))
     every_family = replace(chosen, axes=(), families=())
     with charts:
         draw_sweep(

@@ -1,6 +1,7 @@
 """What a reader takes off a page: into a story, as it is now, or home: the data of a table, a figure as a file."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
@@ -57,7 +58,9 @@ class Origin:
         )
 
 
-def of_scores(state: PageState, files: Signature, scope: Narrowed, told: str = "") -> Origin:
+def of_scores(
+    state: PageState, files: Signature, scope: Narrowed, told: str = "", *, beside: Iterable[Narrowed] = ()
+) -> Origin:
     """Where figures of stored scores come from.
 
     Args:
@@ -65,18 +68,20 @@ def of_scores(state: PageState, files: Signature, scope: Narrowed, told: str = "
         files: what the store depends on.
         scope: whose scores.
         told: what the filters keep, in words; empty where they keep everything.
+        beside: whose scores went into the figures too, e.g. those of other captions.
     """
-    return Origin(state, scores_of(scope, told), files, (scope,))
+    further = tuple(each for each in dict.fromkeys(beside) if each != scope)
+    of = [scores_of(scope, told), *(f"and s{scores_of(each)[1:]}" for each in further)]
+    return Origin(state, "; ".join(of), files, (scope, *further))
 
 
 def scores_of(scope: Narrowed, told: str = "") -> str:
     """Which stored rows a figure is of, in words: run, corpus, caption, language, and what the filters keep."""
     runs = f"run{'s' if len(scope.run_ids) > 1 else ''} {', '.join(scope.run_ids)}"
     corpora = sorted(dict(scope.runs))
+    caption = f"caption {scope.subject}{f' {scope.rank + 1}' if scope.rank else ''}"
     on = f"corp{'ora' if len(corpora) > 1 else 'us'} {', '.join(corpora)}"
-    return "; ".join(
-        filter(None, (f"Scores of {runs}, {on}, caption {scope.subject}, language {scope.language}", told))
-    )
+    return "; ".join(filter(None, (f"Scores of {runs}, {on}, {caption}, language {scope.language}", told)))
 
 
 def begin() -> None:
@@ -92,6 +97,17 @@ def begin() -> None:
 def figures_of(origin: Origin) -> None:
     """Let the figures of this page be collected."""
     st.session_state[_ORIGIN] = origin
+
+
+@contextmanager
+def figures_aside(other: Origin) -> Iterator[None]:
+    """Let the figures that are drawn within be collected as of something else than the page's."""
+    own = origin()
+    figures_of(other)
+    try:
+        yield
+    finally:
+        st.session_state[_ORIGIN] = own
 
 
 def origin() -> Origin | None:

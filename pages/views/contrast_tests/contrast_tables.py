@@ -27,7 +27,7 @@ from core.features.human.judged_comparisons import BESIDE, asked_of_people
 from core.features.metric_check.judged_families import judged
 from core.probes.titles import family_title, title
 from core.statistics.bootstrap import Interval
-from pages.views.common.collect import collect_button, data_buttons, origin
+from pages.views.common.collect import collect_button, data_buttons, figures_aside, of_scores, origin
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import CONTRAST
 from pages.views.common.open_runs import KEYED, Signature, scores, store, view
@@ -41,6 +41,7 @@ from pages.views.common.shown_answers import (
     spoken,
     way_to,
 )
+from pages.views.common.slice_filters import describe
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState, carried
 from pages.views.contrast_tests.contrast_state import FILTERS, choose_bar, choose_evaluator, choose_test, draw_nothing
@@ -157,7 +158,7 @@ def _behind() -> tuple[dict[str, str], dict[str, str]]:
     own = origin()
     if own is None:
         return {}, {}
-    (whose,) = own.scopes
+    whose = own.scopes[0]
     scope = {"run": ",".join(whose.run_ids), "subject": whose.subject, "language": whose.language}
     return {name: text for name, text in own.state.wanted().items() if name in FILTERS}, scope
 
@@ -299,6 +300,21 @@ def draw_test(
         draw_nothing(files, scope, f"{family_title(family)} under {evaluator}")
         return family, evaluator, scope
     _numbers(mine.iloc[0])
+    with figures_aside(of_scores(state, files, scope, describe(chosen))):
+        _in_figures(files, scope, chosen, options, own, family, evaluator)
+    return family, evaluator, scope
+
+
+def _in_figures(
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    options: Options,
+    own: pd.DataFrame,
+    family: str,
+    evaluator: str,
+) -> None:
+    """Draw the means of both sides, their scores and what the edits did; ``own``: of :func:`of_test`."""
     left, right = st.columns(2, gap="medium")
     with left:
         id_, _ = papers.MEANS
@@ -315,7 +331,6 @@ def draw_test(
     with right:
         _scores(files, scope, chosen, options, family, evaluator)
     _tables(files, scope, chosen, options, family, evaluator)
-    return family, evaluator, scope
 
 
 def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:

@@ -2,12 +2,14 @@
 
 import streamlit as st
 
+from core.analysis.beside import every_caption
 from core.analysis.both_demands import demands, told_together
 from core.analysis.comparisons import AUDIT, families
 from core.analysis.questions.selective import SECTION as SELECTIVITY
+from core.analysis.scope import Narrowed
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import present, store, view
+from pages.views.common.open_runs import Signature, present, scores, store, view
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
@@ -48,13 +50,14 @@ def draw() -> None:
         scope = choose_scope(state, files, row=row, usual=USUAL).only()
         if not families(view(files, scope)):
             draw_no_test(files, scope)
-            figures_of(of_scores(state, files, scope))
+            figures_of(of_scores(state, files, scope, beside=_captions(files, scope)))
             draw_responses(state, files, scope)
         else:
             say_withheld(files, scope)
             asked = choose_view(state)
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
-            figures_of(of_scores(state, files, scope, describe(chosen)))
+            beside = () if asked == SELECTIVITY else _captions(files, scope)
+            figures_of(of_scores(state, files, scope, describe(chosen), beside=beside))
             if asked == "tables":
                 draw_tables(state, files, scope, chosen, options)
             elif asked == SELECTIVITY:
@@ -67,3 +70,8 @@ def draw() -> None:
                 st.divider()
                 family, evaluator, own = draw_test(state, files, scope, chosen, options)
                 draw_worst(files, own, chosen, options, family=family, evaluator=evaluator)
+
+
+def _captions(files: Signature, scope: Narrowed) -> tuple[Narrowed, ...]:
+    """Whose scores are in tables of every test: the scope's, and those of tests that come with their own caption."""
+    return tuple(each.scope for each in every_caption(scores(files, scope)))

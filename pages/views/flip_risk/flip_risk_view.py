@@ -1,8 +1,9 @@
 """Flip risk: how often a harmless edit would invert a ranking."""
 
+from core.analysis.beside import other_captions
 from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import present, store
+from pages.views.common.open_runs import present, scores, store
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import choose_slice, describe
@@ -32,5 +33,6 @@ def draw() -> None:
             row = chips(state)
             scope = choose_scope(state, files, row=row).only()
             chosen = choose_slice(state, files, scope, row, fields=FILTERS)
-            figures_of(of_scores(state, files, scope, describe(chosen)))
+            others = (each.scope for each in other_captions(scores(files, scope)))  # for captions of one picture
+            figures_of(of_scores(state, files, scope, describe(chosen), beside=others))
             draw_gap(state, files, scope, chosen)

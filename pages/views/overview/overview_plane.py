@@ -1,25 +1,30 @@
 """The first figure of the first page: stability and sensitivity, never one alone."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
-from core.analysis.both_demands import demands, demands_figure, half_asked, told_together
+from core.analysis.both_demands import NOT_ASKED, demands, demands_figure, half_asked, told_together
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
+from core.errors import InvariscopeError
+from pages.views.common.collect import figures_aside, of_scores
 from pages.views.common.links import CONTRAST, link_to
-from pages.views.common.open_runs import Signature, narrowed, view
+from pages.views.common.open_runs import Signature, narrowed, scores, under_all, view
 from pages.views.common.shown_answers import answer, figure_block, spoken
 from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
 
 _DATA = f"{PLANE}-data"
 
 
-def draw_plane(files: Signature, scope: Narrowed) -> None:
-    """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named; where
-    nothing does, the one axis alone with what was not asked."""
+def draw_plane(state: PageState, files: Signature, scope: Narrowed) -> None:
+    """Draw the plane of the scope or, where it holds one half of an audit alone, of what may stand in for it, named;
+    where nothing does, the one axis alone with what was not asked."""
     both = with_both(files, scope)
     own = both or scope
     seen = view(files, own)
@@ -28,23 +33,39 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
         st.caption(half_asked(seen) or "No item has both a broken meaning and a harmless edit with scores.")
         return
     if both is not None:
-        st.markdown(f"**{safe(told_together(falls_of(files, scope)), limit=600)}**")
+        st.markdown(f"**{safe(told_together(_verdicts(files, own)), limit=600)}**")
     if own != scope:
-        of = f"Of run {own.run}, {own.subject} captions ({own.language})"
-        st.caption(safe(f"{of}: what is chosen above has no wrong captions.", limit=300))
-    figure_block(figure, demands(seen), "overview-plane", title=figure.title, alt=f"{figure.title}: {spoken(figure)}")
+        st.caption(safe(f"Of {_named(own)}: what is chosen above has no wrong captions.", limit=300))
+    with figures_aside(of_scores(state, files, own)):
+        said = f"{figure.title}: {spoken(figure)}"
+        figure_block(figure, demands(seen), "overview-plane", title=figure.title, alt=said)
     st.caption(safe(figure.note, limit=500))
     if both is not None:
         link_to(CONTRAST, "Does it notice? All tests", icon=":material/rule:")
 
 
 def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """Whether each evaluator falls where the meaning breaks, in words; empty where no run asked."""
-    own = with_both(files, scope)
-    if own is None:
-        return {}
-    found = demands(view(files, own))
+    """What is known of each evaluator at broken meanings, in words that go on from its name.
+
+    Of the scope itself, as its report and card have it; behind that what a run says that stands in for it.
+    """
+    found, other = _verdicts(files, scope), with_both(files, scope)
+    if other is None or other == scope:
+        return found
+    told = _verdicts(files, other)
+    return {
+        name: f"{found.get(name, NOT_ASKED)}; in {_named(other)} it {told[name]}" if name in told else found[name]
+        for name in {**found, **told}
+    }
+
+
+def _verdicts(files: Signature, scope: Narrowed) -> dict[str, str]:
+    found = demands(view(files, scope))
     return dict(zip(found["evaluator"].astype(str), found["falls"], strict=True))
+
+
+def _named(scope: Narrowed) -> str:
+    return f"run {scope.run} ({scope.subject} captions, {scope.language})"
 
 
 def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
@@ -56,8 +77,25 @@ def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
 
 
 def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
-    """The scope where it holds both halves, else the usual one of Contrast tests; None where neither does."""
+    """The scope where it holds both halves; else what may stand in for it; None where nothing does.
+
+    Another run or caption stands in where it is of the same corpus and language, with those evaluators alone that the
+    scope has too, with the same weights and code.
+    """
     if not lack(view(files, scope)):
         return scope
-    other = narrowed(files, Scope(directional=True)).only()
-    return None if lack(view(files, other)) else other
+    wanted = Scope(corpus=scope.corpus, language=scope.language, directional=True, told=scope.told)
+    try:
+        other = narrowed(files, wanted).only()
+        own, there = _keys(files, scope), _keys(files, under_all(files, other))
+        shared = tuple(name for name in scope.evaluators if name in own and own[name] == there.get(name))
+        other = replace(other, evaluators=shared)
+        return other if shared and not lack(view(files, other)) else None
+    except InvariscopeError:  # no run that breaks meanings has such captions of these items
+        return None
+
+
+def _keys(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """Key of the fingerprint of each evaluator of a scope."""
+    about = scores(files, scope).about["evaluators"]
+    return dict(zip(about["evaluator"].astype(str), about["key"].astype(str), strict=True))

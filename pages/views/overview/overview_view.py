@@ -9,7 +9,7 @@ from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
-from pages.views.common.collect import figures_of, of_scores
+from pages.views.common.collect import figures_aside, figures_of, of_scores
 from pages.views.common.layers import folded_part
 from pages.views.common.links import RUNS, draw_no_run, link_to
 from pages.views.common.open_runs import (
@@ -90,7 +90,7 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     falls = falls_of(files, seen)
     first, second = st.columns([5, 4], gap="medium")
     with first:
-        draw_plane(files, seen)
+        draw_plane(state, files, seen)
     with second:
         draw_worst(worst, held, falls)
     draw_ways(worst)
@@ -109,7 +109,7 @@ def _draw_folded(
             continue
         with place:
             if field == "glance":
-                _glance(files, seen, held.margin, falls)
+                _glance(state, files, seen, held.margin, falls)
             elif field == "more":
                 draw_findings(worst.iloc[1:], held)
             elif field == "slices":
@@ -120,7 +120,7 @@ def _draw_folded(
                 draw_report(files, scope)
 
 
-def _glance(files: Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]) -> None:
+def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]) -> None:
     """Draw every evaluator in one row, beside its selectivity where a run has both halves of an audit."""
     table = card(files, scope, margin)
     if table.empty:
@@ -132,7 +132,8 @@ def _glance(files: Signature, scope: Narrowed, margin: float, falls: Mapping[str
     if own is not None and measured is not None:
         of = f"run {own.run}, caption {own.subject}, {unverified(measured) or 'verified comparisons'}"
     rows = at_a_glance(table, risks(files, scope, margin), measured)
-    draw_glance(rows, origin_of_scores(files, scope), of, falls)
+    with figures_aside(of_scores(state, files, scope, beside=() if own is None else (own,))):
+        draw_glance(rows, origin_of_scores(files, scope), of, falls)
     draw_kinds(table["evaluator"].unique())
 
 

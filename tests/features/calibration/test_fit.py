@@ -12,9 +12,10 @@ from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.features.calibration import effect
-from core.features.calibration.effect import before_after
+from core.features.calibration.effect import OF_ORDER, before_after
 from core.features.calibration.fit import FEW, HUMAN, ORACLE, Fit, axis_sensitivity, fit, sweep_table
 from core.features.calibration.readings import CHOSEN, FIXED
+from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import interquartile_range
 from core.statistics.flip_risk import LEAST_SOURCES, flip_risk_intervals
 from core.statistics.rank_agreement import rank_agreement
@@ -201,6 +202,36 @@ def test_people_s_ratings_are_held_to_where_there_are_any(spatial: View) -> None
     assert (people.others[HUMAN] == 2.0).all()
     assert HUMAN not in fit(spatial, evaluator="conse-lite0", ratings=rated(spatial).iloc[:0]).others
     assert "no correlation with human ratings" in people.choice.note
+
+
+def test_a_correlation_is_counted_by_the_items_that_both_orders_hold(spatial: View, found: Fit) -> None:
+    some = rated(spatial).assign(rating=np.arange(2.0 * len(spatial.table.items)))
+    dev, test = ([item for _, item in each.items] for each in (found.dev_scores, found.scores))
+    wanted = {*dev[:12], *test[:LEAST_N]}
+    people = fit(spatial, evaluator="conse-lite0", ratings=some[some["item"].isin(wanted)])
+    rows = sweep_table(people)
+    n = rows[rows["name"] == HUMAN].groupby("split")["n"].unique().to_dict()
+    assert {split: each.tolist() for split, each in n.items()} == {"dev": [12], "test": [LEAST_N]}
+    assert not rows.loc[rows["name"] == HUMAN, "value"].isna().any()
+    assert people.people == f"People rated 12 dev items and {LEAST_N} held out: the score is held to their order too."
+
+
+def test_people_who_rated_too_few_items_are_no_order_to_keep_and_that_is_said(spatial: View, found: Fit) -> None:
+    some = rated(spatial).assign(rating=np.arange(2.0 * len(spatial.table.items)))
+    dev, test = ([item for _, item in each.items] for each in (found.dev_scores, found.scores))
+    few = some[some["item"].isin({*dev[:40], test[0]})]
+    people = fit(spatial, evaluator="conse-lite0", ratings=few)
+    assert HUMAN not in people.others
+    assert HUMAN not in people.dev_others
+    assert people.people == (
+        "People rated 40 dev items and 1 held out: of fewer than 10 on either side no correlation is known, so nothing "
+        "is held to them."
+    )
+    asked = fit(spatial, evaluator="conse-lite0", ratings=few, against=[HUMAN])
+    assert asked.test.pairs[HUMAN] == 1
+    assert np.isnan(asked.test.spearman[HUMAN]).all()
+    rho = before_after(asked.scores, asked.terms, 0.5, asked.others, measures=OF_ORDER)
+    assert rho[["before", "after"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("strange", [{"subject": "human"}, {"probe": "vflip"}, {"corpus": "elsewhere"}])

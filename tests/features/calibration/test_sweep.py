@@ -99,6 +99,7 @@ def test_a_strength_that_moves_a_family_further_than_its_interval_is_refused_and
         np.array([5.0, 3.1, 2.0]),
         {"flip": 0.75, "turn": 6.0},
         {},
+        {},
         9,
     )
     assert (raised(found, 0.5), raised(found, 1.0)) == ({}, {"flip": 3.0})
@@ -109,7 +110,7 @@ def test_a_strength_that_moves_a_family_further_than_its_interval_is_refused_and
 def swept(total: list[float], **spearman: list[float]) -> Sweep:
     lambdas = tuple(index / 2 for index in range(len(total)))
     correlations = {name: np.array(rho) for name, rho in spearman.items()}
-    return Sweep(lambdas, {}, np.ones(len(total)), np.array(total), {}, correlations, 9)
+    return Sweep(lambdas, {}, np.ones(len(total)), np.array(total), {}, correlations, dict.fromkeys(correlations, 9), 9)
 
 
 def test_the_smallest_strength_of_the_least_sensitivity_is_chosen() -> None:
@@ -156,7 +157,7 @@ def test_arguments_out_of_range_are_refused() -> None:
     with pytest.raises(InvalidInput, match="epsilon"):
         choose(swept([1.0]), epsilon=-1)
     with pytest.raises(InvalidInput, match="start at 0"):
-        choose(Sweep((0.5,), {}, np.ones(1), np.array([1.0]), {}, {}, 1))
+        choose(Sweep((0.5,), {}, np.ones(1), np.array([1.0]), {}, {}, {}, 1))
     with pytest.raises(InvalidInput, match="3 scores for 200"):
         sweep(made(), learn(made()), {"h": np.zeros(3)})
 

@@ -65,12 +65,12 @@ def test_a_run_that_stands_in_shows_the_scope_s_evaluators_and_is_what_its_figur
     app = open_page(OVERVIEW, run="mine", **UNFOLDED)
     assert not app.exception
     told = said(app)
-    assert "Of run broken (human captions, en): what is chosen above has no wrong captions" in told
+    assert "Of run broken, human captions (en): what is chosen above has no wrong captions" in told
     assert "truth" not in told
     (rows,) = (each.value for each in app.dataframe if "Broken meaning" in each.value)
     said_of = dict(zip(rows["Evaluator"], rows["Broken meaning"], strict=True))
     assert said_of == {
-        "e": "was not tested on broken meanings; in run broken (human captions, en) it notices broken meanings",
+        "e": "was not tested on broken meanings; in run broken, human captions (en), it notices broken meanings",
         "own": "was not tested on broken meanings",
     }
     glance = _kept(app, _figure(app, "evaluators-at-a-glance"))

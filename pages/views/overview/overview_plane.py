@@ -54,7 +54,7 @@ def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:
         return found
     told = _verdicts(files, other)
     return {
-        name: f"{found.get(name, NOT_ASKED)}; in {_named(other)} it {told[name]}" if name in told else found[name]
+        name: f"{found.get(name, NOT_ASKED)}; in {_named(other)}, it {told[name]}" if name in told else found[name]
         for name in {**found, **told}
     }
 
@@ -65,7 +65,7 @@ def _verdicts(files: Signature, scope: Narrowed) -> dict[str, str]:
 
 
 def _named(scope: Narrowed) -> str:
-    return f"run {scope.run} ({scope.subject} captions, {scope.language})"
+    return f"run {scope.run}, {scope.subject} captions ({scope.language})"
 
 
 def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
